@@ -1,0 +1,60 @@
+/**
+ * The floors of the house: a file imports from lower floors and its own folder, never upward, never in a circle.
+ * 0 errors, log, glob, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine · 5 store ·
+ * 6 receiver, sweeps, dashboard, worker · 7 server, cli, ci, config
+ */
+const floors = [
+  ['errors', 'log', 'glob', 'contract'],
+  ['client', 'forge'],
+  ['facts', 'actions'],
+  ['rules'],
+  ['engine'],
+  ['store'],
+  ['receiver', 'sweeps', 'dashboard', 'worker'],
+  ['server', 'cli', 'ci', 'config', 'commands', 'demo'],
+];
+const pattern = (names) => `^src/(${names.join('|')})(/|\\.ts$)`;
+
+const upward = floors.slice(0, -1).map((names, floor) => ({
+  name: `floor-${floor}-looks-up`,
+  severity: 'error',
+  from: { path: pattern(names) },
+  to: { path: pattern(floors.slice(floor + 1).flat()) },
+}));
+
+const strangers = [
+  ['client', 'forge'],
+  ...['receiver', 'sweeps', 'dashboard', 'worker'].flatMap((a, i, all) =>
+    all.slice(i + 1).map((b) => [a, b]),
+  ),
+].flatMap(([a, b]) => [
+  { name: `${a}-knows-${b}`, severity: 'error', from: { path: pattern([a]) }, to: { path: pattern([b]) } },
+  { name: `${b}-knows-${a}`, severity: 'error', from: { path: pattern([b]) }, to: { path: pattern([a]) } },
+]);
+
+export default {
+  forbidden: [
+    ...upward,
+    ...strangers,
+    { name: 'circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'ci-stays-small',
+      comment:
+        'The CI action runs on any Node from 20 with no database: it reaches neither store, forge nor receiver.',
+      severity: 'error',
+      from: { path: '^src/ci\\.ts$' },
+      to: { path: '^src/(store|forge|receiver)/', reachable: true },
+    },
+    {
+      name: 'orphan-package',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts'] },
+  },
+};

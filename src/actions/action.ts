@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
+import type { SubjectKind } from '../contract/subject.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Change } from './change.ts';
+
+/**
+ * One thing that a step can do (`uses: NAME`). Planning reads facts and returns the changes that are missing between
+ * what is wanted and what is live: none when all is as wanted.
+ *
+ * Where a string of the arguments is a condition or a template is said in the schema (`condition()`, `template()`):
+ * by the time `plan` is called each condition has become its answer and each template its text.
+ */
+export type Action<Arguments = unknown> = {
+  readonly name: string;
+  readonly meaning: string;
+  /** YAML of a step, run by a test. */
+  readonly example: string;
+  readonly arguments: z.ZodType<Arguments>;
+  /** Subjects it can work on. */
+  readonly of: readonly SubjectKind[];
+  readonly needs: { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
+  /** Whether files of repositories may use it without the operator's grant. */
+  readonly granted: boolean;
+  /** Names what else a repository's file may not say without a grant, as paths of arguments (`create`). */
+  readonly operatorOnly?: readonly string[];
+  /** Problems that the schema cannot say, found at load: path of the argument and text. */
+  readonly examine?: (
+    written: Arguments,
+  ) => readonly { path: readonly (string | number)[]; message: string }[];
+  /** The facts `plan` will ask, so that they can be asked in parallel before it. */
+  readonly facts: (given: Arguments) => readonly FactRequest[];
+  readonly plan: (given: Arguments, facts: Facts) => Promise<readonly Change[]>;
+  /** Returns the one input for changes that leave together (`Change.joins`). */
+  readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
+};
+
+/** Returns its argument as a row of the table of actions. */
+export function defineAction<Arguments>(action: Action<Arguments>): Action<Arguments> {
+  return action;
+}
+
+/** What a string argument holds beyond plain text. */
+export type Holds = 'condition' | 'template';
+
+/** An argument that is a condition: CEL text (or a plain bool) in the file, its answer when `plan` is called. */
+export function condition(): z.ZodType<boolean> {
+  // The border between file and plan: rules/ replaces the text by its answer before an action sees it.
+  return z
+    .union([z.string().min(1), z.boolean()])
+    .meta({ holds: 'condition' satisfies Holds }) as unknown as z.ZodType<boolean>;
+}
+
+/** A string argument in which `${{ expression }}` inserts a value. */
+export function template(): z.ZodString {
+  return z.string().meta({ holds: 'template' satisfies Holds });
+}

@@ -1,0 +1,28 @@
+import type { AnyInput } from '../contract/operation.ts';
+import type { FactRequest } from '../facts/fact.ts';
+
+/**
+ * One intended write: a row of the contract with its arguments filled in that has not happened yet.
+ *
+ * `target` names what it decides (`label:bug`, `status:ctx`, `protection:main.required_approvals`), `value` what that
+ * shall be: two rules agree or quarrel about targets, never about requests. `before` and `after` are the subject's state
+ * for people and for `reeve revert`.
+ */
+export type Change = {
+  readonly action: string;
+  /** Id of the contract's row. */
+  readonly operation: string;
+  readonly input: AnyInput;
+  readonly target: string;
+  readonly value: unknown;
+  readonly before: unknown;
+  readonly after: unknown;
+  /** Why, in the words of the rule. */
+  readonly reason: string;
+  /** Facts to read again immediately before the write; the same plan made from them decides. */
+  readonly reads?: readonly FactRequest[];
+  /** Changes with the same key leave as one request; the action's `join` says with which input. */
+  readonly joins?: string;
+  /** Changes are applied in order of stage, then of appearance: 0 makes what others need, 1 is the rest, 2 removes. */
+  readonly stage?: 0 | 1 | 2;
+};

@@ -1,0 +1,22 @@
+/** What an event, an item of a sweep or a call on the command line is about. */
+export type SubjectKind =
+  | 'repository'
+  | 'pull_request'
+  | 'issue'
+  | 'branch'
+  | 'organization'
+  | 'notification'
+  | 'runner';
+
+/** Names a repository; `id` is its identity (it survives a rename), `owner` and `name` are where it is found now. */
+export type RepositoryRef = { readonly id: number; readonly owner: string; readonly name: string };
+
+export type Subject = {
+  readonly kind: SubjectKind;
+  readonly repository?: RepositoryRef;
+  /** Number of the issue or pull request. */
+  readonly index?: number;
+  /** Short name of the branch (or tag) where the subject is one. */
+  readonly ref?: string;
+  readonly organization?: string;
+};

@@ -1,0 +1,61 @@
+import type { Verdict } from '../rules/verdict.ts';
+
+/**
+ * The shapes of a run, the same in the store, on the command line (`--json`), on the dashboard and in the CI summary.
+ * Source: the rule language's section 5. They are plain data: what is stored today is read by a later version.
+ */
+
+/** What started a run. */
+export type Trigger = {
+  readonly door: 'webhook' | 'cron' | 'cli' | 'ci';
+  /** The event family (`pull_request`), or `schedule`. */
+  readonly kind: string;
+  /** The payload's `action` member (`opened`); empty where the kind has none. */
+  readonly activity: string;
+  /** Our id of the delivery. */
+  readonly delivery?: string;
+  readonly slot?: string;
+  readonly item?: string;
+  /** The instant of the run, RFC 3339. */
+  readonly at: string;
+};
+
+/** One intended write as recorded: see `actions/change.ts` for the members that are its own. */
+export type RecordedChange = {
+  readonly id: string;
+  /** Identities of the rules that asked for it (`source path#rule name`). */
+  readonly rules: readonly string[];
+  readonly step: string;
+  readonly action: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly input: unknown;
+  readonly target: string;
+  readonly value: unknown;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly reason: string;
+};
+
+export type Outcome = {
+  readonly change: string;
+  readonly status: 'applied' | 'skipped' | 'failed' | 'planned';
+  readonly error?: string;
+};
+
+export type RunMode = 'enforce' | 'observe' | 'plan';
+
+export type Run = {
+  readonly schema: 1;
+  readonly id: string;
+  readonly mode: RunMode;
+  readonly trigger: Trigger;
+  readonly rules: readonly Verdict[];
+  readonly changes: readonly RecordedChange[];
+  readonly refused: readonly { readonly change: RecordedChange; readonly why: string }[];
+  readonly outcomes: readonly Outcome[];
+  /** Requests sent to the forge, by the client's own count. */
+  readonly requests: number;
+  readonly ms: number;
+};

@@ -1,0 +1,52 @@
+import { type DestinationStream, pino } from 'pino';
+
+/** What a part of Reeve may say to the operator. A record is one line of JSON on stderr. */
+export interface Log {
+  debug(members: object, message: string): void;
+  info(members: object, message: string): void;
+  warn(members: object, message: string): void;
+  error(members: object, message: string): void;
+}
+
+export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * Creates the log. Every value in `secrets` is replaced by `[secret]` wherever it stands in a line, also inside an
+ * error's text or a nested member: a list of paths to hide covers only the places somebody thought of.
+ */
+export function createLog(options: {
+  level?: LogLevel;
+  secrets?: readonly string[];
+  destination?: DestinationStream;
+}): Log {
+  const hide = createRedactor(options.secrets ?? []);
+  const target = options.destination ?? pino.destination({ fd: 2, sync: true });
+  const destination: DestinationStream = { write: (line) => target.write(hide(line)) };
+  return pino(
+    { level: options.level ?? 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
+}
+
+/** Says nothing. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Returns a function that replaces the given secrets, and their Basic, URL and JSON spellings, in a text. */
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const spellings = new Set<string>();
+  for (const secret of secrets) {
+    // Shorter values would hide ordinary words; settings refuse secrets below 24 bytes anyway.
+    if (secret.length < 8) continue;
+    spellings.add(secret);
+    spellings.add(JSON.stringify(secret).slice(1, -1));
+    spellings.add(encodeURIComponent(secret));
+    spellings.add(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+  }
+  const longestFirst = [...spellings].sort((a, b) => b.length - a.length);
+  return (text) => {
+    let hidden = text;
+    for (const secret of longestFirst) hidden = hidden.replaceAll(secret, '[secret]');
+    return hidden;
+  };
+}
