@@ -1,0 +1,268 @@
+import { ReeveError } from '../errors.ts';
+import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';
+
+/**
+ * The families that a rule's `on` names, and the Event-Types each has on the wire. Where the delivery's headers disagree,
+ * Event-Type decides: Event merges several kinds, and `pull_request_comment` means two different things in the two.
+ * Source: forge `modules/webhook/type.go`, `services/webhook/notifier.go`; Forgejo for `action_run_*`.
+ */
+const families = {
+  pull_request: {
+    types: {
+      pull_request: ['opened', 'closed', 'reopened', 'edited', 'deleted'],
+      pull_request_sync: ['synchronized'],
+      pull_request_assign: ['assigned', 'unassigned'],
+      pull_request_label: ['label_updated', 'label_cleared'],
+      pull_request_milestone: ['milestoned', 'demilestoned'],
+      pull_request_review_request: ['review_requested', 'review_request_removed'],
+    },
+    subject: 'pull_request',
+    members: ['action', 'number', 'pull_request', 'repository'],
+  },
+  pull_request_review: {
+    types: {
+      pull_request_review_approved: ['approved'],
+      pull_request_review_rejected: ['rejected'],
+      pull_request_review_comment: ['commented'],
+    },
+    subject: 'pull_request',
+    members: ['action', 'number', 'pull_request', 'repository'],
+  },
+  issues: {
+    types: {
+      issues: ['opened', 'closed', 'reopened', 'edited', 'deleted'],
+      issue_assign: ['assigned', 'unassigned'],
+      issue_label: ['label_updated', 'label_cleared'],
+      issue_milestone: ['milestoned', 'demilestoned'],
+    },
+    subject: 'issue',
+    members: ['action', 'number', 'issue', 'repository'],
+  },
+  issue_comment: {
+    types: { issue_comment: ['created', 'edited', 'deleted'] },
+    subject: 'issue',
+    members: ['action', 'issue', 'comment', 'repository'],
+  },
+  pull_request_comment: {
+    types: { pull_request_comment: ['created', 'edited', 'deleted'] },
+    subject: 'pull_request',
+    members: ['action', 'issue', 'comment', 'repository'],
+  },
+  push: { types: { push: [] }, subject: 'branch', members: ['ref', 'before', 'after', 'repository'] },
+  create: { types: { create: [] }, subject: 'branch', members: ['ref', 'ref_type', 'repository'] },
+  delete: { types: { delete: [] }, subject: 'branch', members: ['ref', 'ref_type', 'repository'] },
+  fork: { types: { fork: [] }, subject: 'repository', members: ['forkee', 'repository'] },
+  repository: {
+    types: { repository: ['created', 'deleted'] },
+    subject: 'repository',
+    members: ['action', 'repository'],
+  },
+  release: {
+    types: { release: ['published', 'updated', 'deleted'] },
+    subject: 'repository',
+    members: ['action', 'release', 'repository'],
+  },
+  wiki: {
+    types: { wiki: ['created', 'edited', 'deleted'] },
+    subject: 'repository',
+    members: ['action', 'page', 'repository'],
+  },
+  package: {
+    types: { package: ['created', 'deleted'] },
+    subject: 'repository',
+    members: ['action', 'package'],
+  },
+  status: { types: { status: [] }, subject: 'repository', members: ['sha', 'state', 'repository'] },
+  workflow_run: {
+    types: { workflow_run: ['requested', 'in_progress', 'completed'] },
+    subject: 'repository',
+    members: ['action', 'workflow_run', 'repository'],
+  },
+  workflow_job: {
+    types: { workflow_job: ['queued', 'waiting', 'in_progress', 'completed'] },
+    subject: 'repository',
+    members: ['action', 'workflow_job', 'repository'],
+  },
+  action_run_failure: {
+    types: { action_run_failure: [] },
+    subject: 'repository',
+    members: ['action', 'run'],
+  },
+  action_run_recover: {
+    types: { action_run_recover: [] },
+    subject: 'repository',
+    members: ['action', 'run'],
+  },
+  action_run_success: {
+    types: { action_run_success: [] },
+    subject: 'repository',
+    members: ['action', 'run'],
+  },
+} as const satisfies Record<string, FamilyRow>;
+
+type FamilyRow = {
+  /** Event-Type → its activities; none listed where the kind has no `action` member. */
+  readonly types: Readonly<Record<string, readonly string[]>>;
+  readonly subject: SubjectKind;
+  /** Members a body of this kind must have: the signature covers the body alone, so a changed header must not fit. */
+  readonly members: readonly string[];
+};
+
+export type Family = keyof typeof families;
+
+/** The table of families. */
+export const eventFamilies: Readonly<Record<Family, FamilyRow>> = families;
+
+const familyOfType = new Map<string, Family>(
+  Object.entries(eventFamilies).flatMap(([family, row]) =>
+    Object.keys(row.types).map((type) => [type, family as Family] as const),
+  ),
+);
+
+/** Returns the family an Event-Type belongs to, or undefined for a kind we do not know. */
+export function familyOf(eventType: string): Family | undefined {
+  return familyOfType.get(eventType);
+}
+
+/** Returns the activities of a family, over all its Event-Types. */
+export function activitiesOf(family: Family): readonly string[] {
+  return [...new Set(Object.values(eventFamilies[family].types).flat())];
+}
+
+/** What the headers of a delivery say. */
+export type EventHeaders = {
+  /** UUID the forge gave the delivery; a redelivery has a new one. */
+  readonly delivery: string;
+  readonly eventType: string;
+};
+
+/** Header names in the order asked: Forgejo's own, Gitea's, Gogs', GitHub's. */
+const prefixes = ['x-forgejo', 'x-gitea', 'x-gogs', 'x-github'];
+
+/** Returns the event headers of a request (names in lower case), or undefined where one is missing or empty. */
+export function readEventHeaders(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): EventHeaders | undefined {
+  const first = (suffix: string): string | undefined => {
+    for (const prefix of prefixes) {
+      const value = headers[`${prefix}-${suffix}`];
+      if (typeof value === 'string' && value !== '') return value;
+    }
+    return undefined;
+  };
+  const delivery = first('delivery');
+  // A sender that only knows the older Event header is still understood where that names one kind alone.
+  const eventType = first('event-type') ?? first('event');
+  if (delivery === undefined || eventType === undefined) return undefined;
+  return { delivery, eventType };
+}
+
+/** Who did it. The bot recognises itself by `id`; names change. */
+export type Sender = { readonly id: number; readonly login: string };
+
+/** What a delivery says happened. A delivery says "look here", never "it is so": what decides a write is read live. */
+export type Event = {
+  readonly eventType: string;
+  /** Undefined for a kind that is not in the table: stored, counted, routed to nothing. */
+  readonly family: Family | undefined;
+  readonly activity: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly subject: Subject | undefined;
+  readonly repository: RepositoryRef | undefined;
+  /** Id of the repository's owner, or of the organization, for events without a repository. */
+  readonly ownerId: number | undefined;
+  readonly sender: Sender | undefined;
+};
+
+/**
+ * Reads a delivery's payload as an event. Throws `delivery-malformed` where the body does not fit the kind that the
+ * header names; an unknown kind is no error.
+ */
+export function parseEvent(eventType: string, payload: unknown): Event {
+  if (!isRecord(payload))
+    throw new ReeveError('delivery-malformed', `the body of ${eventType} is not an object`);
+  const family = familyOf(eventType);
+  const row = family === undefined ? undefined : eventFamilies[family];
+  for (const member of row?.members ?? []) {
+    if (payload[member] === undefined) {
+      throw new ReeveError('delivery-malformed', `the body of ${eventType} has no member "${member}"`);
+    }
+  }
+  const repository = repositoryOf(family, payload);
+  return {
+    eventType,
+    family,
+    activity: activityOf(eventType, family, payload),
+    payload,
+    repository,
+    subject: row && repository ? subjectOf(row.subject, repository, payload) : undefined,
+    ownerId: ownerIdOf(family, payload),
+    sender: senderOf(payload.sender),
+  };
+}
+
+/** Reviews carry `action: reviewed` whatever was said; the Event-Type tells which, so it gives the activity. */
+function activityOf(eventType: string, family: Family | undefined, payload: Record<string, unknown>): string {
+  if (family === 'pull_request_review') return eventFamilies[family].types[eventType]?.[0] ?? '';
+  return typeof payload.action === 'string' ? payload.action : '';
+}
+
+function sourceOfRepository(family: Family | undefined, payload: Record<string, unknown>): unknown {
+  // The top-level repository of a package event is always null; runs of Forgejo's actions carry it inside.
+  if (family === 'package') return isRecord(payload.package) ? payload.package.repository : undefined;
+  if (payload.repository === undefined && isRecord(payload.run)) return payload.run.repository;
+  return payload.repository;
+}
+
+function repositoryOf(
+  family: Family | undefined,
+  payload: Record<string, unknown>,
+): RepositoryRef | undefined {
+  const repository = sourceOfRepository(family, payload);
+  if (!isRecord(repository) || !Number.isSafeInteger(repository.id)) return undefined;
+  const full = typeof repository.full_name === 'string' ? repository.full_name.split('/') : [];
+  const [owner, name] = full;
+  if (full.length !== 2 || !owner || !name) return undefined;
+  return { id: repository.id as number, owner, name };
+}
+
+function subjectOf(kind: SubjectKind, repository: RepositoryRef, payload: Record<string, unknown>): Subject {
+  if (kind === 'pull_request' || kind === 'issue') {
+    const inner = isRecord(payload.pull_request) ? payload.pull_request : payload.issue;
+    const index = payload.number ?? (isRecord(inner) ? inner.number : undefined);
+    if (!Number.isSafeInteger(index))
+      throw new ReeveError('delivery-malformed', `the body has no number of the ${kind}`);
+    return { kind, repository, index: index as number };
+  }
+  if (kind === 'branch' && typeof payload.ref === 'string') {
+    return { kind, repository, ref: payload.ref.replace(/^refs\/(heads|tags)\//, '') };
+  }
+  return { kind: 'repository', repository };
+}
+
+function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>): number | undefined {
+  const repository = sourceOfRepository(family, payload);
+  const owner = isRecord(repository) ? repository.owner : payload.organization;
+  return isRecord(owner) && Number.isSafeInteger(owner.id) ? (owner.id as number) : undefined;
+}
+
+function senderOf(sender: unknown): Sender | undefined {
+  if (!isRecord(sender) || !Number.isSafeInteger(sender.id)) return undefined;
+  return { id: sender.id as number, login: typeof sender.login === 'string' ? sender.login : '' };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns the lane that keeps a delivery's order: `repository id # index`; without an index the repository's id; without
+ * a repository the owner's id; else one lane for all that has neither.
+ */
+export function laneOf(event: Event): string {
+  if (event.repository) {
+    const index = event.subject?.index;
+    return index === undefined ? `${event.repository.id}` : `${event.repository.id}#${index}`;
+  }
+  return event.ownerId === undefined ? 'instance' : `owner ${event.ownerId}`;
+}
