@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import { RE2JS } from 're2js';
+import { describe, expect, it } from 'vitest';
+import { createGlob, createScope, GlobError, globToRe2 } from '../src/glob.ts';
+
+describe('a glob for paths', () => {
+  it.each([
+    ['docs/*', 'docs/a.md', true],
+    ['docs/*', 'docs/a/b.md', false],
+    ['docs/**', 'docs/a/b.md', true],
+    ['docs/**', 'docs', false],
+    ['docs/**', 'docs/', false],
+    ['**/x', 'x', true],
+    ['**/x', 'a/b/x', true],
+    ['**/x', 'a/bx', false],
+    ['a/**/b', 'a/b', true],
+    ['a/**/b', 'a/x/y/b', true],
+    ['**', 'a/b', true],
+    ['**.md', 'a/b.md', true],
+    ['*.ts', '.ts', true],
+    ['?.ts', 'a.ts', true],
+    ['?.ts', '/.ts', false],
+    ['?', '😀', true],
+    ['[abc].c', 'b.c', true],
+    ['[!a-c].c', 'b.c', false],
+    ['[!a-c].c', 'd.c', true],
+    ['[!a]', '/', false],
+    ['{a,b{c,d}}.x', 'bd.x', true],
+    ['{a,b{c,d}}.x', 'b.x', false],
+    ['{**/,}x', 'x', true],
+    ['a{,b}', 'a', true],
+    ['\\*', '*', true],
+    ['\\*', 'a', false],
+    ['Docs/*', 'docs/a', false],
+    ['a.b', 'axb', false],
+    ['a(b|c)+', 'a(b|c)+', true],
+    ['v[0-9]*', 'v1\nx', true],
+  ])('%s on %s says %s', (pattern, text, expected) => {
+    expect(createGlob(pattern)(text)).toBe(expected);
+  });
+
+  it('lets the last matching entry of a list decide', () => {
+    const matches = createGlob(['src/**', '!src/gen/**', 'src/gen/keep.ts']);
+
+    expect(['src/a', 'src/gen/a', 'src/gen/keep.ts', 'x'].map(matches)).toEqual([true, false, true, false]);
+  });
+});
+
+describe('a glob without separator', () => {
+  it.each([
+    ['release/*', 'release/1/2', true],
+    ['{main,refs/tags/v*}', 'refs/tags/v1', true],
+    ['*', 'a/b', true],
+    ['a?b', 'a/b', true],
+  ])('%s on %s says %s', (pattern, text, expected) => {
+    expect(createGlob(pattern, { separator: '' })(text)).toBe(expected);
+  });
+});
+
+describe('a glob for protected files', () => {
+  it.each([
+    ['*.md', 'readme.md', true],
+    ['*.md', 'a.b.md', false],
+    ['*.md', 'docs/x.md', false],
+    ['**.md', 'docs/x.md', true],
+    ['**/x.md', 'x.md', false],
+  ])('%s on %s says %s', (pattern, text, expected) => {
+    expect(createGlob(pattern, { separator: '/.' })(text)).toBe(expected);
+  });
+});
+
+describe('a broken glob', () => {
+  it.each([
+    ['', 'is empty'],
+    ['a[bc', 'does not close its bracket'],
+    ['a{b,c', 'does not close its brace'],
+    ['a}b', 'closes a brace that was never opened'],
+    ['a\\', 'ends with a backslash'],
+    ['[]', 'has an empty class []'],
+    ['[z-a]', 'has the range z-a, which runs backwards'],
+    ['{1..9}', 'has the range {1..9}, which globs here do not know: list the values'],
+    ['/docs', 'cannot match: paths have no slash in front'],
+    ['docs/', 'cannot match: paths do not end with a slash; "docs/**" means all below'],
+    ['a//b', 'cannot match: paths have no empty part'],
+    ['./a', 'cannot match: paths have no "." or ".."'],
+    ['!a', 'only takes out: name first what shall match'],
+    ['{'.repeat(9), 'nests braces deeper than 8'],
+    ['a'.repeat(501), 'is longer than 500 characters'],
+  ])('%s is refused: %s', (pattern, reason) => {
+    let caught: unknown;
+    try {
+      createGlob(pattern);
+    } catch (error) {
+      caught = error;
+    }
+
+    expect(caught).toBeInstanceOf(GlobError);
+    expect((caught as GlobError).reason).toBe(reason);
+  });
+});
+
+describe('a scope', () => {
+  it.each([
+    [['*'], 'acme/site', true],
+    [['*'], 'acme', true],
+    [['acme/*'], 'acme/site', true],
+    [['acme/*'], 'acme', true],
+    [['acme/*'], 'other/site', false],
+    [['acme/*', '!acme/attic'], 'acme/attic', false],
+    [['acme/*', '!acme/attic'], 'ACME/Attic', false],
+    [['acme/site'], 'acme', false],
+    [['Acme/*'], 'acme/site', true],
+  ])('%j on %s says %s', (patterns, name, expected) => {
+    expect(createScope(patterns)(name)).toBe(expected);
+  });
+
+  it('refuses what names no repository', () => {
+    expect(() => createScope(['acme'])).toThrow('names no repository');
+    expect(() => createScope([])).toThrow(GlobError);
+  });
+});
+
+describe('globs as a whole', () => {
+  const segment = fc.stringMatching(/^[ab.?*[\]!c-]{1,4}$/).map((text) => text.replace(/\*+/g, '*'));
+  const simple = fc
+    .array(
+      fc.oneof(
+        fc.constant('**'),
+        fc.constantFrom('a', 'b.c', '*', '*.b', '?', '[ab]', '[!a]', '{a,b}', 'a*'),
+      ),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    )
+    .map((parts) => parts.join('/'));
+  const path = fc
+    .array(fc.stringMatching(/^[abc.]{1,3}$/), { minLength: 1, maxLength: 4 })
+    .map((parts) => parts.join('/'));
+
+  it('agrees with picomatch', () => {
+    fc.assert(
+      fc.property(simple, path, (pattern, text) => {
+        fc.pre(!text.split('/').some((part) => part === '.' || part === '..'));
+        const oracle = picomatch(pattern.replaceAll('[!', '[^'), { dot: true, strictSlashes: true });
+
+        expect(createGlob(pattern)(text), `${pattern} on ${text}`).toBe(oracle(text));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('translates or refuses any text, and RE2 takes what is translated', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ maxLength: 40 }), segment), (pattern) => {
+        let text: string;
+        try {
+          text = globToRe2(pattern);
+        } catch (error) {
+          expect(error).toBeInstanceOf(GlobError);
+          return;
+        }
+        expect(() => RE2JS.compile(text)).not.toThrow();
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('stays linear on hostile patterns and texts', () => {
+    const matches = createGlob(`${'*a'.repeat(100)}b`);
+    const started = performance.now();
+
+    expect(matches('a'.repeat(20_000))).toBe(false);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
