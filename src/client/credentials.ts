@@ -1,0 +1,30 @@
+import { ReeveError } from '../errors.ts';
+
+/** How Reeve signs in: a token (sent as `token …` or `Bearer …`) or an account's name and password. */
+export type Credentials =
+  | { readonly token: string; readonly scheme?: 'token' | 'Bearer' }
+  | { readonly user: string; readonly password: string };
+
+/** Returns the value of the `Authorization` header. Refuses credentials that a header cannot carry unchanged. */
+export function authorizationOf(credentials: Credentials): string {
+  if ('token' in credentials) {
+    if (!/^[\x21-\x7e]+$/.test(credentials.token)) {
+      throw new ReeveError(
+        'settings',
+        'the forge token holds spaces or characters that a header cannot carry',
+      );
+    }
+    return `${credentials.scheme ?? 'token'} ${credentials.token}`;
+  }
+  if (credentials.user.includes(':') || credentials.user === '') {
+    throw new ReeveError('settings', 'the forge user is empty or holds a colon');
+  }
+  return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+}
+
+/** Returns the values of these credentials that must never be written anywhere. */
+export function secretsOf(credentials: Credentials): readonly string[] {
+  return 'token' in credentials
+    ? [credentials.token]
+    : [credentials.password, `${credentials.user}:${credentials.password}`];
+}
