@@ -1,0 +1,55 @@
+import { messageOf, ReeveError } from '../errors.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+
+/** What is known of one name: its value, or why it cannot be known. */
+export type Known = { readonly value: unknown } | { readonly error: Error };
+
+/** Answers the names of an expression. An absent answer means that the name does not apply here (no `event` on a clock). */
+export interface Knowledge {
+  find(request: FactRequest): Known | undefined;
+}
+
+/**
+ * The knowledge of one rule in one run: what was given, and the facts that were asked so far. Facts are asked in
+ * parallel and once; one that cannot be asked is remembered with its error and makes only those conditions fail that
+ * depend on it.
+ */
+export class Learning implements Knowledge {
+  readonly #facts: Facts;
+  readonly #given: Readonly<Record<string, unknown>>;
+  readonly #known = new Map<string, Known>();
+
+  constructor(facts: Facts, given: Readonly<Record<string, unknown>>) {
+    this.#facts = facts;
+    this.#given = given;
+  }
+
+  /** Asks what is not known yet. */
+  async learn(requests: readonly FactRequest[]): Promise<void> {
+    const missing = requests.filter((request) => this.find(request) === undefined);
+    await Promise.all(missing.map((request) => this.#ask(request)));
+  }
+
+  find(request: FactRequest): Known | undefined {
+    if (request.argument === undefined && Object.hasOwn(this.#given, request.name)) {
+      return { value: this.#given[request.name] };
+    }
+    return this.#known.get(keyOf(request));
+  }
+
+  async #ask(request: FactRequest): Promise<void> {
+    try {
+      this.#known.set(keyOf(request), { value: await this.#facts.ask(request) });
+    } catch (error) {
+      const reason = error instanceof Error ? error : new ReeveError('internal', messageOf(error));
+      this.#known.set(keyOf(request), { error: reason });
+    }
+  }
+}
+
+/** Returns a text that two requests share only when they ask the same. */
+export function keyOf(request: FactRequest): string {
+  return request.argument === undefined
+    ? request.name
+    : `${request.name}(${JSON.stringify(request.argument)})`;
+}

@@ -1,0 +1,79 @@
+/** What can be wrong with a rule file, by code: scripts and tests branch on it, people read the message. */
+export const problemCodes = {
+  'file-name': 'The file is not one that rules are read from.',
+  'file-size': 'The file is larger than 64 KiB.',
+  yaml: 'The text is not YAML as rule files are allowed to use it.',
+  'yaml-alias': 'The file uses an alias or an anchor.',
+  'yaml-tag': 'The file uses a tag, often because an unquoted value starts with `!`.',
+  'duplicate-key': 'A key, often the name of a rule, stands twice in one map.',
+  'unknown-key': 'A key that the grammar does not have.',
+  'missing-key': 'A key that must be there is missing.',
+  type: 'A value has another type than the grammar asks for.',
+  value: 'A value is none of those that are allowed.',
+  'unknown-kind': '`on` names a kind of event that does not exist.',
+  'unknown-activity': '`on` names an activity that this kind does not have.',
+  'unknown-action': '`uses` names an action that does not exist.',
+  filter: 'A filter of `on` that this kind of event cannot have.',
+  pattern: 'A pattern is broken or cannot match anything.',
+  schedule: 'A schedule that cannot run.',
+  each: '`each` is missing, or does not fit what the rule listens to.',
+  subject: 'An action or a fact that this subject does not have.',
+  expression: 'An expression is not CEL as rule files are allowed to use it.',
+  'unknown-name': 'An expression names something that does not exist.',
+  'unknown-member': 'An expression names a member that a value does not have.',
+  'needs-has': 'An expression names something that is not always there, without asking with has().',
+  'expression-type': 'An expression compares, joins or returns values of the wrong type.',
+  template: 'A `${{ }}` stands where none is allowed, or is broken.',
+  level: 'A file of this origin may not say this.',
+  stricter: 'A rule is less strict than its file.',
+  argument: 'An argument of an action is wrong.',
+} as const;
+
+export type ProblemCode = keyof typeof problemCodes;
+
+/** One thing that is wrong with a rule file, and where. A file with a problem is refused as a whole. */
+export type Problem = {
+  readonly code: ProblemCode;
+  /** What is wrong and what to do, one or two sentences without a full stop at the end. */
+  readonly message: string;
+  /** The word that was probably meant. */
+  readonly suggestion?: string;
+  readonly path: string;
+  /** Counted from 1. */
+  readonly line: number;
+  /** Counted from 1, in UTF-16 units. */
+  readonly column: number;
+  /** The line of the file, without its end. */
+  readonly source: string;
+  /** How many columns the place covers, at least 1. */
+  readonly width: number;
+};
+
+const maxSourceColumns = 160;
+
+/**
+ * Returns a problem as people read it: place, code and message, the line of the file, and a pointer under the place.
+ * Lines longer than a terminal are shown around the place. Control characters are made visible, so that a rule file
+ * cannot write to the terminal of whoever checks it.
+ */
+export function formatProblem(problem: Problem): string {
+  const { path, line, column, code, message, suggestion } = problem;
+  const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
+  const head = `${path}:${line}:${column}: ${code}: ${message}${hint}`;
+  const cutFrom = Math.max(0, column - 1 - maxSourceColumns / 2);
+  const shown = problem.source.slice(cutFrom, cutFrom + maxSourceColumns);
+  if (shown.trim() === '') return visible(head);
+  const indent = problem.source.slice(cutFrom, column - 1).replace(/[^\t]/g, ' ');
+  const width = Math.max(1, Math.min(problem.width, shown.length - indent.length));
+  const gutter = `${line}`.padStart(5);
+  return `${visible(head)}\n${gutter} | ${visible(shown)}\n${' '.repeat(5)} | ${indent}${'^'.repeat(width)}`;
+}
+
+/** Returns the problems of a file as people read them, with an empty line between two. */
+export function formatProblems(problems: readonly Problem[]): string {
+  return problems.map(formatProblem).join('\n\n');
+}
+
+function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+}

@@ -1,0 +1,34 @@
+import type { Family } from '../contract/events.ts';
+import type { LoadedRule } from './rule.ts';
+
+/** Rules that are in force together, found by what they listen to without looking at the others. */
+export interface RuleSet {
+  /** All rules, operator's first, then organization's, then repository's; within a level as given. */
+  readonly rules: readonly LoadedRule[];
+  /** Rules that listen to the family, in the same order. */
+  listeningTo(family: Family): readonly LoadedRule[];
+  /** Rules with a schedule, in the same order. */
+  readonly scheduled: readonly LoadedRule[];
+  find(id: string): LoadedRule | undefined;
+}
+
+/** Returns the rules indexed by family: an event costs about as much as the rules that listen to it. */
+export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
+  const order = { operator: 0, organization: 1, repository: 2 };
+  const sorted = rules.toSorted((a, b) => order[a.level] - order[b.level]);
+  const byFamily = new Map<Family, LoadedRule[]>();
+  for (const rule of sorted) {
+    for (const family of new Set(rule.on.map((listening) => listening.family))) {
+      const listeners = byFamily.get(family);
+      if (listeners) listeners.push(rule);
+      else byFamily.set(family, [rule]);
+    }
+  }
+  const byId = new Map(sorted.map((rule) => [rule.id, rule]));
+  return {
+    rules: sorted,
+    scheduled: sorted.filter((rule) => rule.schedules.length > 0),
+    listeningTo: (family) => byFamily.get(family) ?? [],
+    find: (id) => byId.get(id),
+  };
+}

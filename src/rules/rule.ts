@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import type { Action } from '../actions/action.ts';
+import type { Family } from '../contract/events.ts';
+import type { SubjectKind } from '../contract/subject.ts';
+import type { Fact, FactRequest } from '../facts/fact.ts';
+import type { StepArguments } from './arguments.ts';
+import type { Condition } from './conditions.ts';
+
+/** Where a rule file comes from, from the most powerful to the least. */
+export const levels = ['operator', 'organization', 'repository'] as const;
+export type Level = (typeof levels)[number];
+
+/** What a rule file may speak of: the tables of facts and actions, and the shapes of what a run is given. */
+export type RuleRegistry = {
+  readonly facts: readonly Fact[];
+  readonly actions: readonly Action[];
+  /** Shape of `event` for each family; a family without one has members that nobody checks. */
+  readonly payloads: Readonly<Partial<Record<Family, z.ZodType>>>;
+  /**
+   * Shapes of what a run is given beside `event`: `sender`, and the items of `each` that are no facts (`notification`,
+   * `runner`, `organization`). `now` is always there.
+   */
+  readonly variables: Readonly<Record<string, z.ZodType>>;
+};
+
+/** `observe` plans and records, and never writes. */
+export type RuleMode = 'observe' | 'enforce';
+
+/** A filter over names: the patterns as written and what they decide. */
+export type Pattern = { readonly written: readonly string[]; readonly matches: (text: string) => boolean };
+
+/** One family that a rule listens to. A member that is absent filters nothing. */
+export type Listening = {
+  readonly family: Family;
+  readonly activities?: readonly string[];
+  readonly branches?: Pattern;
+  readonly branchesIgnore?: Pattern;
+  readonly tags?: Pattern;
+  readonly tagsIgnore?: Pattern;
+  readonly paths?: Pattern;
+  readonly pathsIgnore?: Pattern;
+};
+
+/** One clock that a rule listens to: five cron fields in a timezone. */
+export type Schedule = { readonly cron: string; readonly timezone: string };
+
+/** What a schedule walks over. `state` is there for issues and pull requests alone. */
+export type Each = { readonly kind: SubjectKind; readonly state?: 'open' | 'closed' | 'all' };
+
+/** One step of a rule, checked: its arguments still hold conditions and templates. */
+export type LoadedStep = {
+  /** Its `name`, else its place and action (`1 set-labels`). */
+  readonly name: string;
+  readonly action: Action;
+  readonly condition?: Condition;
+  readonly arguments: StepArguments;
+  readonly line: number;
+};
+
+/** One rule of a file that has no problem. */
+export type LoadedRule = {
+  /** Identity: `source path#rule name`. */
+  readonly id: string;
+  readonly name: string;
+  /** Path of the file as given to the loader. */
+  readonly source: string;
+  readonly level: Level;
+  /** The commit the file was read from; empty for files of the operator's folder. */
+  readonly commit: string;
+  readonly line: number;
+  readonly description?: string;
+  readonly mode: RuleMode;
+  /** Changes a run of this rule may make, where the file or the rule narrows them. */
+  readonly limits: { readonly changes?: number };
+  /** `in` of file and rule: a repository or organization must lie in all of them. */
+  readonly scopes: readonly Pattern[];
+  readonly on: readonly Listening[];
+  readonly schedules: readonly Schedule[];
+  readonly each?: Each;
+  readonly condition?: Condition;
+  readonly steps: readonly LoadedStep[];
+  /** Every fact that its expressions and filters name, for the reference and for `reeve check`. */
+  readonly facts: readonly FactRequest[];
+};
