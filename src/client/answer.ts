@@ -1,5 +1,8 @@
 import { ReeveError } from '../errors.ts';
 
+/** What came back of one exchange. */
+export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+
 /** Bytes of an answer that are read before it is given up: the largest list page of a forge stays far below. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 

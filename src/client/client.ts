@@ -1,16 +1,19 @@
-import type { AnswerOf, AnyInput, InputOf, Operation } from '../contract/operation.ts';
-
-/** Asks one forge. Every method sends the credential in the `Authorization` header alone, to that forge alone. */
-export interface Client {
-  /** Sends one call and returns its answer as the row's shape reads it. Rejects with a `forge-…` ReeveError. */
-  call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
-  /** Sends a call known only at run time (a change). */
-  send(operation: Operation, input: AnyInput): Promise<unknown>;
-  /** Yields the items of a paged list, page by page, in the forge's order. */
-  items<O extends Operation>(operation: O, input: InputOf<O>): AsyncGenerator<ItemOf<O>>;
-  /** Requests sent so far, retries included. */
-  readonly requests: number;
-}
+import { setTimeout as wait } from 'node:timers/promises';
+import ky from 'ky';
+import {
+  type AnswerOf,
+  type AnyInput,
+  fillPath,
+  type InputOf,
+  type Operation,
+} from '../contract/operation.ts';
+import { ReeveError } from '../errors.ts';
+import { type Log, silentLog } from '../log.ts';
+import { type Answer, parseAnswer, readText } from './answer.ts';
+import { authorizationOf, type Credentials } from './credentials.ts';
+import { failureOf, unreachable } from './failure.ts';
+import { createLimiter } from './limiter.ts';
+import { eachPage } from './paging.ts';
 
 /** One item of a list answer. */
 export type ItemOf<O extends Operation> =
@@ -19,3 +22,204 @@ export type ItemOf<O extends Operation> =
     : NonNullable<AnswerOf<O>> extends { runners: readonly (infer I)[] }
       ? I
       : never;
+
+/** Asks one forge. Every method sends the credential in the `Authorization` header alone, to that forge alone. */
+export interface Client {
+  /** Sends one call and returns its answer as the row's shape reads it. Rejects with a `forge-…` ReeveError. */
+  call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
+  /** Sends a call known only at run time (a change), its body checked strictly against the row. */
+  send(operation: Operation, input: AnyInput): Promise<unknown>;
+  /** Yields the items of a paged list, page by page, in the forge's order. */
+  items<O extends Operation>(operation: O, input: InputOf<O>): AsyncGenerator<ItemOf<O>>;
+  /** Requests sent so far, retries and redirects included. */
+  readonly requests: number;
+  /** Returns a client that shares everything with this one but counts its own requests. */
+  counted(): Client;
+}
+
+export type ClientOptions = {
+  /** Address of the forge, with or without `/api/v1`. */
+  readonly url: string;
+  /** Absent: asks as a stranger. */
+  readonly credentials?: Credentials;
+  readonly log?: Log;
+  /** Milliseconds one try may take, body included; default 10,000. */
+  readonly timeoutMs?: number;
+  /** Tries of a read before it is given up; default 3. Writes are tried once: the queue plans them again. */
+  readonly tries?: number;
+  /** Calls under way at once at most; default 8. */
+  readonly concurrency?: number;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+};
+
+/** Returns the address every path is relative to, ending in `/api/v1`. Throws `settings` for what is no http address. */
+export function apiRoot(url: string): URL {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch (cause) {
+    throw new ReeveError('settings', `FORGE_URL is not an address: ${url}`, { cause });
+  }
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+    throw new ReeveError(
+      'settings',
+      `FORGE_URL must begin with http:// or https://, not ${parsed.protocol}//`,
+    );
+  }
+  if (parsed.username || parsed.password || parsed.search) {
+    throw new ReeveError('settings', 'FORGE_URL must not hold credentials or a query; use FORGE_TOKEN');
+  }
+  const path = parsed.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  return new URL(`${path}/api/v1`, parsed.origin);
+}
+
+/** Creates the client of one forge. */
+export function createClient(options: ClientOptions): Client {
+  const root = apiRoot(options.url);
+  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'reeve' };
+  if (options.credentials) headers.authorization = authorizationOf(options.credentials);
+  const limiter = createLimiter({ max: options.concurrency ?? 8 });
+  const log = options.log ?? silentLog;
+  const sleep = options.sleep ?? wait;
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const tries = options.tries ?? 3;
+
+  const create = (): Client => {
+    let requests = 0;
+
+    /** One request on the wire; `bytes` of a body are JSON already. */
+    const request = async (operation: Operation, url: URL, body: string | undefined): Promise<Answer> => {
+      requests += 1;
+      const where = `${operation.method} ${url.pathname}`;
+      const started = performance.now();
+      let overloaded = true;
+      try {
+        const response = await ky(url, {
+          method: operation.method.toLowerCase(),
+          headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+          ...(body === undefined ? {} : { body }),
+          // Redirects are followed by hand: fetch would carry a write, or custom headers, to another place.
+          redirect: 'manual',
+          throwHttpErrors: false,
+          retry: 0,
+          timeout: false,
+          credentials: 'omit',
+          signal: AbortSignal.timeout(timeoutMs),
+        });
+        const text = await readText(response, where);
+        overloaded = response.status === 429 || response.status === 503;
+        return { status: response.status, headers: response.headers, text };
+      } catch (cause) {
+        throw unreachable(where, cause);
+      } finally {
+        limiter.observe(performance.now() - started, overloaded);
+        log.debug(
+          { operation: operation.id, ms: Math.round(performance.now() - started) },
+          'asked the forge',
+        );
+      }
+    };
+
+    const exchange = async (operation: Operation, input: AnyInput): Promise<Answer> => {
+      let url = addressOf(root, operation, input);
+      const where = `${operation.method} ${url.pathname}`;
+      const body = bodyOf(operation, input);
+      const mayRepeat = operation.method === 'GET';
+      for (let attempt = 1, hops = 0; ; ) {
+        let failure: ReeveError;
+        try {
+          const answer = await limiter.run(() => request(operation, url, body));
+          if (answer.status >= 200 && answer.status < 300) return answer;
+          if (answer.status >= 300 && answer.status < 400) {
+            url = targetOf(answer, url, root, where, mayRepeat && hops < 5);
+            hops += 1;
+            continue;
+          }
+          failure = failureOf(where, answer.status, answer.text, answer.headers.get('retry-after'));
+        } catch (cause) {
+          failure = unreachable(where, cause);
+        }
+        if (!mayRepeat || !failure.retryable || attempt >= tries) throw failure;
+        const pauseMs = failure.retryAfterMs ?? 100 * 4 ** (attempt - 1);
+        // A forge that asks for a longer pause is left to the queue, which keeps the delivery meanwhile.
+        if (pauseMs > 5_000) throw failure;
+        await sleep(pauseMs);
+        attempt += 1;
+      }
+    };
+
+    const read = (operation: Operation, answer: Answer): unknown => {
+      // 205 comes with a body that fetch does not hand out; whoever needs it reads the resource again.
+      if (operation.response === undefined || answer.status === 205) return undefined;
+      const where = `${operation.method} ${operation.path}`;
+      const parsed = operation.response.safeParse(parseAnswer(answer.text, where));
+      if (parsed.success) return parsed.data;
+      const issue = parsed.error.issues[0];
+      throw new ReeveError(
+        'forge-junk',
+        `${where}: unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`,
+      );
+    };
+
+    const send = async (operation: Operation, input: AnyInput): Promise<unknown> =>
+      read(operation, await exchange(operation, input));
+
+    return {
+      get requests() {
+        return requests;
+      },
+      // The row decides the answer's type; `read` has just held the answer against that row's shape.
+      call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,
+      send,
+      items: (operation, input) =>
+        eachPage(operation, input as AnyInput, async (page) => {
+          const answer = await exchange(operation, page);
+          return { answer, value: read(operation, answer) };
+        }) as AsyncGenerator<never>,
+      counted: create,
+    };
+  };
+  return create();
+}
+
+function addressOf(root: URL, operation: Operation, input: AnyInput): URL {
+  const url = new URL(root.pathname + fillPath(operation, input.params), root);
+  for (const [name, value] of Object.entries(input.query ?? {})) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) url.searchParams.append(name, String(one));
+    }
+  }
+  return url;
+}
+
+function bodyOf(operation: Operation, input: AnyInput): string | undefined {
+  if (operation.body === undefined) return undefined;
+  const checked = operation.body.safeParse(input.body ?? {});
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    throw new ReeveError(
+      'internal',
+      `${operation.id}: we would have sent ${issue?.path.join('.')}: ${issue?.message}`,
+    );
+  }
+  return JSON.stringify(checked.data);
+}
+
+/** Where a redirect leads, when it may be followed: reads only, inside the same forge only. */
+function targetOf(answer: Answer, from: URL, root: URL, where: string, mayFollow: boolean): URL {
+  const location = answer.headers.get('location');
+  const target = location === null ? undefined : new URL(location, from);
+  if (
+    target === undefined ||
+    !mayFollow ||
+    target.origin !== root.origin ||
+    !target.pathname.startsWith(root.pathname)
+  ) {
+    const to =
+      target === undefined ? 'nowhere' : target.origin === root.origin ? target.pathname : target.origin;
+    throw new ReeveError('forge-moved', `${where}: moved to ${to}; nothing was sent there`, {
+      status: answer.status,
+    });
+  }
+  return target;
+}

@@ -1,0 +1,64 @@
+import { type ErrorCode, ReeveError } from '../errors.ts';
+import { forgeMessage } from './answer.ts';
+
+/** Status → code of our error. What is not here: other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
+const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'forge-unauthorized',
+  403: 'forge-forbidden',
+  404: 'forge-not-found',
+  405: 'forge-conflict',
+  408: 'forge-timeout',
+  409: 'forge-conflict',
+  412: 'forge-conflict',
+  423: 'forge-locked',
+  425: 'forge-unavailable',
+  429: 'forge-throttled',
+};
+
+const advice: Partial<Record<ErrorCode, string>> = {
+  'forge-unauthorized': 'the forge does not know this credential: give a valid FORGE_TOKEN',
+  'forge-forbidden':
+    'the account or its token lacks a right for this: see the action’s needs in its reference page',
+  'forge-locked': 'the repository is archived',
+};
+
+/** Returns our error for an answer that is no success. Carries operation, status and the forge's message, never a header. */
+export function failureOf(
+  where: string,
+  status: number,
+  text: string,
+  retryAfter: string | null,
+): ReeveError {
+  const code = codeOfStatus[status] ?? (status >= 500 ? 'forge-unavailable' : 'forge-refused');
+  const words = [`${where}: the forge answered ${status}`, forgeMessage(text), advice[code]].filter(Boolean);
+  return new ReeveError(code, words.join('; '), {
+    status,
+    retryAfterMs: retryAfterMs(retryAfter, Date.now()),
+  });
+}
+
+/** Returns our error for a call that got no answer. */
+export function unreachable(where: string, cause: unknown): ReeveError {
+  if (cause instanceof ReeveError) return cause;
+  const timedOut = cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError');
+  if (timedOut)
+    return new ReeveError('forge-timeout', `${where}: the forge did not answer in time`, { cause });
+  return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reasonOf(cause)})`, {
+    cause,
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    if ('code' in error && typeof error.code === 'string') return error.code;
+  }
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** Reads `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined where it says nothing usable. */
+export function retryAfterMs(value: string | null, nowMs: number): number | undefined {
+  if (value === null || value === '') return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

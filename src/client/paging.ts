@@ -1,0 +1,66 @@
+import type { AnyInput, Operation } from '../contract/operation.ts';
+import { ReeveError } from '../errors.ts';
+import type { Answer } from './answer.ts';
+
+const maxPages = 2_000;
+const itemsPerPage = 50;
+
+/**
+ * Yields the items of a list over all its pages.
+ *
+ * The `Link` header is never followed: it is absolute on the forge's configured address, which may not be the one we
+ * use. Only the presence of `rel="next"` is read; the next request is our own. Without `Link` the total decides, and
+ * without a total the first empty page. Lists are filtered after paging, so a short page does not mean the end.
+ */
+export async function* eachPage(
+  operation: Operation,
+  input: AnyInput,
+  ask: (input: AnyInput) => Promise<{ answer: Answer; value: unknown }>,
+): AsyncGenerator<unknown> {
+  if (operation.paging === undefined) {
+    yield* itemsOf((await ask(input)).value);
+    return;
+  }
+  let seen = 0;
+  let previous = '';
+  for (let page = 1; ; page += 1) {
+    if (page > maxPages) throw stuck(operation, `more than ${maxPages} pages`);
+    const { answer, value } = await ask({ ...input, query: { limit: itemsPerPage, ...input.query, page } });
+    const items = itemsOf(value);
+    if (items.length > 0 && answer.text === previous)
+      throw stuck(operation, `page ${page} repeats the one before`);
+    previous = answer.text;
+    seen += items.length;
+    yield* items;
+    if (!goesOn(answer, value, items.length, seen)) return;
+  }
+}
+
+function goesOn(answer: Answer, value: unknown, count: number, seen: number): boolean {
+  const link = answer.headers.get('link');
+  if (link !== null) return /rel="?next"?/.test(link);
+  const total = Number(answer.headers.get('x-total-count') ?? totalIn(value) ?? Number.NaN);
+  if (!Number.isNaN(total) && seen >= total) return false;
+  return count > 0;
+}
+
+function totalIn(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'total_count' in value
+    ? value.total_count
+    : undefined;
+}
+
+/** A list answer is an array, or (runners) an object that holds one. */
+function itemsOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  const inner =
+    typeof value === 'object' && value !== null ? Object.values(value).find(Array.isArray) : undefined;
+  return inner ?? [];
+}
+
+function stuck(operation: Operation, why: string): ReeveError {
+  return new ReeveError(
+    'forge-paging',
+    `${operation.method} ${operation.path}: the list does not end: ${why}`,
+  );
+}
