@@ -232,10 +232,15 @@ function subjectOf(kind: SubjectKind, repository: RepositoryRef, payload: Record
     const index = payload.number ?? (isRecord(inner) ? inner.number : undefined);
     if (!Number.isSafeInteger(index))
       throw new ReeveError('delivery-malformed', `the body has no number of the ${kind}`);
-    return { kind, repository, index: index as number };
+    const comment = isRecord(payload.comment) ? payload.comment.id : undefined;
+    const about = { kind, repository, index: index as number };
+    return Number.isSafeInteger(comment) ? { ...about, comment: comment as number } : about;
   }
   if (kind === 'branch' && typeof payload.ref === 'string') {
-    return { kind, repository, ref: payload.ref.replace(/^refs\/(heads|tags)\//, '') };
+    const ref = payload.ref.replace(/^refs\/(heads|tags)\//, '');
+    const { before, after } = payload;
+    const moved = typeof before === 'string' && typeof after === 'string';
+    return { kind, repository, ref, ...(moved ? { range: { before, after } } : {}) };
   }
   return { kind: 'repository', repository };
 }

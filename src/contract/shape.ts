@@ -15,20 +15,25 @@ export function list<S extends z.ZodType>(item: S) {
     .transform((items) => items ?? []);
 }
 
-type Loose<O extends z.core.$ZodLooseShape> = {
-  [K in keyof O]: z.ZodOptional<z.ZodNullable<O[K] & z.ZodType>>;
+type Loose<O extends Record<string, z.ZodType>> = {
+  [K in keyof O]: O[K] extends z.ZodArray<infer Item extends z.ZodType>
+    ? ReturnType<typeof list<Item>>
+    : z.ZodOptional<z.ZodNullable<O[K]>>;
 };
 
 /**
  * A resource as it is read: the `required` members identify it and must be there, every other may be missing or null,
- * since forges and releases differ; members we do not know are dropped.
+ * since forges and releases differ; a list that is missing or null is empty; members we do not know are dropped.
  */
 export function resource<R extends z.core.$ZodLooseShape, O extends Record<string, z.ZodType>>(
   required: R,
   optional: O,
 ) {
   const loose = Object.fromEntries(
-    Object.entries(optional).map(([name, shape]) => [name, shape.nullish()]),
+    Object.entries(optional).map(([name, shape]) => [
+      name,
+      shape instanceof z.ZodArray ? list(shape.element as z.ZodType) : shape.nullish(),
+    ]),
   ) as Loose<O>;
   return z.object({ ...required, ...loose });
 }

@@ -18,5 +18,9 @@ export type Subject = {
   readonly index?: number;
   /** Short name of the branch (or tag) where the subject is one. */
   readonly ref?: string;
+  /** Commits that a push moved the ref between; all zeros where it was made or removed. */
+  readonly range?: { readonly before: string; readonly after: string };
+  /** Id of the comment that an event is about. */
+  readonly comment?: number;
   readonly organization?: string;
 };

@@ -16,6 +16,8 @@ export type AskContext = {
   readonly client: Client;
   readonly subject: Subject;
   readonly memory: FactMemory;
+  /** True where a remembered answer will not do: the fact is asked because something did not fit. */
+  readonly anew: boolean;
   /** Asks another fact of the same run (asked once, however many need it). */
   readonly ask: (request: FactRequest) => Promise<unknown>;
 };
@@ -44,6 +46,8 @@ export type Fact = {
   /** Requests it costs with one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
+  /** Completes what a facts file may write shorter (a label by its name alone). Absent: values are taken as written. */
+  readonly complete?: (written: unknown) => unknown;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<unknown>;
 };
 
@@ -59,6 +63,15 @@ export function defineFact(fact: Fact): Fact {
 export interface Facts {
   readonly subject: Subject;
   ask(request: FactRequest): Promise<unknown>;
-  /** Returns facts that ask the named ones anew and share the others. */
-  fresh(requests: readonly FactRequest[]): Facts;
+  /** Returns facts that ask the named ones anew, where their answer is older than `maxAgeMs`, and share the others. */
+  fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
+  /** Drops what is remembered of these facts beyond this run, because a write made it untrue. */
+  forget(names: readonly string[]): void;
+}
+
+/** Returns a text that two requests share only when they ask the same. */
+export function keyOf(request: FactRequest): string {
+  return request.argument === undefined
+    ? request.name
+    : `${request.name}(${JSON.stringify(request.argument)})`;
 }

@@ -1,0 +1,141 @@
+import type { Client } from '../client/client.ts';
+import type { Subject } from '../contract/subject.ts';
+import { ReeveError } from '../errors.ts';
+import { type AskContext, type Fact, type FactMemory, type FactRequest, type Facts, keyOf } from './fact.ts';
+import { findFact } from './facts.ts';
+
+/** How old a remembered answer may be. A label made by hand is noticed after this at the latest, sooner where it is missed. */
+const memoryMs = 5 * 60_000;
+/** Answers kept at most; beyond it the oldest goes. */
+const memoryEntries = 2_000;
+
+/** Creates a memory of answers that outlives runs. `nowMs` is a clock that never goes back. */
+export function createFactMemory(nowMs: () => number): FactMemory {
+  const entries = new Map<string, { value: unknown; until: number }>();
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined || entry.until < nowMs()) return undefined;
+      return entry.value;
+    },
+    set(key, value) {
+      entries.delete(key);
+      entries.set(key, { value, until: nowMs() + memoryMs });
+      const [oldest] = entries.keys();
+      if (entries.size > memoryEntries && oldest !== undefined) entries.delete(oldest);
+    },
+    drop(prefix) {
+      for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+    },
+  };
+}
+
+type Asked = { readonly answer: Promise<unknown>; answeredAtMs: number };
+
+/** Creates the facts of one run: each is asked of the forge when first named, and at most once. */
+export function createFacts(options: {
+  client: Client;
+  subject: Subject;
+  memory: FactMemory;
+  /** A clock that never goes back, for the age of answers. */
+  nowMs: () => number;
+}): Facts {
+  return asking(new Map(), new Set());
+
+  function asking(asked: Map<string, Asked>, anew: ReadonlySet<string>): Facts {
+    const ask = (request: FactRequest): Promise<unknown> => {
+      const key = keyOf(request);
+      const known = asked.get(key);
+      if (known) return known.answer;
+      const entry: Asked = {
+        answer: askForge(request, ask, anew.has(key)),
+        answeredAtMs: Number.POSITIVE_INFINITY,
+      };
+      asked.set(key, entry);
+      const stamp = (): void => {
+        entry.answeredAtMs = options.nowMs();
+      };
+      entry.answer.then(stamp, stamp);
+      return entry.answer;
+    };
+    return {
+      subject: options.subject,
+      ask,
+      fresh(requests, maxAgeMs = -1) {
+        const kept = new Map(asked);
+        const dropped = new Set<string>();
+        for (const key of requests.map(keyOf)) {
+          const entry = kept.get(key);
+          if (entry && options.nowMs() - entry.answeredAtMs <= maxAgeMs) continue;
+          kept.delete(key);
+          dropped.add(key);
+        }
+        return asking(kept, dropped);
+      },
+      forget(names) {
+        const id = options.subject.repository?.id;
+        for (const name of names) options.memory.drop(`${id}/${name}`);
+      },
+    };
+  }
+
+  async function askForge(request: FactRequest, ask: AskContext['ask'], anew: boolean): Promise<unknown> {
+    const fact = findFact(request.name);
+    const { client, subject, memory } = options;
+    if (fact === undefined) throw new ReeveError('internal', `there is no fact "${request.name}"`);
+    if (!fact.of.includes(subject.kind)) {
+      throw new ReeveError('forge-not-found', `a ${subject.kind} has no ${request.name}`);
+    }
+    return fact.ask({ client, subject, memory, ask, anew }, request.argument);
+  }
+}
+
+/** Raised where a what-if asks for a fact that nobody gave: it is not known, and no forge is asked. */
+export class FactNotGiven extends Error {}
+
+/**
+ * Creates facts from given values, without a forge: for `--facts`, rule tests and what-if. `payload` stands in for the
+ * live subject where that is not given itself: in a what-if the payload is how things are.
+ */
+export function createGivenFacts(options: {
+  subject: Subject;
+  given: Readonly<Record<string, unknown>>;
+  payload?: Readonly<Record<string, unknown>>;
+}): Facts {
+  const facts: Facts = {
+    subject: options.subject,
+    async ask(request) {
+      const fact = findFact(request.name);
+      const value = givenValue(request, fact, options.given) ?? standIn(request.name, options.payload);
+      if (value === undefined) throw new FactNotGiven(`${keyOf(request)} is not given`);
+      return fact?.complete ? fact.complete(value) : value;
+    },
+    fresh: () => facts,
+    forget() {},
+  };
+  return facts;
+}
+
+function givenValue(
+  request: FactRequest,
+  fact: Fact | undefined,
+  given: Readonly<Record<string, unknown>>,
+): unknown {
+  const value = Object.hasOwn(given, request.name) ? given[request.name] : undefined;
+  if (fact?.argument === undefined || request.argument === undefined) return value;
+  const byArgument = typeof value === 'object' && value !== null ? value : {};
+  return Object.hasOwn(byArgument, request.argument)
+    ? (byArgument as Record<string, unknown>)[request.argument]
+    : undefined;
+}
+
+const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
+
+function standIn(name: string, payload: Readonly<Record<string, unknown>> = {}): unknown {
+  if (standIns.has(name)) return payload[name] ?? undefined;
+  if (name !== 'labels') return undefined;
+  const carrier = payload.pull_request ?? payload.issue;
+  return typeof carrier === 'object' && carrier !== null && 'labels' in carrier
+    ? (carrier.labels ?? [])
+    : undefined;
+}

@@ -1,0 +1,20 @@
+import { Branch } from '../contract/branches.ts';
+import { operations } from '../contract/operations.ts';
+import { ReeveError } from '../errors.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** The branch as it is now. */
+export const branch = defineFact({
+  name: 'branch',
+  meaning: 'The branch as it is now. After a `delete` it cannot be asked.',
+  shows: 'repository',
+  shape: Branch,
+  of: ['branch'],
+  requests: 1,
+  example: 'branch.protected && branch.required_approvals < 2',
+  ask: ({ client, subject }) => {
+    if (subject.ref === undefined) throw new ReeveError('internal', `a ${subject.kind} has no ref`);
+    return client.call(operations.getBranch, { params: { ...inRepository(subject), branch: subject.ref } });
+  },
+});

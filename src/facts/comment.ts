@@ -1,0 +1,22 @@
+import { Comment } from '../contract/issues.ts';
+import { operations } from '../contract/operations.ts';
+import { ReeveError } from '../errors.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** The comment that the event is about, as it is now. */
+export const comment = defineFact({
+  name: 'comment',
+  meaning: 'The comment that the event is about, as it is now; only events of comments have one.',
+  shows: 'repository',
+  shape: Comment,
+  of: ['issue', 'pull_request'],
+  requests: 1,
+  example: 'comment.body.startsWith("/label ")',
+  ask: ({ client, subject }) => {
+    if (subject.comment === undefined) {
+      throw new ReeveError('forge-not-found', `this ${subject.kind} event is not about a comment`);
+    }
+    return client.call(operations.getComment, { params: { ...inRepository(subject), id: subject.comment } });
+  },
+});

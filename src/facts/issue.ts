@@ -1,0 +1,16 @@
+import { Issue } from '../contract/issues.ts';
+import { operations } from '../contract/operations.ts';
+import { defineFact } from './fact.ts';
+import { atIndex } from './where.ts';
+
+/** The issue as it is now; of a pull request, its issue side. */
+export const issue = defineFact({
+  name: 'issue',
+  meaning: 'The issue as it is now; of a pull request, its issue side.',
+  shows: 'repository',
+  shape: Issue,
+  of: ['issue', 'pull_request'],
+  requests: 1,
+  example: 'issue.state == "open" && issue.title.lower().contains("crash")',
+  ask: ({ client, subject }) => client.call(operations.getIssue, { params: atIndex(subject) }),
+});

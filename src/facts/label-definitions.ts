@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+import { Label } from '../contract/labels.ts';
+import { operations } from '../contract/operations.ts';
+import { list, text } from '../contract/shape.ts';
+import { ReeveError } from '../errors.ts';
+import { type AskContext, defineFact } from './fact.ts';
+import { completeLabels } from './labels.ts';
+import { inRepository, repositoryOf } from './where.ts';
+
+/** A label that issues here may carry; `level` tells whether the repository or its organization owns it. */
+export const LabelDefinition = Label.extend({ level: text });
+export type LabelDefinition = z.output<typeof LabelDefinition>;
+
+/** All labels that issues of the repository may carry, the organization's after its own. */
+export const labelDefinitions = defineFact({
+  name: 'label_definitions',
+  meaning:
+    'All labels that issues of the repository may carry: its own (`level` repository), then its organization’s (`level` organization). Remembered until a label is made or does not fit.',
+  shows: 'repository',
+  shape: list(LabelDefinition),
+  of: ['repository', 'issue', 'pull_request', 'branch'],
+  requests: 2,
+  example: 'label_definitions.exists(l, l.name == "triage")',
+  complete: (written) => {
+    const completed = completeLabels(written);
+    return Array.isArray(completed)
+      ? completed.map((label) => ({ level: 'repository', ...label }))
+      : completed;
+  },
+  async ask(context) {
+    const key = `${repositoryOf(context.subject).id}/label_definitions`;
+    const remembered = context.anew ? undefined : context.memory.get(key);
+    if (remembered !== undefined) return remembered;
+    const [own, shared] = await Promise.all([ownLabels(context), sharedLabels(context)]);
+    const definitions = [...own, ...shared];
+    context.memory.set(key, definitions);
+    return definitions;
+  },
+});
+
+async function ownLabels({ client, subject }: AskContext): Promise<LabelDefinition[]> {
+  const found: LabelDefinition[] = [];
+  for await (const label of client.items(operations.listLabels, { params: inRepository(subject) })) {
+    found.push({ ...label, level: 'repository' });
+  }
+  return found;
+}
+
+async function sharedLabels({ client, subject }: AskContext): Promise<LabelDefinition[]> {
+  const found: LabelDefinition[] = [];
+  try {
+    const { owner } = inRepository(subject);
+    for await (const label of client.items(operations.listOrganizationLabels, { params: { org: owner } })) {
+      found.push({ ...label, level: 'organization' });
+    }
+  } catch (error) {
+    // 404: the owner is a person. 403: the token may not read organizations; what then is missing is named by set-labels.
+    const absent =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
+    if (!absent) throw error;
+  }
+  return found;
+}

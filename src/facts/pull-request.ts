@@ -1,0 +1,16 @@
+import { operations } from '../contract/operations.ts';
+import { PullRequest } from '../contract/pulls.ts';
+import { defineFact } from './fact.ts';
+import { atIndex } from './where.ts';
+
+/** The pull request as it is now, with the lines it adds and deletes. */
+export const pullRequest = defineFact({
+  name: 'pull_request',
+  meaning: 'The pull request as it is now, with the lines it adds and deletes.',
+  shows: 'repository',
+  shape: PullRequest,
+  of: ['pull_request'],
+  requests: 1,
+  example: '!pull_request.draft && pull_request.additions + pull_request.deletions > 500',
+  ask: ({ client, subject }) => client.call(operations.getPull, { params: atIndex(subject) }),
+});

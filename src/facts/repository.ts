@@ -1,0 +1,16 @@
+import { operations } from '../contract/operations.ts';
+import { Repository } from '../contract/repositories.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** The repository as it is now. */
+export const repository = defineFact({
+  name: 'repository',
+  meaning: 'The repository as it is now.',
+  shows: 'repository',
+  shape: Repository,
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: '!repository.archived && repository.default_branch == "main"',
+  ask: ({ client, subject }) => client.call(operations.getRepository, { params: inRepository(subject) }),
+});

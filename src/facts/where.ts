@@ -1,0 +1,21 @@
+import type { RepositoryRef, Subject } from '../contract/subject.ts';
+import { ReeveError } from '../errors.ts';
+
+/** Returns the path parameters of the subject's repository. Throws where the subject has none: a fault of ours. */
+export function repositoryOf(subject: Subject): RepositoryRef {
+  if (subject.repository === undefined)
+    throw new ReeveError('internal', `a ${subject.kind} has no repository`);
+  return subject.repository;
+}
+
+/** Returns `{ owner, repo }` of the subject's repository. */
+export function inRepository(subject: Subject): { owner: string; repo: string } {
+  const { owner, name } = repositoryOf(subject);
+  return { owner, repo: name };
+}
+
+/** Returns `{ owner, repo, index }` of an issue or pull request. */
+export function atIndex(subject: Subject): { owner: string; repo: string; index: number } {
+  if (subject.index === undefined) throw new ReeveError('internal', `a ${subject.kind} has no number`);
+  return { ...inRepository(subject), index: subject.index };
+}
