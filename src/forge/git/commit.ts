@@ -1,0 +1,71 @@
+/** Who and when, as a commit says it. */
+export type Signature = {
+  readonly name: string;
+  readonly email: string;
+  /** Seconds since 1970. */
+  readonly seconds: number;
+  /** Offset as git writes it, such as `+0200`. */
+  readonly zone: string;
+};
+
+export type CommitData = {
+  readonly id: string;
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly author: Signature;
+  readonly committer: Signature;
+  readonly message: string;
+  /** The signature text where the commit is signed. */
+  readonly signature: string;
+  /** The text that was signed; empty where nothing was. */
+  readonly signedText: string;
+};
+
+/** Returns what the bytes of a commit object say. */
+export function parseCommit(id: string, content: Buffer): CommitData {
+  const text = content.toString('utf8');
+  const gap = text.indexOf('\n\n');
+  const head = gap < 0 ? text : text.slice(0, gap);
+  const message = gap < 0 ? '' : text.slice(gap + 2);
+  const parents: string[] = [];
+  const members = new Map<string, string>();
+  // Continuation lines start with a space and belong to the member above.
+  for (const member of head.split(/\n(?! )/)) {
+    const at = member.indexOf(' ');
+    const name = member.slice(0, at);
+    const value = member.slice(at + 1).replaceAll('\n ', '\n');
+    if (name === 'parent') parents.push(value);
+    else members.set(name, value);
+  }
+  const signature = members.get('gpgsig') ?? members.get('gpgsig-sha256') ?? '';
+  return {
+    id,
+    tree: members.get('tree') ?? '',
+    parents,
+    author: parseSignature(members.get('author') ?? ''),
+    committer: parseSignature(members.get('committer') ?? ''),
+    message,
+    signature,
+    signedText: signature === '' ? '' : text.replace(/\ngpgsig(-sha256)? [^\n]*(\n [^\n]*)*/, ''),
+  };
+}
+
+function parseSignature(text: string): Signature {
+  const match = /^(.*?) ?<(.*?)> (-?\d+) ([+-]\d{4})$/s.exec(text);
+  return {
+    name: match?.[1] ?? '',
+    email: match?.[2] ?? '',
+    seconds: Number(match?.[3] ?? 0),
+    zone: match?.[4] ?? '+0000',
+  };
+}
+
+/** Returns the instant of a signature as RFC 3339 text in its own zone. */
+export function instantOf({ seconds, zone }: Signature): string {
+  const sign = zone.startsWith('-') ? -1 : 1;
+  const minutes = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5)));
+  const local = new Date((seconds + minutes * 60) * 1000);
+  if (Number.isNaN(local.getTime())) return '0001-01-01T00:00:00Z';
+  const text = local.toISOString().slice(0, 19);
+  return minutes === 0 ? `${text}Z` : `${text}${zone.slice(0, 3)}:${zone.slice(3)}`;
+}

@@ -1,0 +1,106 @@
+import { type CommitData, parseCommit } from './commit.ts';
+import { isIdPrefix } from './names.ts';
+import { readCommit } from './refs.ts';
+import type { GitRepository } from './store.ts';
+
+/** A stretch of history by commit ids: reachable from `to`, not from `from`. */
+export type Stretch = { readonly from?: string | undefined; readonly to: string };
+
+function argumentsOf({ from, to }: Stretch): string[] {
+  const ids = from === undefined ? [to] : [to, `^${from}`];
+  for (const id of ids) {
+    if (!isIdPrefix(id.replace(/^\^/, ''))) throw new TypeError(`"${id}" is no commit id`);
+  }
+  return ids;
+}
+
+/** Returns how many commits a stretch has. */
+export async function countCommits(repository: GitRepository, stretch: Stretch): Promise<number> {
+  const { stdout } = await repository.git.run(['rev-list', '--count', ...argumentsOf(stretch), '--'], {
+    folder: repository.folder,
+  });
+  return Number(stdout.toString('latin1').trim());
+}
+
+/** Returns commits of a stretch, newest first. */
+export async function listCommits(
+  repository: GitRepository,
+  stretch: Stretch,
+  { skip = 0, limit }: { skip?: number; limit: number },
+): Promise<readonly CommitData[]> {
+  const { stdout } = await repository.git.run(
+    ['rev-list', `--skip=${skip}`, `--max-count=${limit}`, ...argumentsOf(stretch), '--'],
+    { folder: repository.folder },
+  );
+  const ids = stdout.toString('latin1').split('\n').filter(Boolean);
+  const objects = await Promise.all(ids.map((id) => repository.objects.read(id)));
+  return objects.flatMap((object) => (object ? [parseCommit(object.id, object.content)] : []));
+}
+
+/** Returns the best common ancestor of two commits; undefined where they share no history. */
+export async function findMergeBase(
+  repository: GitRepository,
+  one: string,
+  other: string,
+): Promise<string | undefined> {
+  if (one === other) return one;
+  const { stdout } = await repository.git.run(
+    ['merge-base', ...argumentsOf({ to: one }), ...argumentsOf({ to: other })],
+    { folder: repository.folder, expect: [0, 1] },
+  );
+  return stdout.toString('latin1').trim() || undefined;
+}
+
+/** Tells whether a commit is reachable from another. */
+export async function isAncestor(repository: GitRepository, old: string, young: string): Promise<boolean> {
+  const { code } = await repository.git.run(
+    ['merge-base', '--is-ancestor', ...argumentsOf({ to: old }), ...argumentsOf({ to: young })],
+    { folder: repository.folder, expect: [0, 1] },
+  );
+  return code === 0;
+}
+
+/**
+ * Returns for each of the given names directly inside a directory (`''` is the root) the commit that changed it last,
+ * seen from a commit. One walk through the history for all of them, ended as soon as every name is found.
+ */
+export async function lastCommits(
+  repository: GitRepository,
+  commitId: string,
+  directory: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, CommitData>> {
+  const missing = new Set(names);
+  const found = new Map<string, string>();
+  const prefix = directory === '' ? '' : `${directory}/`;
+  let rest = '';
+  let commit = '';
+  const paths = names.length === 1 ? [`${prefix}${names[0]}`] : directory === '' ? [] : [directory];
+  await repository.git.run(
+    ['log', '-z', '-c', '-t', '--no-renames', '--name-only', '--format=%x01%H', commitId, '--', ...paths],
+    {
+      folder: repository.folder,
+      onOutput(piece) {
+        const fields = (rest + piece.toString('utf8')).split('\0');
+        rest = fields.pop() ?? '';
+        for (const field of fields) {
+          const path = field.replace(/^\n+/, '');
+          if (/^\x01[0-9a-f]+$/.test(path)) {
+            commit = path.slice(1);
+            continue;
+          }
+          if (!path.startsWith(prefix)) continue;
+          const name = path.slice(prefix.length).split('/', 1)[0] ?? '';
+          if (missing.delete(name)) found.set(name, commit);
+        }
+        return missing.size > 0;
+      },
+    },
+  );
+  const commits = new Map<string, CommitData>();
+  for (const [name, id] of found) {
+    const data = await readCommit(repository, id);
+    if (data) commits.set(name, data);
+  }
+  return commits;
+}

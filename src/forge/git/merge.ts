@@ -1,0 +1,65 @@
+import type { Signature } from './commit.ts';
+import { isObjectId } from './names.ts';
+import type { GitRepository } from './store.ts';
+
+/** Returns the tree that a merge of two commits gives; undefined where they conflict or share no history. */
+export async function mergeTrees(
+  repository: GitRepository,
+  ours: string,
+  theirs: string,
+): Promise<string | undefined> {
+  requireIds(ours, theirs);
+  // 128: unrelated histories, which git refuses to merge.
+  const { code, stdout } = await repository.git.run(
+    ['merge-tree', '--write-tree', '--no-messages', ours, theirs],
+    { folder: repository.folder, expect: [0, 1, 128] },
+  );
+  return code === 0 ? stdout.toString('latin1').trim().split('\n')[0] : undefined;
+}
+
+/** Writes a commit of a tree; moves no ref. Returns its id. */
+export async function commitTree(
+  repository: GitRepository,
+  tree: string,
+  options: {
+    parents: readonly string[];
+    message: string;
+    author: Signature;
+    committer: Signature;
+  },
+): Promise<string> {
+  requireIds(tree, ...options.parents);
+  const { author, committer } = options;
+  const { stdout } = await repository.git.run(
+    ['commit-tree', ...options.parents.flatMap((id) => ['-p', id]), '-F', '-', tree],
+    {
+      folder: repository.folder,
+      input: options.message,
+      environment: {
+        GIT_AUTHOR_NAME: author.name,
+        GIT_AUTHOR_EMAIL: author.email,
+        GIT_AUTHOR_DATE: `${author.seconds} ${author.zone}`,
+        GIT_COMMITTER_NAME: committer.name,
+        GIT_COMMITTER_EMAIL: committer.email,
+        GIT_COMMITTER_DATE: `${committer.seconds} ${committer.zone}`,
+      },
+    },
+  );
+  return stdout.toString('latin1').trim();
+}
+
+/** Copies a branch of another repository on this disk, with its history, into a ref of this one. */
+export async function takeRef(
+  repository: GitRepository,
+  from: GitRepository,
+  { source, target }: { source: string; target: string },
+): Promise<void> {
+  const common = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
+  await repository.git.run(['fetch', ...common, '--', from.folder, `+${source}:${target}`], {
+    folder: repository.folder,
+  });
+}
+
+function requireIds(...ids: readonly string[]): void {
+  for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+}

@@ -1,0 +1,121 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { ReeveError } from '../../errors.ts';
+import { createSlots } from './slots.ts';
+
+export type GitResult = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
+
+export type GitOptions = {
+  /** The bare repository; absent for commands outside of any. */
+  readonly folder?: string;
+  readonly input?: Buffer | string;
+  /** Exit codes that are answers; any other throws. Default: 0 alone. */
+  readonly expect?: readonly number[];
+  /** Default: 60 s. */
+  readonly timeoutMs?: number;
+  /** Default: 64 MiB; more ends the command. */
+  readonly maxBytes?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Given each piece of output as it comes; `false` means enough: the command is ended and counts as done. */
+  readonly onOutput?: (piece: Buffer) => boolean;
+};
+
+/** Runs the `git` program: arguments as a list, never through a shell, with nothing of the user's own settings. */
+export interface Git {
+  /** Waits for a free place, runs one command to its end, and throws `git-failed` where it does not answer. */
+  run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
+  /** Starts a command that stays; the caller ends it. Not counted against the places of `run`. */
+  start(
+    args: readonly string[],
+    options: Pick<GitOptions, 'folder' | 'environment'>,
+  ): ChildProcessWithoutNullStreams;
+}
+
+/**
+ * Creates the runner. `configFile` is the only configuration git reads. At most twice as many commands run at a time as
+ * the machine has processors: more only wait for each other.
+ */
+export function createGit(configFile: string): Git {
+  const inSlot = createSlots(Math.max(4, availableParallelism() * 2));
+  const start: Git['start'] = (args, options) =>
+    spawn('git', [...args], {
+      cwd: options.folder ?? '/',
+      env: cleanEnvironment(configFile, options),
+      stdio: 'pipe',
+    });
+  return {
+    start,
+    run: (args, options = {}) => inSlot(() => finish(start(args, options), args, options)),
+  };
+}
+
+/** The environment from nothing: a variable that the operator exported (GIT_DIR, GIT_SSH …) must not steer the forge. */
+function cleanEnvironment(configFile: string, options: GitOptions): Record<string, string> {
+  return {
+    // Where git is installed is the machine's business; nothing else of the environment is passed on.
+    PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: configFile,
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    // A pushed refs/replace/* would otherwise show other content than what is stored.
+    GIT_NO_REPLACE_OBJECTS: '1',
+    ...(options.folder === undefined ? {} : { GIT_DIR: options.folder }),
+    ...options.environment,
+  };
+}
+
+function finish(
+  child: ChildProcessWithoutNullStreams,
+  args: readonly string[],
+  options: GitOptions,
+): Promise<GitResult> {
+  const { expect = [0], timeoutMs = 60_000, maxBytes = 64 * 1024 * 1024 } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let stderr = '';
+  let isEnough = false;
+  let refusal: string | undefined;
+  const end = (reason: string): void => {
+    refusal = reason;
+    child.kill('SIGKILL');
+  };
+  const timer = setTimeout(() => end(`took longer than ${timeoutMs} ms`), timeoutMs);
+  child.stdout.on('data', (piece: Buffer) => {
+    if (isEnough || refusal !== undefined) return;
+    if (options.onOutput === undefined) {
+      bytes += piece.length;
+      pieces.push(piece);
+      if (bytes > maxBytes) end(`answered more than ${maxBytes} bytes`);
+    } else if (!options.onOutput(piece)) {
+      isEnough = true;
+      child.kill('SIGKILL');
+    }
+  });
+  child.stderr.on('data', (piece: Buffer) => {
+    if (stderr.length < 4_000) stderr += piece.toString('utf8');
+  });
+  child.on('error', (cause) => {
+    clearTimeout(timer);
+    reject(new ReeveError('git-failed', `the git program did not start: ${cause.message}`, { cause }));
+  });
+  child.on('close', (code) => {
+    clearTimeout(timer);
+    const status = code ?? -1;
+    if (refusal === undefined && (isEnough || expect.includes(status))) {
+      resolve({ code: status, stdout: Buffer.concat(pieces), stderr });
+      return;
+    }
+    const reason = refusal ?? `ended with ${status}: ${stderr.trim().slice(0, 500)}`;
+    reject(new ReeveError('git-failed', `git ${args[0] ?? ''} ${reason}`));
+  });
+  // A command that ends without reading its input closes the pipe; its exit code tells, not the pipe.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input);
+  return promise;
+}

@@ -1,0 +1,33 @@
+/** Creates a function that runs work in one of `count` places, first come, first served. */
+export function createSlots(count: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The place goes to who waits without becoming free in between, so that nobody overtakes.
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+/** Creates a function that runs work under a key one after the other, while work under other keys goes on. */
+export function createLanes(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
+  const lanes = new Map<number, { run: ReturnType<typeof createSlots>; users: number }>();
+  return async (key, work) => {
+    const lane = lanes.get(key) ?? { run: createSlots(1), users: 0 };
+    lanes.set(key, lane);
+    lane.users += 1;
+    try {
+      return await lane.run(work);
+    } finally {
+      lane.users -= 1;
+      if (lane.users === 0) lanes.delete(key);
+    }
+  };
+}

@@ -1,0 +1,149 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commitFiles, type FileCommit } from './commit-files.ts';
+import { createObjectReader, type ObjectReader } from './objects.ts';
+import { createGit, type Git } from './process.ts';
+import { createLanes } from './slots.ts';
+
+/** One bare repository on disk: what the functions of this folder take first. */
+export type GitRepository = {
+  readonly id: number;
+  /** Absolute path of the bare repository. */
+  readonly folder: string;
+  readonly git: Git;
+  readonly objects: ObjectReader;
+};
+
+/** The repositories on disk, in folders named by repository id: a rename moves nothing. */
+export interface GitStore {
+  /** Makes an empty bare repository whose HEAD names the default branch. */
+  create(
+    repositoryId: number,
+    options: { defaultBranch: string; objectFormat?: 'sha1' | 'sha256' },
+  ): Promise<void>;
+  /** Makes a bare repository with the branches and tags of another. */
+  copy(fromId: number, repositoryId: number): Promise<void>;
+  open(repositoryId: number): GitRepository;
+  /** Points HEAD at another branch. */
+  setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
+  /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
+  commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
+  remove(repositoryId: number): void;
+  /** Runs work that moves refs of a repository; one at a time for each, so that before and after are its own. */
+  exclusively<T>(repositoryId: number, work: () => Promise<T>): Promise<T>;
+  /** Ends the processes that were kept. */
+  close(): void;
+}
+
+/** Repositories that keep a reading process; the one not asked for longest is closed first. */
+const maxReaders = 24;
+const idleReaderMs = 30_000;
+
+const configuration = `[core]
+	hooksPath = /dev/null
+[safe]
+	directory = *
+[gc]
+	autoDetach = false
+[receive]
+	fsckObjects = true
+	hideRefs = refs/pull
+[transfer]
+	hideRefs = refs/reeve
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[protocol]
+	allow = never
+[protocol "file"]
+	allow = always
+[fastimport]
+	unpackLimit = 100
+`;
+
+/** Creates the store in a folder, which is made where it is missing. */
+export function createGitStore(folder: string): GitStore {
+  mkdirSync(folder, { recursive: true });
+  const configFile = join(folder, 'git.config');
+  writeFileSync(configFile, configuration);
+  const git = createGit(configFile);
+  const readers = createReaderPool(git);
+  const folderOf = (id: number): string => join(folder, `${Number.isSafeInteger(id) ? id : 0}.git`);
+  const open = (id: number): GitRepository => ({
+    id,
+    folder: folderOf(id),
+    git,
+    objects: readers.of(id, folderOf(id)),
+  });
+  return {
+    open,
+    async create(id, { defaultBranch, objectFormat = 'sha1' }) {
+      const head = `--initial-branch=${defaultBranch}`;
+      await git.run([
+        'init',
+        '--bare',
+        '--quiet',
+        '--template=',
+        head,
+        `--object-format=${objectFormat}`,
+        folderOf(id),
+      ]);
+    },
+    async copy(fromId, id) {
+      await git.run([
+        'clone',
+        '--bare',
+        '--quiet',
+        '--no-hardlinks',
+        '--template=',
+        '--',
+        folderOf(fromId),
+        folderOf(id),
+      ]);
+    },
+    async setDefaultBranch(id, branch) {
+      await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { folder: folderOf(id) });
+    },
+    commitFiles: (id, commit) => commitFiles(open(id), commit),
+    remove(id) {
+      readers.drop(id);
+      rmSync(folderOf(id), { recursive: true, force: true });
+    },
+    exclusively: createLanes(),
+    close: readers.close,
+  };
+}
+
+type ReaderPool = { of(id: number, folder: string): ObjectReader; drop(id: number): void; close(): void };
+
+function createReaderPool(git: Git): ReaderPool {
+  const readers = new Map<number, { reader: ObjectReader; timer: NodeJS.Timeout }>();
+  const drop = (id: number): void => {
+    const entry = readers.get(id);
+    if (entry === undefined) return;
+    clearTimeout(entry.timer);
+    readers.delete(id);
+    entry.reader.close();
+  };
+  return {
+    drop,
+    of(id, folder) {
+      const known = readers.get(id);
+      if (known) clearTimeout(known.timer);
+      const reader = known?.reader ?? createObjectReader(git, folder);
+      // Asked again: last in the order of closing.
+      readers.delete(id);
+      const timer = setTimeout(() => drop(id), idleReaderMs);
+      timer.unref();
+      readers.set(id, { reader, timer });
+      for (const [oldest] of readers) {
+        if (readers.size <= maxReaders) break;
+        drop(oldest);
+      }
+      return reader;
+    },
+    close() {
+      for (const id of [...readers.keys()]) drop(id);
+    },
+  };
+}
