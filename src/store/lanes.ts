@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { turnOf } from './intake.ts';
+import { deliveryColumns, deliveryWithBodyOf, type Row } from './rows.ts';
+import type { Claim, DeliveryWithBody, Routing } from './store.ts';
+
+/** At most this many deliveries return from their wait in one claim; the rest return in the next. */
+const maxReturning = 500;
+
+/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+const maxRounds = 10_000;
+
+/** Bodies handed out for routing at once. */
+const maxUnroutedBytes = 16 * 2 ** 20;
+
+/** The steps from unrouted to claimed, to be called inside a transaction. */
+export interface Lanes {
+  unrouted(limit: number): DeliveryWithBody[];
+  /** Returns how many were settled. */
+  route(routings: readonly Routing[], at: Date): number;
+  claim(limit: number, now: Date): Claim[];
+  /** Gives back what is claimed: under the given leases, or all. */
+  reclaim(leases?: readonly string[]): void;
+}
+
+/**
+ * Prepares the lanes. The order of acceptance within a lane holds because rows are routed in that order and only routed
+ * rows are claimed. Each claim is a few index seeks however many rows wait: the next repository after the last one
+ * served, in it the next lane, of it the oldest row; busy lanes are skipped, and those are as few as the leases.
+ */
+export function createLanes(database: DatabaseSync): Lanes {
+  const unrouted = database.prepare(
+    `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
+     WHERE state = 'accepted' AND routed = 0 ORDER BY deliveries.id LIMIT ?`,
+  );
+  const toLane = database.prepare(
+    `UPDATE deliveries SET routed = 1, lane = ?, turn = ?, repository_id = ?, repository = ?
+     WHERE id = ? AND state = 'accepted' AND routed = 0`,
+  );
+  const toEnd = database.prepare(
+    `UPDATE deliveries SET routed = 1, state = ?, reason = ?, settled_at = ?, lane = coalesce(?, lane),
+       repository_id = coalesce(?, repository_id), repository = coalesce(?, repository)
+     WHERE id = ? AND state = 'accepted' AND routed = 0`,
+  );
+  const returning = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', retry_at = NULL WHERE id IN
+       (SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning})`,
+  );
+  const take = database.prepare(
+    "UPDATE deliveries SET state = 'claimed', lease = ?, attempts = attempts + 1 WHERE id = ?",
+  );
+  const read = database.prepare(
+    `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
+  );
+  const giveBack = "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed'";
+  const giveBackAll = database.prepare(giveBack);
+  const giveBackOne = database.prepare(`${giveBack} AND lease = ?`);
+  const heads = createHeads(database);
+
+  return {
+    unrouted(limit) {
+      const found: DeliveryWithBody[] = [];
+      let bytes = 0;
+      for (const row of unrouted.iterate(limit)) {
+        const delivery = deliveryWithBodyOf(rowOf(row));
+        bytes += delivery.bytes;
+        if (found.length > 0 && bytes > maxUnroutedBytes) break;
+        found.push(delivery);
+      }
+      return found;
+    },
+
+    route(routings, at) {
+      let settled = 0;
+      for (const routing of routings) {
+        const repository = 'repository' in routing ? (routing.repository ?? null) : null;
+        const repositoryId = 'repositoryId' in routing ? (routing.repositoryId ?? null) : null;
+        if (routing.to === 'lane') {
+          toLane.run(routing.lane, turnOf(routing.lane), repositoryId, repository, Number(routing.id));
+          continue;
+        }
+        const lane = 'lane' in routing ? (routing.lane ?? null) : null;
+        const id = Number(routing.id);
+        const { to, reason } = routing;
+        const { changes } = toEnd.run(to, reason, at.toISOString(), lane, repositoryId, repository, id);
+        if (to === 'settled') settled += Number(changes);
+      }
+      return settled;
+    },
+
+    claim(limit, now) {
+      returning.run(now.toISOString());
+      const claims: Claim[] = [];
+      for (const id of heads.next(limit)) {
+        const lease = randomUUID();
+        take.run(lease, id);
+        claims.push({ ...deliveryWithBodyOf(rowOf(read.get(id))), lease });
+      }
+      return claims;
+    },
+
+    reclaim(leases) {
+      if (leases === undefined) giveBackAll.run();
+      for (const lease of leases ?? []) giveBackOne.run(lease);
+    },
+  };
+}
+
+/** Finds the deliveries whose turn it is. */
+function createHeads(database: DatabaseSync): { next(limit: number): number[] } {
+  const where = "state = 'accepted' AND routed = 1";
+  const nextTurn = database.prepare(
+    `SELECT turn FROM deliveries WHERE ${where} AND turn > ? ORDER BY turn LIMIT 1`,
+  );
+  const nextLane = database.prepare(
+    `SELECT lane, id FROM deliveries WHERE ${where} AND turn = ? AND lane > ? ORDER BY lane, id LIMIT 1`,
+  );
+  const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
+  let lastTurn = '';
+  /** Where each repository's round stands; forgotten when it starts again. */
+  const lastLanes = new Map<string, string>();
+
+  const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): Row | undefined => {
+    let row = nextLane.get(turn, lane);
+    while (row !== undefined && busy.has(String(row.lane))) row = nextLane.get(turn, String(row.lane));
+    return row;
+  };
+
+  const headOf = (turn: string, busy: ReadonlySet<string>): number | undefined => {
+    const last = lastLanes.get(turn) ?? '';
+    const row = laneAfter(turn, last, busy) ?? (last === '' ? undefined : laneAfter(turn, '', busy));
+    if (row === undefined) {
+      lastLanes.delete(turn);
+      return undefined;
+    }
+    lastLanes.set(turn, String(row.lane));
+    return Number(row.id);
+  };
+
+  return {
+    next(limit) {
+      const busy = new Set(busyLanes.all().map((row) => String(row.lane)));
+      const heads: number[] = [];
+      /** Repositories all of whose lanes are busy: each holds at least one lease, so they are few. */
+      const idle = new Set<string>();
+      let idleInARow = 0;
+      while (heads.length < limit && idleInARow <= idle.size) {
+        const row = nextTurn.get(lastTurn) ?? nextTurn.get('');
+        if (row === undefined) break;
+        const turn = String(row.turn);
+        lastTurn = turn;
+        const head = idle.has(turn) ? undefined : headOf(turn, busy);
+        if (head === undefined) {
+          idle.add(turn);
+          idleInARow += 1;
+          continue;
+        }
+        idleInARow = 0;
+        busy.add(lastLanes.get(turn) ?? '');
+        heads.push(head);
+      }
+      if (lastLanes.size > maxRounds) lastLanes.clear();
+      return heads;
+    },
+  };
+}
+
+function rowOf(row: unknown): Row {
+  // The border to SQLite: every value of a row is one of the five storage classes.
+  return row as Row;
+}

@@ -1,0 +1,52 @@
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { ReeveError } from '../errors.ts';
+
+/** The exclusive role *worker* of one store. */
+export interface WorkerLock {
+  release(): void;
+}
+
+/**
+ * Takes the role *worker* of the store at `path`, or throws `store-locked` with the pid of who has it.
+ *
+ * The lock is a write transaction that stays open on a small database beside the store: the kernel ends it with the
+ * process however that dies, so no stale lock can exist and no pid has to be guessed alive. Its pid is for people.
+ */
+export function takeWorkerLock(path: string): WorkerLock {
+  const file = `${path}.lock`;
+  createPrivateFile(file);
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    database.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL); DELETE FROM holder');
+    database.prepare('INSERT INTO holder VALUES (?)').run(process.pid);
+    // Committed, so that others can read it; taken again at once. Whoever slips in between is seen by the second BEGIN.
+    database.exec('COMMIT; BEGIN IMMEDIATE');
+  } catch (error) {
+    const pid = holderOf(database);
+    database.close();
+    throw new ReeveError(
+      'store-locked',
+      `the store ${path} is in use by another Reeve (pid ${pid ?? 'unknown'}): stop it, or give this one its own REEVE_DATA`,
+      { cause: error },
+    );
+  }
+  return { release: () => database.close() };
+}
+
+/** Creates an empty file with mode 0600, or narrows the mode of one that exists. */
+export function createPrivateFile(path: string): void {
+  // Never open and close a database file that exists: closing any descriptor drops this process's locks on it (POSIX).
+  if (existsSync(path)) chmodSync(path, 0o600);
+  else closeSync(openSync(path, 'a', 0o600));
+}
+
+function holderOf(database: DatabaseSync): number | undefined {
+  try {
+    return Number(database.prepare('SELECT pid FROM holder').get()?.pid) || undefined;
+  } catch {
+    // The other process is between its two transactions: locked is all that is known.
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * A bounded table of marks: which stored row carried this number last. It may say yes to a stranger (two values with one
+ * mark), so a hit is compared with the stored row; it forgets the oldest, never a recent one.
+ *
+ * Two generations of open addressing in typed arrays: when the younger is full the older is dropped whole. That needs no
+ * deletion, no garbage collector and 16 bytes a mark, where a UNIQUE index cost a third of the intake.
+ */
+export class Marks {
+  readonly #capacity: number;
+  #young: Generation;
+  #old: Generation;
+
+  /** The newest `capacity` marks are never forgotten; at most twice as many are kept. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#young = createGeneration(capacity);
+    this.#old = createGeneration(0);
+  }
+
+  /** Returns the row that carried the mark last. */
+  find(mark: number): number | undefined {
+    return read(this.#young, mark) ?? read(this.#old, mark);
+  }
+
+  /** Notes that the row carries the mark. `mark` is a non-negative safe integer, `row` a positive one. */
+  add(mark: number, row: number): void {
+    if (this.#young.size >= this.#capacity) {
+      this.#old = this.#young;
+      this.#young = createGeneration(this.#capacity);
+    }
+    write(this.#young, mark, row);
+  }
+}
+
+type Generation = { readonly marks: Float64Array; readonly rows: Float64Array; size: number };
+
+function createGeneration(capacity: number): Generation {
+  // At most half full, a power of two: probes stay short and the remainder is a mask.
+  const slots = 2 ** Math.ceil(Math.log2(Math.max(capacity, 1) * 2));
+  return { marks: new Float64Array(slots), rows: new Float64Array(slots), size: 0 };
+}
+
+function slotOf(generation: Generation, mark: number): number {
+  const mask = generation.rows.length - 1;
+  // Both halves of the 53 bits take part, multiplied so that marks that count upward do not lie side by side.
+  let slot = Math.imul((mark % 4294967296) ^ (mark / 4294967296), 2654435761) >>> 0;
+  slot = (slot ^ (slot >>> 15)) & mask;
+  while (generation.rows[slot] !== 0 && generation.marks[slot] !== mark) slot = (slot + 1) & mask;
+  return slot;
+}
+
+function read(generation: Generation, mark: number): number | undefined {
+  return generation.rows[slotOf(generation, mark)] || undefined;
+}
+
+function write(generation: Generation, mark: number, row: number): void {
+  const slot = slotOf(generation, mark);
+  if (generation.rows[slot] === 0) generation.size += 1;
+  generation.marks[slot] = mark;
+  generation.rows[slot] = row;
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Run } from '../engine/record.ts';
+import type { Claim, Store } from './store.ts';
+
+/** A run made ready outside the transaction: a run that is no plain data must fail before anything is written. */
+export type EncodedRun = { readonly id: string; readonly startedAt: string; readonly json: string };
+
+/** Returns runs as they are stored. */
+export function encodeRuns(runs: readonly Run[]): readonly EncodedRun[] {
+  return runs.map((run) => ({ id: run.id, startedAt: run.trigger.at, json: JSON.stringify(run) }));
+}
+
+/**
+ * The ends of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether
+ * the lease was still held; where it was not, nothing was written.
+ */
+export interface Settlements {
+  settle(claim: Claim, runs: readonly EncodedRun[], at: Date, reason: string | undefined): boolean;
+  advance(
+    claim: Claim,
+    runs: readonly EncodedRun[],
+    repositoryId: number | undefined,
+    checkpoint: string,
+  ): boolean;
+  retry(claim: Claim, options: Parameters<Store['retry']>[1], now: Date): boolean;
+  release(claim: Claim): boolean;
+  bury(claim: Claim, reason: string, at: Date): boolean;
+  append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
+  /** Returns how many of the ids were dead. */
+  redrive(ids: readonly string[], by: string, at: Date): number;
+}
+
+/** Prepares the settlements. */
+export function createSettlements(database: DatabaseSync): Settlements {
+  const mine = "WHERE id = ? AND lease = ? AND state = 'claimed'";
+  const end = database.prepare(
+    `UPDATE deliveries SET state = ?, reason = ?, settled_at = ?, lease = NULL ${mine}`,
+  );
+  const wait = database.prepare(
+    `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, lease = NULL,
+       failing_since = coalesce(failing_since, ?) ${mine}`,
+  );
+  const giveBack = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1 ${mine}`,
+  );
+  const goOn = database.prepare(`UPDATE deliveries SET checkpoint = ? ${mine}`);
+  const insert = database.prepare(
+    'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
+  );
+  const revive = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, failing_since = NULL, settled_at = NULL,
+       reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ? AND state = 'dead'`,
+  );
+
+  const append: Settlements['append'] = (runs, delivery, repositoryId) => {
+    for (const run of runs) {
+      const of = delivery === undefined ? null : Number(delivery);
+      insert.run(run.id, of, repositoryId ?? null, run.startedAt, run.json);
+    }
+  };
+
+  return {
+    append,
+
+    settle(claim, runs, at, reason) {
+      const { changes } = end.run('settled', reason ?? null, at.toISOString(), Number(claim.id), claim.lease);
+      if (changes === 0) return false;
+      append(runs, claim.id, claim.repositoryId);
+      return true;
+    },
+
+    advance(claim, runs, repositoryId, checkpoint) {
+      if (goOn.run(checkpoint, Number(claim.id), claim.lease).changes === 0) return false;
+      append(runs, claim.id, repositoryId ?? claim.repositoryId);
+      return true;
+    },
+
+    retry(claim, { at, reason }, now) {
+      const values = [reason, at.toISOString(), now.toISOString(), Number(claim.id), claim.lease];
+      return wait.run(...values).changes === 1;
+    },
+
+    release: (claim) => giveBack.run(Number(claim.id), claim.lease).changes === 1,
+
+    bury: (claim, reason, at) =>
+      end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease).changes === 1,
+
+    redrive(ids, by, at) {
+      let revived = 0;
+      for (const id of ids) revived += Number(revive.run(at.toISOString(), by, Number(id)).changes);
+      return revived;
+    },
+  };
+}

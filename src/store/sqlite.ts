@@ -1,0 +1,238 @@
+import { mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageOf, ReeveError } from '../errors.ts';
+import { Commits } from './commits.ts';
+import { asStoreError } from './failures.ts';
+import { createIntake } from './intake.ts';
+import { createLanes } from './lanes.ts';
+import { createPrivateFile, takeWorkerLock, type WorkerLock } from './lock.ts';
+import { migrate } from './migrations.ts';
+import { createReadings } from './readings.ts';
+import { createRetention } from './retention.ts';
+import { createSettlements, encodeRuns } from './settlements.ts';
+import type { Claim, Store } from './store.ts';
+
+export type SqliteOptions = {
+  /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
+  readonly path: string;
+  /**
+   * `worker` accepts and claims, and is alone in that on one store; `reader` stands beside it, reads, and inserts jobs.
+   */
+  readonly role: 'worker' | 'reader';
+  /** Default: the system's clock. */
+  readonly clock?: { now(): Date };
+  /** Milliseconds that never go back, for leases; default: `performance.now`. */
+  readonly monotonicMs?: () => number;
+  /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
+  readonly maxFileBytes?: number;
+};
+
+/**
+ * Bodies of 8 KB are the common case: in pages of this size four share one, and a batch of them is a third fewer writes
+ * than with SQLite's own 4 KB.
+ */
+const pageBytes = 32_768;
+
+/**
+ * Opens the store in one SQLite file. Durability is SQLite's own (WAL, `synchronous=FULL`: each COMMIT syncs the log
+ * before it returns), shared by all that is asked for in one turn of the event loop. Leases of an earlier process are
+ * void. Throws `store-locked`, `store-newer`, `store-unwritable`.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, role } = options;
+  let lock: WorkerLock | undefined;
+  let database: DatabaseSync | undefined;
+  try {
+    if (path !== ':memory:') {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (role === 'worker') lock = takeWorkerLock(path);
+      createPrivateFile(path);
+    }
+    database = openDatabase(options);
+    migrate(database, path);
+    return createSqliteStore(database, lock, options);
+  } catch (error) {
+    database?.close();
+    lock?.release();
+    throw asStoreError(error, path);
+  }
+}
+
+function openDatabase(options: SqliteOptions): DatabaseSync {
+  const database = new DatabaseSync(options.path, { timeout: 5_000 });
+  // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
+  database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+    PRAGMA fullfsync = ON; PRAGMA cache_size = -8192; PRAGMA wal_autocheckpoint = 512;
+    PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = ON`);
+  if (options.maxFileBytes !== undefined) {
+    database.exec(`PRAGMA max_page_count = ${Math.max(Math.floor(options.maxFileBytes / pageBytes), 1)}`);
+  }
+  return database;
+}
+
+function createSqliteStore(
+  database: DatabaseSync,
+  lock: WorkerLock | undefined,
+  { path, role, clock = { now: () => new Date() }, monotonicMs = () => performance.now() }: SqliteOptions,
+): Store {
+  const commits = new Commits(database, path);
+  const intake = createIntake(database, { recognise: role === 'worker' });
+  const lanes = createLanes(database);
+  const settlements = createSettlements(database);
+  const readings = createReadings(database);
+  const retention = createRetention(database);
+  const putMemory = database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)');
+  const dropMemory = database.prepare('DELETE FROM memory WHERE key = ?');
+  const getMemory = database.prepare('SELECT value FROM memory WHERE key = ?');
+  /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
+  const leases = new Map<string, number>();
+  if (role === 'worker') lanes.reclaim();
+  /** Only a worker settles, so its count stays right without asking; a reader has to count. */
+  let settled = role === 'worker' ? readings.countSettled() : 0;
+
+  /** Reads, and calls a disk's refusal by our name. */
+  const read = <Result>(ask: () => Result): Result => {
+    try {
+      return ask();
+    } catch (error) {
+      throw asStoreError(error, path);
+    }
+  };
+
+  const asWorker = (): void => {
+    if (role !== 'worker')
+      throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
+  };
+
+  /** Writes under a lease. The write says whether it was still held; it must not throw, or the whole batch runs again. */
+  const fenced = async (claim: Claim, write: () => boolean): Promise<void> => {
+    asWorker();
+    if (await commits.write(write)) return;
+    leases.delete(claim.lease);
+    throw new ReeveError('lease-lost', `delivery ${claim.id} is no longer ours: its lease has ended`);
+  };
+
+  const store: Store = {
+    async accept(delivery) {
+      asWorker();
+      const accepted = await commits.write(() => intake.accept(delivery), delivery.body.length);
+      if (accepted.copyOf !== undefined) settled += 1;
+      return accepted;
+    },
+    enqueue: async (job) => commits.write(() => intake.enqueue(job)),
+
+    unrouted: async (limit) => read(() => lanes.unrouted(limit)),
+    async route(routings) {
+      asWorker();
+      settled += await commits.write(() => lanes.route(routings, clock.now()));
+    },
+    async claim({ limit, leaseMs }) {
+      asWorker();
+      const nowMs = monotonicMs();
+      const ended = [...leases].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
+      const claims = await commits.write(() => {
+        lanes.reclaim(ended);
+        return lanes.claim(limit, clock.now());
+      });
+      for (const lease of ended) leases.delete(lease);
+      for (const claim of claims) leases.set(claim.lease, monotonicMs() + leaseMs);
+      return claims;
+    },
+    async heartbeat(claim, leaseMs) {
+      // A lease that has ended but was not yet given to anybody else is not taken up again: fewer cases to be wrong in.
+      if ((leases.get(claim.lease) ?? 0) <= monotonicMs()) {
+        throw new ReeveError('lease-lost', `delivery ${claim.id} is no longer ours: its lease has ended`);
+      }
+      leases.set(claim.lease, monotonicMs() + leaseMs);
+    },
+    async settle(claim, runs, reason) {
+      const encoded = encodeRuns(runs);
+      await fenced(claim, () => settlements.settle(claim, encoded, clock.now(), reason));
+      leases.delete(claim.lease);
+      settled += 1;
+    },
+    async advance(claim, { runs, repositoryId, checkpoint }) {
+      const encoded = encodeRuns(runs);
+      const json = JSON.stringify(checkpoint ?? null);
+      await fenced(claim, () => settlements.advance(claim, encoded, repositoryId, json));
+    },
+    async retry(claim, again) {
+      await fenced(claim, () => settlements.retry(claim, again, clock.now()));
+      leases.delete(claim.lease);
+    },
+    async release(claim) {
+      await fenced(claim, () => settlements.release(claim));
+      leases.delete(claim.lease);
+    },
+    async bury(claim, reason) {
+      await fenced(claim, () => settlements.bury(claim, reason, clock.now()));
+      leases.delete(claim.lease);
+    },
+
+    async appendRuns(runs, { repositoryId } = {}) {
+      const encoded = encodeRuns(runs);
+      await commits.write(() => settlements.append(encoded, undefined, repositoryId));
+    },
+    listDeliveries: async (query = {}) => read(() => readings.listDeliveries(query)),
+    readDelivery: async (id) => read(() => readings.readDelivery(id)),
+    listRuns: async (query = {}) => read(() => readings.listRuns(query)),
+    readRun: async (id) => read(() => readings.readRun(id)),
+    redrive: async (ids, by) => commits.write(() => settlements.redrive(ids, by, clock.now())),
+    counts: async () =>
+      read(() => ({
+        ...readings.countWaiting(),
+        settled: role === 'worker' ? settled : readings.countSettled(),
+      })),
+    oldestWaiting: async () => read(() => readings.oldestWaiting()),
+
+    async remember(key, value) {
+      const json = value === undefined ? undefined : JSON.stringify(value);
+      await commits.write(() => {
+        if (json === undefined) dropMemory.run(key);
+        else putMemory.run(key, json);
+      });
+    },
+    async recall(key) {
+      const row = read(() => getMemory.get(key));
+      return row === undefined ? undefined : JSON.parse(String(row.value));
+    },
+
+    async prune({ olderThan, maxBytes }) {
+      const gone = { deliveries: 0, runs: 0 };
+      const goOn = async (before: Date | undefined): Promise<boolean> => {
+        const { deliveries, runs } = await commits.write(() => retention.deleteBatch(before));
+        settled -= deliveries;
+        gone.deliveries += deliveries;
+        gone.runs += runs;
+        return deliveries + runs > 0;
+      };
+      while (olderThan !== undefined && (await goOn(olderThan)));
+      while (maxBytes !== undefined && read(retention.bytesInUse) > maxBytes && (await goOn(undefined)));
+      return gone;
+    },
+
+    async healthy() {
+      try {
+        await store.remember('health', clock.now().toISOString());
+        const space = path === ':memory:' ? undefined : await statfs(dirname(path));
+        if (space === undefined) return { ok: true, freeBytes: undefined };
+        const freeBytes = space.bavail * space.bsize;
+        if (freeBytes >= Math.min(200 * 2 ** 20, 0.05 * space.blocks * space.bsize))
+          return { ok: true, freeBytes };
+        return { ok: false, freeBytes, reason: `only ${Math.floor(freeBytes / 2 ** 20)} MB free at ${path}` };
+      } catch (error) {
+        return { ok: false, freeBytes: undefined, reason: messageOf(error) };
+      }
+    },
+
+    async close() {
+      if (!database.isOpen) return;
+      commits.close();
+      database.close();
+      lock?.release();
+    },
+  };
+  return store;
+}

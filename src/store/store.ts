@@ -1,0 +1,192 @@
+import type { Run } from '../engine/record.ts';
+
+/** Where work came in. Only `webhook` work has a forge's event as its body; the rest are jobs of our own. */
+export type Door = 'webhook' | 'cron' | 'cli';
+
+/**
+ * accepted: durable, waits for its turn · claimed: a worker has it under a lease · retry: waits outside its lane until
+ * `retryAt` · settled: done, with its runs · dead: given up or malformed, with the reason, until somebody redrives it.
+ */
+export const deliveryStates = ['accepted', 'claimed', 'retry', 'settled', 'dead'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** The lane that keeps a delivery's order, and the repository it is about where there is one. */
+export type Route = { readonly lane: string; readonly repositoryId?: number; readonly repository?: string };
+
+/** A delivery as the receiver hands it over: verified, otherwise as it came. */
+export type NewDelivery = {
+  /** UUID the forge gave it. */
+  readonly uuid: string;
+  readonly eventType: string;
+  /** Name of the entry of secrets that vouched. */
+  readonly entry: string;
+  readonly contentType: string;
+  readonly receivedAt: Date;
+  /** The JSON bytes: what was signed. For a form, the value of `payload`. */
+  readonly body: Uint8Array;
+  /** Known where the body was parsed before the answer. */
+  readonly route?: Route;
+};
+
+/** A job of our own: a sweep's slot, a replay, a catch-up. `uuid` is its identity: the same one is never stored twice. */
+export type NewJob = {
+  readonly door: Exclude<Door, 'webhook'>;
+  readonly uuid: string;
+  /** Kind of the job; the worker's handler branches on it. */
+  readonly kind: string;
+  readonly lane: string;
+  readonly receivedAt: Date;
+  /** Plain data, kept as JSON. */
+  readonly payload: unknown;
+};
+
+/** What became of an accept. `known`: this uuid is stored already, nothing was added. `copyOf`: stored, will not run. */
+export type Accepted = { readonly id: string; readonly known: boolean; readonly copyOf?: string };
+
+/** A stored delivery without its body. */
+export type Delivery = {
+  /** Our own id: decimal digits that grow in order of acceptance. */
+  readonly id: string;
+  readonly door: Door;
+  readonly uuid: string;
+  /** The forge's Event-Type; for a job its kind. */
+  readonly eventType: string;
+  readonly entry: string;
+  readonly contentType: string;
+  readonly receivedAt: Date;
+  readonly state: DeliveryState;
+  /** Size of the body in bytes. */
+  readonly bytes: number;
+  readonly lane: string | undefined;
+  readonly repositoryId: number | undefined;
+  readonly repository: string | undefined;
+  /** Attempts begun, among them the one under way. */
+  readonly attempts: number;
+  /** When the first attempt that counts failed. */
+  readonly failingSince: Date | undefined;
+  readonly retryAt: Date | undefined;
+  readonly settledAt: Date | undefined;
+  /** Why it is dead, waits for a retry, or was settled without a run. */
+  readonly reason: string | undefined;
+  readonly copyOf: string | undefined;
+  /** Where a job that was interrupted goes on. */
+  readonly checkpoint: unknown;
+  readonly redrivenAt: Date | undefined;
+  readonly redrivenBy: string | undefined;
+};
+
+export type DeliveryWithBody = Delivery & { readonly body: Uint8Array };
+
+/** A delivery under a lease. `lease` is the fencing token: every later word about the delivery must carry it. */
+export type Claim = DeliveryWithBody & { readonly lease: string };
+
+/** What the routing step found: the lane, or that it is malformed, or that nobody listens to its kind. */
+export type Routing =
+  | ({ readonly id: string; readonly to: 'lane' } & Route)
+  | { readonly id: string; readonly to: 'dead'; readonly reason: string }
+  | ({ readonly id: string; readonly to: 'settled'; readonly reason: string } & Partial<Route>);
+
+/** A page of a listing, newest first. `next` goes into `before` of the next call; without it there is no more. */
+export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined };
+
+export type DeliveryQuery = {
+  readonly state?: DeliveryState;
+  /** Part of the Event-Type, the repository's full name or the uuid; case does not matter. */
+  readonly search?: string;
+  readonly repositoryId?: number;
+  readonly before?: string;
+  /** At most 500; default 50. */
+  readonly limit?: number;
+};
+
+export type RunQuery = {
+  readonly delivery?: string;
+  readonly repositoryId?: number;
+  /** Runs that started at this instant or later. */
+  readonly since?: Date;
+  readonly before?: string;
+  /** At most 500; default 50. */
+  readonly limit?: number;
+};
+
+export type Health = {
+  readonly ok: boolean;
+  /** Why not, for the log. */
+  readonly reason?: string;
+  /** Free bytes on the store's disk; undefined where there is no disk. */
+  readonly freeBytes: number | undefined;
+};
+
+/**
+ * What survives a restart. Every promise resolves after its effect is durable; a disk that refuses is
+ * `store-unwritable`, and the same call works again once the disk does. Each call is one transaction: it happens whole
+ * or not at all.
+ */
+export interface Store {
+  /**
+   * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
+   * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its
+   * copy. Repeats are recognised among the newest 65,536 deliveries at least, also after a restart. Role worker only.
+   */
+  accept(delivery: NewDelivery): Promise<Accepted>;
+  /** Stores a job, unless its uuid is known. Any role: a worker in another process takes it. */
+  enqueue(job: NewJob): Promise<Accepted>;
+
+  /** Returns accepted deliveries that have not been given to a lane, in order of acceptance. */
+  unrouted(limit: number): Promise<readonly DeliveryWithBody[]>;
+  /** Gives deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; others are ignored. */
+  route(routings: readonly Routing[]): Promise<void>;
+  /**
+   * Claims up to `limit` deliveries, taking turns between repositories, then between their lanes; the oldest of a lane
+   * first, one of a lane at a time. A lease that no heartbeat has extended for `leaseMs` ends and its delivery returns.
+   */
+  claim(options: { readonly limit: number; readonly leaseMs: number }): Promise<readonly Claim[]>;
+  /** Extends the lease, counted from now. Throws `lease-lost`. */
+  heartbeat(claim: Claim, leaseMs: number): Promise<void>;
+  /** Appends the runs and settles the delivery, together. Throws `lease-lost`, and then neither happened. */
+  settle(claim: Claim, runs: readonly Run[], reason?: string): Promise<void>;
+  /** Appends runs of a job's part and remembers where to go on, together. Throws `lease-lost`. */
+  advance(
+    claim: Claim,
+    part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown },
+  ): Promise<void>;
+  /** Ends the attempt; the delivery leaves its lane until `at`. Throws `lease-lost`. */
+  retry(claim: Claim, options: { readonly at: Date; readonly reason: string }): Promise<void>;
+  /** Gives the delivery back to its place in the lane as if it had not been claimed: no attempt is spent. Throws `lease-lost`. */
+  release(claim: Claim): Promise<void>;
+  /** Ends the delivery as dead. Throws `lease-lost`. */
+  bury(claim: Claim, reason: string): Promise<void>;
+
+  /** Appends runs that no delivery asked for. A run whose id is known replaces it. */
+  appendRuns(runs: readonly Run[], options?: { readonly repositoryId?: number }): Promise<void>;
+
+  /** Lists newest first. A search looks through a bounded stretch a call: a page may be short and still have a `next`. */
+  listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;
+  readDelivery(id: string): Promise<DeliveryWithBody | undefined>;
+  /** Lists newest first. */
+  listRuns(query?: RunQuery): Promise<Page<Run>>;
+  readRun(id: string): Promise<Run | undefined>;
+  /** Gives dead deliveries another life with all attempts; returns how many of the ids were dead. */
+  redrive(ids: readonly string[], by: string): Promise<number>;
+  counts(): Promise<Readonly<Record<DeliveryState, number>>>;
+  /** Returns when the oldest delivery that waits for its first or next attempt was received. */
+  oldestWaiting(): Promise<Date | undefined>;
+
+  /** Keeps plain data under a key; undefined forgets it. */
+  remember(key: string, value: unknown): Promise<void>;
+  recall(key: string): Promise<unknown>;
+
+  /**
+   * Deletes settled deliveries with their runs, and runs without a delivery: those older than `olderThan`, then the
+   * oldest until no more than `maxBytes` are in use. In bounded batches; dead and waiting ones are never touched.
+   * Returns how many deliveries and runs are gone.
+   */
+  prune(limits: {
+    readonly olderThan?: Date;
+    readonly maxBytes?: number;
+  }): Promise<{ deliveries: number; runs: number }>;
+  /** Writes, and looks at the free space: not ok below 200 MB or 5 % of the disk, whichever is less. */
+  healthy(): Promise<Health>;
+  /** Finishes what was begun and gives the lock back. */
+  close(): Promise<void>;
+}

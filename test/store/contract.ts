@@ -1,0 +1,522 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReeveError } from '../../src/errors.ts';
+import type { Store } from '../../src/store/store.ts';
+import { collect, makeDelivery, makeRun } from './make.ts';
+
+/** One kind of store, for the suite that every kind has to pass. */
+export interface Backend {
+  /** Opens a store of its own, empty at first; opened again with the same `name` it is the same store. */
+  open(options: {
+    name: string;
+    role: 'worker' | 'reader';
+    clock: { now(): Date };
+    monotonicMs: () => number;
+  }): Promise<Store>;
+}
+
+/** Tests what `store.ts` promises, on one kind of store. */
+export function describeStore(title: string, backend: Backend): void {
+  describe(title, () => {
+    let name: string;
+    let now: Date;
+    let uptimeMs: number;
+    let opened: Store[];
+    let store: Store;
+    let number = 0;
+
+    const open = async (role: 'worker' | 'reader' = 'worker'): Promise<Store> => {
+      const store = await backend.open({
+        name,
+        role,
+        clock: { now: () => now },
+        monotonicMs: () => uptimeMs,
+      });
+      opened.push(store);
+      return store;
+    };
+    const reopen = async (): Promise<Store> => {
+      await store.close();
+      store = await open();
+      return store;
+    };
+    const advanceMs = (ms: number): void => {
+      now = new Date(now.getTime() + ms);
+      uptimeMs += ms;
+    };
+    const acceptInLane = async (lane: string): Promise<string> => {
+      const { id } = await store.accept(makeDelivery({ receivedAt: now }));
+      await store.route([{ id, to: 'lane', lane }]);
+      return id;
+    };
+    const claimIds = async (limit = 10): Promise<string[]> =>
+      (await store.claim({ limit, leaseMs: 60_000 })).map((claim) => claim.id);
+    const claimOne = async () => {
+      const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+      if (claim === undefined) throw new Error('nothing to claim');
+      return claim;
+    };
+
+    beforeEach(async () => {
+      number += 1;
+      name = `store-${number}`;
+      now = new Date('2026-03-01T12:00:00.000Z');
+      uptimeMs = 1_000;
+      opened = [];
+      store = await open();
+    });
+    afterEach(async () => {
+      for (const each of opened) await each.close();
+    });
+
+    describe('accept', () => {
+      it('keeps the bytes and what the headers said', async () => {
+        const given = makeDelivery({
+          receivedAt: now,
+          body: Buffer.from([0x7b, 0x22, 0xff, 0x00, 0x7d]),
+        });
+
+        const { id, known } = await store.accept(given);
+
+        const read = await store.readDelivery(id);
+        expect(known).toBe(false);
+        expect(Buffer.from(read?.body ?? [])).toEqual(given.body);
+        expect(read).toMatchObject({
+          id,
+          door: 'webhook',
+          uuid: given.uuid,
+          eventType: given.eventType,
+          entry: given.entry,
+          contentType: given.contentType,
+          receivedAt: now,
+          state: 'accepted',
+          bytes: 5,
+          attempts: 0,
+        });
+      });
+
+      it('stores nothing for a uuid that is known, also after a restart', async () => {
+        const given = makeDelivery();
+        const first = await store.accept(given);
+
+        const again = await store.accept({ ...given, body: Buffer.from('{"other":1}') });
+        await reopen();
+        const later = await store.accept(given);
+
+        expect(again).toEqual({ id: first.id, known: true });
+        expect(later).toEqual({ id: first.id, known: true });
+        expect((await store.counts()).accepted).toBe(1);
+      });
+
+      it('stores one row for a hundred concurrent copies of one uuid', async () => {
+        const given = makeDelivery();
+
+        const all = await Promise.all(Array.from({ length: 100 }, () => store.accept(given)));
+
+        expect(all.filter((each) => !each.known)).toHaveLength(1);
+        expect(new Set(all.map((each) => each.id)).size).toBe(1);
+        expect((await store.counts()).accepted).toBe(1);
+      });
+
+      it('does not let one entry hide the deliveries of another behind their uuid', async () => {
+        const given = makeDelivery({ entry: 'mallory' });
+        await store.accept(given);
+
+        const victim = await store.accept({ ...given, entry: 'acme', body: Buffer.from('{"real":1}') });
+
+        expect(victim.known).toBe(false);
+      });
+
+      it('stores the same body and kind within a minute as a copy that does not run', async () => {
+        const first = await store.accept(makeDelivery({ receivedAt: now, body: Buffer.from('{"a":1}') }));
+        advanceMs(59_000);
+
+        const copy = await store.accept(makeDelivery({ receivedAt: now, body: Buffer.from('{"a":1}') }));
+
+        expect(copy).toEqual({ id: copy.id, known: false, copyOf: first.id });
+        expect(await store.readDelivery(copy.id)).toMatchObject({ state: 'settled', copyOf: first.id });
+        expect(await store.counts()).toMatchObject({ accepted: 1, settled: 1 });
+      });
+
+      it('recognises a copy of a copy, and a copy after a restart, by the first', async () => {
+        const make = () => makeDelivery({ receivedAt: now, body: Buffer.from('{"a":1}') });
+        const first = await store.accept(make());
+        await store.accept(make());
+
+        const third = await store.accept(make());
+        await reopen();
+        const fourth = await store.accept(make());
+
+        expect([third.copyOf, fourth.copyOf]).toEqual([first.id, first.id]);
+      });
+
+      it('runs the same body again when the first is claimed, when the kind differs, and after a minute', async () => {
+        const body = Buffer.from('{"a":1}');
+        await acceptInLane('other');
+        const { id } = await store.accept(makeDelivery({ receivedAt: now, body }));
+
+        const otherKind = await store.accept(makeDelivery({ receivedAt: now, body, eventType: 'create' }));
+        advanceMs(60_001);
+        const late = await store.accept(makeDelivery({ receivedAt: now, body }));
+        await store.route([
+          { id, to: 'lane', lane: '1' },
+          { id: otherKind.id, to: 'lane', lane: '2' },
+          { id: late.id, to: 'lane', lane: '3' },
+        ]);
+        await claimIds();
+        const afterClaim = await store.accept(makeDelivery({ receivedAt: now, body }));
+
+        expect([otherKind, late, afterClaim].map((each) => each.copyOf)).toEqual([
+          undefined,
+          undefined,
+          undefined,
+        ]);
+      });
+    });
+
+    describe('routing', () => {
+      it('hands out unrouted deliveries in order of acceptance, with their bodies', async () => {
+        const ids = await collect(5, async () => (await store.accept(makeDelivery())).id);
+
+        const unrouted = await store.unrouted(3);
+
+        expect(unrouted.map((each) => each.id)).toEqual(ids.slice(0, 3));
+        expect(unrouted.every((each) => each.body.length > 0)).toBe(true);
+      });
+
+      it('claims nothing that was not given to a lane, whether or not the lane is known', async () => {
+        await store.accept(makeDelivery({ route: { lane: '7', repositoryId: 7 } }));
+
+        expect(await claimIds()).toEqual([]);
+        expect((await store.unrouted(10))[0]).toMatchObject({ lane: '7', repositoryId: 7 });
+      });
+
+      it('ends what is malformed as dead and what nobody listens to as settled', async () => {
+        const dead = await store.accept(makeDelivery());
+        const settled = await store.accept(makeDelivery());
+
+        await store.route([
+          { id: dead.id, to: 'dead', reason: 'not JSON' },
+          { id: settled.id, to: 'settled', reason: 'unknown kind', repositoryId: 4, repository: 'acme/x' },
+        ]);
+
+        expect(await store.readDelivery(dead.id)).toMatchObject({ state: 'dead', reason: 'not JSON' });
+        expect(await store.readDelivery(settled.id)).toMatchObject({ state: 'settled', repositoryId: 4 });
+        expect(await store.counts()).toEqual({ accepted: 0, claimed: 0, retry: 0, settled: 1, dead: 1 });
+      });
+    });
+
+    describe('claim', () => {
+      it('takes the oldest of a lane first and one of a lane at a time', async () => {
+        const [first, second] = await collect(2, () => acceptInLane('1#1'));
+
+        const claims = await store.claim({ limit: 10, leaseMs: 60_000 });
+        const none = await claimIds();
+        for (const claim of claims) await store.settle(claim, []);
+
+        expect(claims.map((claim) => claim.id)).toEqual([first]);
+        expect(none).toEqual([]);
+        expect(await claimIds()).toEqual([second]);
+      });
+
+      it('takes turns between repositories, so that a busy one starves nobody', async () => {
+        const busy = await collect(20, (index) => acceptInLane(`1#${index + 10}`));
+        const quiet = [await acceptInLane('2#1'), await acceptInLane('3')];
+
+        const first = await claimIds(4);
+
+        expect(first).toEqual(expect.arrayContaining(quiet));
+        expect(first.filter((id) => busy.includes(id))).toHaveLength(2);
+        expect(await claimIds(50)).toHaveLength(18);
+      });
+
+      it('finds work behind repositories whose lanes are all busy', async () => {
+        await collect(3, () => acceptInLane('1'));
+        await collect(3, (index) => acceptInLane(`2#${index}`));
+
+        expect(await claimIds(2)).toHaveLength(2);
+        expect(await claimIds(10)).toHaveLength(2);
+        expect(await claimIds(10)).toEqual([]);
+      });
+
+      it('counts the attempt and says so', async () => {
+        await acceptInLane('1');
+
+        const claim = await claimOne();
+
+        expect(claim).toMatchObject({ state: 'claimed', attempts: 1, lane: '1' });
+        expect((await store.counts()).claimed).toBe(1);
+      });
+    });
+
+    describe('leases', () => {
+      it('are void after a restart, and the attempt stays counted', async () => {
+        const id = await acceptInLane('1');
+        const lost = await claimOne();
+
+        await reopen();
+
+        await expect(store.settle(lost, [makeRun({})])).rejects.toMatchObject({ code: 'lease-lost' });
+        expect(await claimOne()).toMatchObject({ id, attempts: 2 });
+        expect((await store.listRuns()).items).toEqual([]);
+      });
+
+      it('end without a heartbeat; then the first holder can do nothing and the second everything', async () => {
+        const id = await acceptInLane('1');
+        const slow = await claimOne();
+        uptimeMs += 60_001;
+
+        const next = await claimOne();
+
+        expect(next.id).toBe(id);
+        for (const late of [
+          () => store.settle(slow, [makeRun({})]),
+          () => store.retry(slow, { at: now, reason: 'late' }),
+          () => store.release(slow),
+          () => store.bury(slow, 'late'),
+          () => store.heartbeat(slow, 60_000),
+          () => store.advance(slow, { runs: [makeRun({})], checkpoint: 1 }),
+        ]) {
+          await expect(late()).rejects.toMatchObject({ code: 'lease-lost' });
+        }
+        await store.settle(next, [makeRun({ id: 'good' })]);
+        expect((await store.listRuns()).items.map((run) => run.id)).toEqual(['good']);
+      });
+
+      it('hold as long as the heart beats, whatever the clock does', async () => {
+        await acceptInLane('1');
+        const claim = await claimOne();
+        uptimeMs += 50_000;
+        await store.heartbeat(claim, 60_000);
+        uptimeMs += 50_000;
+        now = new Date(now.getTime() + 86_400_000);
+
+        expect(await claimIds()).toEqual([]);
+        await expect(store.settle(claim, [])).resolves.toBeUndefined();
+      });
+    });
+
+    describe('the end of an attempt', () => {
+      it('settles the delivery and appends its runs together', async () => {
+        const { id } = await store.accept(makeDelivery());
+        await store.route([{ id, to: 'lane', lane: '9#1', repositoryId: 9, repository: 'acme/nine' }]);
+
+        await store.settle(await claimOne(), [makeRun({ id: 'a' }), makeRun({ id: 'b' })]);
+
+        expect(await store.readDelivery(id)).toMatchObject({ state: 'settled', settledAt: now });
+        expect((await store.listRuns({ delivery: id })).items.map((run) => run.id)).toEqual(['b', 'a']);
+        expect((await store.listRuns({ repositoryId: 9 })).items).toHaveLength(2);
+        expect(await store.readRun('a')).toEqual(makeRun({ id: 'a' }));
+        expect(await store.readRun('none')).toBeUndefined();
+      });
+
+      it('leaves the lane while it waits for a retry, and later goes first', async () => {
+        const [first, second] = await collect(2, () => acceptInLane('1'));
+        const at = new Date(now.getTime() + 10_000);
+
+        await store.retry(await claimOne(), { at, reason: 'forge said 500' });
+        const overtaking = await claimOne();
+        await store.release(overtaking);
+        advanceMs(10_000);
+
+        expect(overtaking.id).toBe(second);
+        expect(await store.readDelivery(first ?? '')).toMatchObject({
+          state: 'retry',
+          retryAt: at,
+          failingSince: expect.any(Date),
+        });
+        expect(await claimOne()).toMatchObject({ id: first, attempts: 2 });
+      });
+
+      it('releases without spending the attempt', async () => {
+        const id = await acceptInLane('1');
+
+        await store.release(await claimOne());
+
+        expect(await claimOne()).toMatchObject({ id, attempts: 1 });
+      });
+
+      it('keeps where a job has got to, with the runs of that part', async () => {
+        await store.enqueue({
+          door: 'cron',
+          uuid: 'sweep@1',
+          kind: 'sweep',
+          lane: 'sweep',
+          receivedAt: now,
+          payload: { rule: 'x' },
+        });
+        const [job] = await store.unrouted(1);
+        await store.route([{ id: job?.id ?? '', to: 'lane', lane: 'sweep' }]);
+
+        await store.advance(await claimOne(), {
+          runs: [makeRun({ id: 'p1' })],
+          repositoryId: 3,
+          checkpoint: { page: 2 },
+        });
+        await reopen();
+
+        expect(await claimOne()).toMatchObject({ door: 'cron', eventType: 'sweep', checkpoint: { page: 2 } });
+        expect((await store.listRuns({ repositoryId: 3 })).items).toHaveLength(1);
+      });
+
+      it('buries with a reason; redriven it has all its attempts again, once', async () => {
+        const id = await acceptInLane('1');
+        await store.bury(await claimOne(), 'forge refused');
+
+        const dead = await store.listDeliveries({ state: 'dead' });
+        const revived = await store.redrive([id, '999', 'nonsense'], 'ada');
+        const again = await store.redrive([id], 'ada');
+
+        expect(dead.items).toMatchObject([{ id, reason: 'forge refused' }]);
+        expect([revived, again]).toEqual([1, 0]);
+        expect(await store.readDelivery(id)).toMatchObject({
+          state: 'accepted',
+          attempts: 0,
+          redrivenBy: 'ada',
+          redrivenAt: now,
+        });
+        expect((await store.unrouted(5)).map((each) => each.id)).toEqual([id]);
+      });
+    });
+
+    describe('jobs', () => {
+      const job = {
+        door: 'cli',
+        uuid: 'sweep:labels@12:00',
+        kind: 'sweep',
+        lane: 'sweep labels',
+        payload: { rule: 'labels' },
+      } as const;
+
+      it('are stored once by their uuid, also from beside a running worker', async () => {
+        const reader = await open('reader');
+
+        const first = await reader.enqueue({ ...job, receivedAt: now });
+        const again = await store.enqueue({ ...job, receivedAt: now });
+
+        expect(first.known).toBe(false);
+        expect(again).toEqual({ id: first.id, known: true });
+        const [found] = await store.unrouted(5);
+        expect(found).toMatchObject({ id: first.id, door: 'cli', lane: 'sweep labels' });
+        expect(JSON.parse(Buffer.from(found?.body ?? []).toString())).toEqual({ rule: 'labels' });
+      });
+
+      it('are all that a reader may start', async () => {
+        const reader = await open('reader');
+
+        await expect(reader.accept(makeDelivery())).rejects.toBeInstanceOf(ReeveError);
+        await expect(reader.claim({ limit: 1, leaseMs: 1 })).rejects.toBeInstanceOf(ReeveError);
+      });
+    });
+
+    describe('reading', () => {
+      it('pages through deliveries, newest first, without gaps or repeats', async () => {
+        const ids = await collect(7, async () => (await store.accept(makeDelivery())).id);
+
+        const seen: string[] = [];
+        let before: string | undefined;
+        do {
+          const page = await store.listDeliveries({ limit: 3, ...(before === undefined ? {} : { before }) });
+          seen.push(...page.items.map((each) => each.id));
+          before = page.next;
+        } while (before !== undefined);
+
+        expect(seen).toEqual(ids.toReversed());
+      });
+
+      it('searches by kind, repository and uuid, and filters by state', async () => {
+        const one = await store.accept(makeDelivery({ eventType: 'issues', uuid: 'AAAA-1' }));
+        const two = await store.accept(
+          makeDelivery({ route: { lane: '5', repositoryId: 5, repository: 'Acme/Tool' } }),
+        );
+        const find = async (search: string) =>
+          (await store.listDeliveries({ search })).items.map((each) => each.id);
+
+        expect(await find('issue')).toEqual([one.id]);
+        expect(await find('aaaa')).toEqual([one.id]);
+        expect(await find('acme/t')).toEqual([two.id]);
+        expect(await find("'; DROP TABLE deliveries")).toEqual([]);
+        expect((await store.listDeliveries({ state: 'settled' })).items).toEqual([]);
+        expect((await store.listDeliveries({ repositoryId: 5 })).items.map((each) => each.id)).toEqual([
+          two.id,
+        ]);
+      });
+
+      it('pages through runs and filters them by time', async () => {
+        await store.appendRuns(
+          [1, 2, 3].map((hour) => makeRun({ id: `r${hour}`, at: `2026-03-01T0${hour}:00:00.000Z` })),
+        );
+
+        const first = await store.listRuns({ limit: 2 });
+        const second = await store.listRuns({ limit: 2, before: first.next ?? '' });
+        const since = await store.listRuns({ since: new Date('2026-03-01T02:00:00Z') });
+
+        expect(first.items.map((run) => run.id)).toEqual(['r3', 'r2']);
+        expect(second).toMatchObject({ items: [{ id: 'r1' }], next: undefined });
+        expect(since.items.map((run) => run.id)).toEqual(['r3', 'r2']);
+      });
+
+      it('replaces a run whose id is known', async () => {
+        await store.appendRuns([makeRun({ id: 'r', requests: 1 })]);
+        await store.appendRuns([makeRun({ id: 'r', requests: 2 })]);
+
+        expect((await store.listRuns()).items).toEqual([makeRun({ id: 'r', requests: 2 })]);
+      });
+
+      it('says since when the oldest waits', async () => {
+        expect(await store.oldestWaiting()).toBeUndefined();
+        const start = now;
+        await acceptInLane('1');
+        advanceMs(5_000);
+        await acceptInLane('2');
+
+        expect(await store.oldestWaiting()).toEqual(start);
+      });
+
+      it('remembers plain data under a key, also after a restart', async () => {
+        await store.remember('sweep', { page: 3 });
+        await store.remember('gone', 1);
+        await store.remember('gone', undefined);
+        await reopen();
+
+        expect(await store.recall('sweep')).toEqual({ page: 3 });
+        expect(await store.recall('gone')).toBeUndefined();
+      });
+    });
+
+    describe('prune', () => {
+      it('deletes what is settled and old with its runs, and nothing that waits or is dead', async () => {
+        const settled = await acceptInLane('1');
+        await store.settle(await claimOne(), [makeRun({ id: 'of delivery' })]);
+        await store.appendRuns([makeRun({ id: 'loose', at: now.toISOString() })]);
+        const dead = await acceptInLane('1');
+        await store.bury(await claimOne(), 'broken');
+        const waiting = await acceptInLane('2');
+        advanceMs(60_000);
+        const young = await acceptInLane('3');
+
+        const gone = await store.prune({ olderThan: now });
+
+        expect(gone).toEqual({ deliveries: 1, runs: 2 });
+        const left = (await store.listDeliveries()).items.map((each) => each.id);
+        expect(left).toEqual([young, waiting, dead]);
+        expect(await store.readDelivery(settled)).toBeUndefined();
+        expect((await store.listRuns()).items).toEqual([]);
+        expect((await store.counts()).settled).toBe(0);
+      });
+    });
+
+    it('is healthy', async () => {
+      expect(await store.healthy()).toMatchObject({ ok: true });
+    });
+
+    it('takes nothing after it was closed, and finishes what was begun', async () => {
+      const begun = store.accept(makeDelivery());
+      await store.close();
+
+      await expect(begun).resolves.toMatchObject({ known: false });
+      await expect(store.accept(makeDelivery())).rejects.toMatchObject({ code: 'store-unwritable' });
+      store = await open();
+      expect((await store.counts()).accepted).toBe(1);
+    });
+  });
+}
