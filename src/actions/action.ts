@@ -5,8 +5,8 @@ import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { Change } from './change.ts';
 
 /**
- * One thing that a step can do (`uses: NAME`). Planning reads facts and returns the changes that are missing between
- * what is wanted and what is live: none when all is as wanted.
+ * One thing that a step can do (`uses: NAME`). Planning reads facts and returns what is wanted, target by target: the
+ * changes that are missing, and, marked `already`, what is so.
  *
  * Where a string of the arguments is a condition or a template is said in the schema (`condition()`, `template()`):
  * by the time `plan` is called each condition has become its answer and each template its text.
@@ -33,6 +33,8 @@ export type Action<Arguments = unknown> = {
   readonly plan: (given: Arguments, facts: Facts) => Promise<readonly Change[]>;
   /** Returns the one input for changes that leave together (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
+  /** Returns why the forge's answer to a write does not show the change, where it drops things in silence. */
+  readonly confirm?: (change: Change, answer: unknown) => string | undefined;
 };
 
 /** Returns its argument as a row of the table of actions. */

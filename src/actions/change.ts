@@ -19,10 +19,14 @@ export type Change = {
   readonly after: unknown;
   /** Why, in the words of the rule. */
   readonly reason: string;
+  /** It is so already: nothing is written. Kept so that a rule that wants otherwise is noticed. */
+  readonly already?: true;
   /** Facts to read again immediately before the write; the same plan made from them decides. */
   readonly reads?: readonly FactRequest[];
   /** Changes with the same key leave as one request; the action's `join` says with which input. */
   readonly joins?: string;
+  /** Facts whose remembered answers this write makes untrue. */
+  readonly forgets?: readonly string[];
   /** Changes are applied in order of stage, then of appearance: 0 makes what others need, 1 is the rest, 2 removes. */
   readonly stage?: 0 | 1 | 2;
 };

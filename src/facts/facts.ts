@@ -7,10 +7,12 @@ import { labelDefinitions } from './label-definitions.ts';
 import { labels } from './labels.ts';
 import { pullRequest } from './pull-request.ts';
 import { repository } from './repository.ts';
+import { repositoryId } from './repository-id.ts';
 
 /** Every fact that a condition or an action may ask for, the live subject among them. */
 export const facts: readonly Fact[] = [
   repository,
+  repositoryId,
   pullRequest,
   issue,
   comment,

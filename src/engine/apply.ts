@@ -1,0 +1,169 @@
+import type { Change } from '../actions/change.ts';
+import type { Client } from '../client/client.ts';
+import type { AnyInput } from '../contract/operation.ts';
+import { findOperation } from '../contract/operations.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { refuseEscape } from './bounds.ts';
+import type { PlannedChange, Wish } from './plan.ts';
+import type { Outcome } from './record.ts';
+
+/** What became of the changes. */
+export type Applied = {
+  readonly outcomes: readonly Outcome[];
+  /** Change → what was really sent, where that was computed immediately before the write. */
+  readonly sent: ReadonlyMap<string, AnyInput>;
+  /** Set where a write failed and a later attempt, planned anew, may succeed. */
+  readonly retry?: ReeveError;
+};
+
+/**
+ * An answer this young, with no write of ours since, was read immediately before the write. Reading the same labels twice
+ * in a row costs a request and tells nothing: whatever happens between a read and a write happens after the second too.
+ */
+const freshMs = 250;
+
+/**
+ * Writes what is planned, in order. A change that rests on reads is planned again from fresh ones immediately before its
+ * write; if that fails, nothing is sent. One failed change does not stop the others, but a step's later ones.
+ */
+export async function applyPlan(options: {
+  changes: readonly PlannedChange[];
+  facts: Facts;
+  client: Client;
+}): Promise<Applied> {
+  const { facts, client } = options;
+  const outcomes = new Map<string, Outcome>();
+  const sent = new Map<string, AnyInput>();
+  const failedSteps = new Set<Wish>();
+  let wrote = false;
+  let retry: ReeveError | undefined;
+
+  for (const group of together(options.changes)) {
+    const open: PlannedChange[] = [];
+    for (const planned of group) {
+      if (planned.wishes.every((wish) => failedSteps.has(wish)))
+        settle(planned, 'skipped', 'an earlier change of its step failed');
+      else open.push(planned);
+    }
+    await writeTogether(open);
+  }
+  return {
+    outcomes: options.changes.flatMap(({ id }) => outcomes.get(id) ?? []),
+    sent,
+    ...(retry ? { retry } : {}),
+  };
+
+  function settle(planned: PlannedChange, status: Outcome['status'], error?: string): void {
+    outcomes.set(planned.id, { change: planned.id, status, ...(error === undefined ? {} : { error }) });
+  }
+
+  function fail(planned: PlannedChange, error: unknown): void {
+    settle(planned, 'failed', messageOf(error));
+    for (const wish of planned.wishes) failedSteps.add(wish);
+    if (error instanceof ReeveError && error.retryable) retry ??= error;
+  }
+
+  async function writeTogether(group: readonly PlannedChange[]): Promise<void> {
+    const [first] = group;
+    if (first === undefined) return;
+    try {
+      const now = facts.fresh(readsOf(group), wrote ? -1 : freshMs);
+      let open = await stillWanted(group, now);
+      if (open.length === 0) return;
+      let answer = await write(open, now);
+      let unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
+      if (unshown.length > 0) {
+        // What was remembered no longer fits, for example a label made anew under its old name: once more from live.
+        const again = facts.fresh([...readsOf(group), ...(await factsOf(group))]);
+        open = await stillWanted(open, again);
+        if (open.length > 0) answer = await write(open, again);
+        unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
+      }
+      for (const planned of open) {
+        if (unshown.includes(planned)) fail(planned, new Error(unconfirmed(planned, answer)));
+        else settle(planned, 'applied');
+      }
+    } catch (error) {
+      for (const planned of group) if (!outcomes.has(planned.id)) fail(planned, error);
+    }
+  }
+
+  /** Plans again from fresh reads and keeps what is still missing; the rest is settled as it was found. */
+  async function stillWanted(group: readonly PlannedChange[], now: Facts): Promise<readonly PlannedChange[]> {
+    const open: PlannedChange[] = [];
+    for (const planned of group) {
+      if (planned.change.reads === undefined) {
+        open.push(planned);
+        continue;
+      }
+      const again = await planAgain(planned, now);
+      if (again === undefined || again.already) settle(planned, 'skipped', 'it is so already');
+      else open.push({ ...planned, change: again });
+    }
+    return open;
+  }
+
+  async function planAgain(planned: PlannedChange, now: Facts): Promise<Change | undefined> {
+    for (const wish of planned.wishes) {
+      const changes = await wish.action.plan(wish.arguments, now);
+      const same = changes.find(
+        ({ target, value }) =>
+          target === planned.change.target && JSON.stringify(value) === JSON.stringify(planned.change.value),
+      );
+      if (same && !same.already) return same;
+    }
+    return undefined;
+  }
+
+  async function write(group: readonly PlannedChange[], now: Facts): Promise<unknown> {
+    const input = await inputOf(group, now);
+    for (const planned of group) await refuseEscape(planned, input, facts);
+    const operation = findOperation(group[0]?.change.operation ?? '');
+    if (operation === undefined)
+      throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
+    wrote = true;
+    for (const planned of group) sent.set(planned.id, input);
+    const answer = await client.send(operation, input);
+    facts.forget(group.flatMap((planned) => planned.change.forgets ?? []));
+    return answer;
+  }
+
+  function unconfirmed(planned: PlannedChange, answer: unknown): string | undefined {
+    return planned.wishes[0]?.action.confirm?.(planned.change, answer);
+  }
+}
+
+/** Returns the input of changes that leave as one request. */
+export async function inputOf(group: readonly PlannedChange[], facts: Facts): Promise<AnyInput> {
+  const [first] = group;
+  if (first === undefined) throw new ReeveError('internal', 'a request without a change');
+  const join = first.change.joins === undefined ? undefined : first.wishes[0]?.action.join;
+  return join
+    ? join(
+        group.map((planned) => planned.change),
+        facts,
+      )
+    : first.change.input;
+}
+
+/** Returns the changes in order, those that leave as one request together at the place of their first. */
+export function together(changes: readonly PlannedChange[]): readonly (readonly PlannedChange[])[] {
+  const groups = new Map<string, PlannedChange[]>();
+  for (const planned of changes) {
+    const { joins, operation } = planned.change;
+    const key = joins === undefined ? planned.id : `${operation} ${joins}`;
+    const group = groups.get(key);
+    if (group) group.push(planned);
+    else groups.set(key, [planned]);
+  }
+  return [...groups.values()];
+}
+
+function readsOf(group: readonly PlannedChange[]): readonly FactRequest[] {
+  return group.flatMap((planned) => planned.change.reads ?? []);
+}
+
+async function factsOf(group: readonly PlannedChange[]): Promise<readonly FactRequest[]> {
+  return group.flatMap((planned) => planned.wishes.flatMap((wish) => wish.action.facts(wish.arguments)));
+}

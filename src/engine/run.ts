@@ -1,0 +1,171 @@
+import type { Client } from '../client/client.ts';
+import type { Event } from '../contract/events.ts';
+import { fillPath } from '../contract/operation.ts';
+import { findOperation } from '../contract/operations.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Facts } from '../facts/fact.ts';
+import { type Evaluation, evaluateRule, type ResolvedStep } from '../rules/evaluate.ts';
+import { skipReason } from '../rules/match.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
+import type { SkipReason, Verdict } from '../rules/verdict.ts';
+import { type Applied, applyPlan, inputOf, together } from './apply.ts';
+import { makePlan, type PlannedChange, type Wish } from './plan.ts';
+import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
+
+/** What a run is given. It has no clock, no disk and no server of its own. */
+export type RunInput = {
+  readonly id: string;
+  readonly mode: RunMode;
+  readonly trigger: Trigger;
+  readonly rules: RuleSet;
+  readonly event: Event;
+  readonly facts: Facts;
+  /** Absent: no forge is there, the run ends with its plan. */
+  readonly client?: Client;
+  /** The account Reeve acts as; its own events trigger nothing. */
+  readonly account?: { readonly id: number };
+  readonly now: Date;
+  /** A clock that never goes back, for durations. */
+  readonly nowMs: () => number;
+  /** True where the record shall also name the rules that listen to other kinds. */
+  readonly explainAll?: boolean;
+};
+
+/** A run and, where a later attempt may do what this one could not, why. */
+export type Ran = { readonly run: Run; readonly retry?: ReeveError };
+
+/** Holds an event against the rules and does what they ask: trigger → facts → verdicts → plan → outcomes. */
+export async function runEvent(input: RunInput): Promise<Ran> {
+  const startedMs = input.nowMs();
+  const { considered, skipped } = selectRules(input);
+  const evaluated = await Promise.all(considered.map((rule) => evaluate(rule, input)));
+  const verdicts = inOrder(input, [...skipped, ...evaluated.map(({ verdict }) => verdict)]);
+  const unknown = evaluated.find(({ retry }) => retry)?.retry;
+
+  // What could not be known for the forge's sake is asked again later; a half-known event writes nothing.
+  const plan = makePlan(unknown ? [] : evaluated.flatMap(({ wishes }) => wishes));
+  const writes = plan.changes.filter((planned) => maySend(planned, input));
+  const shown = await recordChanges(plan.changes, input.facts);
+  const applied: Applied = input.client
+    ? await applyPlan({ changes: writes, facts: input.facts, client: input.client })
+    : { outcomes: [], sent: new Map() };
+
+  const run: Run = {
+    schema: 1,
+    id: input.id,
+    mode: input.mode,
+    trigger: input.trigger,
+    rules: verdicts,
+    changes: shown.map((change) => ({ ...change, input: applied.sent.get(change.id) ?? change.input })),
+    refused: plan.refused.map(({ planned, why }) => ({
+      change: recordChange(planned, planned.change.input),
+      why,
+    })),
+    outcomes: plan.changes.map(({ id }): Outcome => {
+      const outcome = applied.outcomes.find(({ change }) => change === id);
+      return outcome ?? { change: id, status: 'planned' };
+    }),
+    requests: input.client?.requests ?? 0,
+    ms: Math.round(input.nowMs() - startedMs),
+  };
+  const retry = unknown ?? applied.retry;
+  return retry ? { run, retry } : { run };
+}
+
+/** A rule in `observe` plans and records; so does every rule of a run that is no enforcement. */
+function maySend(planned: PlannedChange, input: RunInput): boolean {
+  const enforced = planned.wishes.some((wish) => wish.rule.mode === 'enforce');
+  return input.mode === 'enforce' && input.client !== undefined && enforced;
+}
+
+function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skipped: readonly Verdict[] } {
+  const { event, rules } = input;
+  const listening = event.family === undefined ? [] : rules.listeningTo(event.family);
+  const own = input.account !== undefined && event.sender?.id === input.account.id;
+  const considered: LoadedRule[] = [];
+  const skipped: Verdict[] = [];
+  for (const rule of input.explainAll ? rules.rules : listening) {
+    const reason: SkipReason | undefined = own ? 'own' : skipReason(rule, event);
+    if (reason === undefined) considered.push(rule);
+    else skipped.push(skippedVerdict(rule, reason));
+  }
+  return { considered, skipped };
+}
+
+function skippedVerdict(rule: LoadedRule, reason: SkipReason): Verdict {
+  const { id, source, commit, line } = rule;
+  return { rule: id, source, commit, line, verdict: 'skipped', reason, findings: [] };
+}
+
+function inOrder(input: RunInput, verdicts: readonly Verdict[]): readonly Verdict[] {
+  const place = new Map(input.rules.rules.map((rule, index) => [rule.id, index]));
+  return verdicts.toSorted((a, b) => (place.get(a.rule) ?? 0) - (place.get(b.rule) ?? 0));
+}
+
+type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; readonly retry?: ReeveError };
+
+/** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
+async function evaluate(rule: LoadedRule, input: RunInput): Promise<Evaluated> {
+  const { event, facts, now } = input;
+  const evaluation: Evaluation = await evaluateRule(rule, { event, facts, now });
+  if (evaluation.verdict.verdict !== 'matched') return { ...evaluation, wishes: [] };
+  const wishes: Wish[] = [];
+  for (const resolved of evaluation.steps) {
+    if (resolved.state === 'unmatched') continue;
+    if (resolved.state === 'failed') return failed(evaluation, wishes, resolved, resolved.reason);
+    const { action, name } = resolved.step;
+    try {
+      await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
+      const changes = await action.plan(resolved.arguments, facts);
+      wishes.push({ rule, step: name, action, arguments: resolved.arguments, changes });
+    } catch (error) {
+      return failed(evaluation, wishes, resolved, messageOf(error), error);
+    }
+  }
+  return { ...evaluation, wishes };
+}
+
+function failed(
+  { verdict, retry: known }: Evaluation,
+  wishes: readonly Wish[],
+  { step }: ResolvedStep,
+  reason: string,
+  error?: unknown,
+): Evaluated {
+  const retry = error instanceof ReeveError && error.retryable ? error : known;
+  const told: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}` };
+  return { verdict: told, wishes, ...(retry ? { retry } : {}) };
+}
+
+async function recordChanges(
+  changes: readonly PlannedChange[],
+  facts: Facts,
+): Promise<readonly RecordedChange[]> {
+  const recorded = new Map<string, RecordedChange>();
+  for (const group of together(changes)) {
+    const input = await inputOf(group, facts);
+    for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
+  }
+  return changes.flatMap(({ id }) => recorded.get(id) ?? []);
+}
+
+function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
+  const { id, change, wishes } = planned;
+  const operation = findOperation(change.operation);
+  return {
+    id,
+    rules: [...new Set(wishes.map((wish) => wish.rule.id))],
+    step: wishes[0]?.step ?? '',
+    action: change.action,
+    operation: change.operation,
+    method: operation?.method ?? '',
+    path: operation ? fillPath(operation, change.input.params) : '',
+    input,
+    target: change.target,
+    value: change.value,
+    before: change.before,
+    after: change.after,
+    reason: change.reason,
+  };
+}

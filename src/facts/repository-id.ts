@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { int } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { repositoryOf } from './where.ts';
+
+/** Which repository is found under the subject's owner and name. Remembered for a few minutes. */
+export const repositoryId = defineFact({
+  name: 'repository_id',
+  meaning:
+    'The id of the repository that is found under the owner and name of the event. Remembered for a few minutes.',
+  shows: 'repository',
+  shape: z.object({ id: int }),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'repository_id.id == event.repository.id',
+  async ask({ subject, memory, anew, ask }) {
+    const { id, owner, name } = repositoryOf(subject);
+    const key = `${id}/repository_id/${owner}/${name}`.toLowerCase();
+    const remembered = anew ? undefined : memory.get(key);
+    if (remembered !== undefined) return remembered;
+    // Where a condition has asked the whole repository anyway, this costs nothing.
+    const found = (await ask({ name: 'repository' })) as { id: number };
+    const answer = { id: found.id };
+    memory.set(key, answer);
+    return answer;
+  },
+});
