@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObjectId } from './names.ts';
-import type { GitRepository } from './store.ts';
+import type { GitRepository } from './repository.ts';
 
 export type FileStatus = 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
 export type FileChange = {

@@ -3,7 +3,7 @@ import { ReeveError } from '../../errors.ts';
 import type { Signature } from './commit.ts';
 import { cleanTreePath, isRefName } from './names.ts';
 import { moveRefs } from './refs.ts';
-import type { GitRepository } from './store.ts';
+import type { GitRepository } from './repository.ts';
 
 /** One thing a commit does to a path. Without content the path goes. */
 export type FileEdit = {

@@ -1,7 +1,7 @@
 import { type CommitData, parseCommit } from './commit.ts';
 import { isIdPrefix } from './names.ts';
 import { readCommit } from './refs.ts';
-import type { GitRepository } from './store.ts';
+import type { GitRepository } from './repository.ts';
 
 /** A stretch of history by commit ids: reachable from `to`, not from `from`. */
 export type Stretch = { readonly from?: string | undefined; readonly to: string };

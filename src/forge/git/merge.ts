@@ -1,6 +1,6 @@
 import type { Signature } from './commit.ts';
 import { isObjectId } from './names.ts';
-import type { GitRepository } from './store.ts';
+import type { GitRepository } from './repository.ts';
 
 /** Returns the tree that a merge of two commits gives; undefined where they conflict or share no history. */
 export async function mergeTrees(

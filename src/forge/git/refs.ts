@@ -1,7 +1,7 @@
 import { ReeveError } from '../../errors.ts';
 import { type CommitData, parseCommit } from './commit.ts';
 import { isIdPrefix, isRefName, zeroIdLike } from './names.ts';
-import type { GitRepository } from './store.ts';
+import type { GitRepository } from './repository.ts';
 
 export type Ref = {
   /** Full name, such as `refs/heads/main`. */

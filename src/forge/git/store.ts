@@ -1,18 +1,12 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { createObjectReader, type ObjectReader } from './objects.ts';
 import { createGit, type Git } from './process.ts';
+import { readBranch } from './refs.ts';
+import type { GitRepository } from './repository.ts';
 import { createLanes } from './slots.ts';
-
-/** One bare repository on disk: what the functions of this folder take first. */
-export type GitRepository = {
-  readonly id: number;
-  /** Absolute path of the bare repository. */
-  readonly folder: string;
-  readonly git: Git;
-  readonly objects: ObjectReader;
-};
 
 /** The repositories on disk, in folders named by repository id: a rename moves nothing. */
 export interface GitStore {
@@ -28,7 +22,20 @@ export interface GitStore {
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
   /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
-  remove(repositoryId: number): void;
+  /** Writes the first commit of an empty repository. Emits nothing. */
+  initialize(
+    repositoryId: number,
+    options: {
+      branch: string;
+      files: readonly { path: string; content: string }[];
+      message: string;
+      author: { name: string; email: string };
+      at: Date;
+    },
+  ): Promise<void>;
+  hasBranch(repositoryId: number, branch: string): Promise<boolean>;
+  /** Removes the repository from disk; one that is gone already is fine. */
+  remove(repositoryId: number): Promise<void>;
   /** Runs work that moves refs of a repository; one at a time for each, so that before and after are its own. */
   exclusively<T>(repositoryId: number, work: () => Promise<T>): Promise<T>;
   /** Ends the processes that were kept. */
@@ -105,9 +112,15 @@ export function createGitStore(folder: string): GitStore {
       await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { folder: folderOf(id) });
     },
     commitFiles: (id, commit) => commitFiles(open(id), commit),
-    remove(id) {
+    async initialize(id, { branch, files, message, author, at }) {
+      const person = { ...author, seconds: Math.floor(at.getTime() / 1000), zone: '+0000' };
+      const edits = files.map(({ path, content }) => ({ path, content: Buffer.from(content) }));
+      await commitFiles(open(id), { branch, message, author: person, committer: person, edits });
+    },
+    hasBranch: async (id, branch) => (await readBranch(open(id), branch)) !== undefined,
+    async remove(id) {
       readers.drop(id);
-      rmSync(folderOf(id), { recursive: true, force: true });
+      await rm(folderOf(id), { recursive: true, force: true });
     },
     exclusively: createLanes(),
     close: readers.close,

@@ -1,4 +1,4 @@
-import type { GitRepository } from './store.ts';
+import type { GitRepository } from './repository.ts';
 
 export type EntryKind = 'file' | 'dir' | 'symlink' | 'submodule';
 export type TreeEntry = {

@@ -1,0 +1,218 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Database } from './database.ts';
+import { post } from './exchange.ts';
+import type { HookRow, HookTaskRow } from './rows.ts';
+
+/** Sends what happened to the hooks: in the background, without retry, each delivery recorded with its answer. */
+export interface Deliveries {
+  /** Tells that new deliveries were queued. */
+  wake(): void;
+  /** Resolves once nothing is queued or on its way. */
+  idle(): Promise<void>;
+  /** Returns the newest deliveries of a hook first. */
+  list(hookId: number, limit?: number): readonly HookTaskRow[];
+  /** Queues the same payload again under a new id, and returns that id; undefined for an unknown one. */
+  redeliver(uuid: string): string | undefined;
+  /** Stops sending. What was on its way is sent again after the next start, under the same id. */
+  close(): Promise<void>;
+}
+
+export type DeliveryOptions = {
+  readonly database: Database;
+  readonly log: Log;
+  /** Seconds since the epoch. */
+  readonly now: () => number;
+  /** For the whole exchange; default 5 s, as on the baseline. */
+  readonly timeoutMs?: number;
+};
+
+/** Deliveries of one hook on their way at a time: a dead receiver keeps its own waiting, never another's. */
+const perHook = 4;
+const inAll = 64;
+
+/**
+ * Creates the sender and continues with what a former process had queued; what that one was sending when it died is
+ * lost, as on the baseline, and recorded as failed. Any address may be a target, loopback included: the embedded forge
+ * stands beside its receiver, where a public instance would refuse such an address.
+ */
+export function createDeliveries(options: DeliveryOptions): Deliveries {
+  const { database, log, now, timeoutMs = 5_000 } = options;
+  const underWay = new Map<number, { hookId: number; abort: AbortController; done: Promise<void> }>();
+  let waiting: (() => void)[] = [];
+  let isClosed = false;
+  let isWoken = false;
+
+  database.run(
+    `UPDATE hook_tasks SET state = 'failed', response_body = ? WHERE state = 'sending'`,
+    'the forge stopped',
+  );
+
+  const settleWaiting = (): void => {
+    if (isWoken || underWay.size > 0) return;
+    const due = waiting;
+    waiting = [];
+    for (const resolve of due) resolve();
+  };
+
+  const nextTask = (): HookTaskRow | undefined => {
+    const counts = new Map<number, number>();
+    for (const { hookId } of underWay.values()) counts.set(hookId, (counts.get(hookId) ?? 0) + 1);
+    const full = [...counts].filter(([, count]) => count >= perHook).map(([hookId]) => hookId);
+    return database.get<HookTaskRow>(
+      `SELECT * FROM hook_tasks WHERE state = 'queued' AND hook_id NOT IN (SELECT value FROM json_each(?))
+       ORDER BY id LIMIT 1`,
+      JSON.stringify(full),
+    );
+  };
+
+  const pump = (): void => {
+    isWoken = false;
+    while (!isClosed && underWay.size < inAll) {
+      const task = nextTask();
+      if (task === undefined) break;
+      database.run(`UPDATE hook_tasks SET state = 'sending' WHERE id = ?`, task.id);
+      const abort = new AbortController();
+      const done = send(task, abort.signal).finally(() => {
+        underWay.delete(task.id);
+        wake();
+      });
+      underWay.set(task.id, { hookId: task.hook_id, abort, done });
+    }
+    settleWaiting();
+  };
+
+  const wake = (): void => {
+    if (isWoken || isClosed) return;
+    isWoken = true;
+    // The answer to the call that caused the delivery goes out first.
+    setImmediate(pump);
+  };
+
+  async function send(task: HookTaskRow, stop: AbortSignal): Promise<void> {
+    const hook = database.get<HookRow>('SELECT * FROM hooks WHERE id = ?', task.hook_id);
+    if (hook === undefined) return;
+    if (hook.is_active === 0) {
+      record(task.id, 'failed', { body: 'the hook is not active' });
+      return;
+    }
+    const body = bodyOf(hook, task.payload);
+    const headers = headersOf(task, hook, targetTypeOf(database, hook));
+    database.run(
+      'UPDATE hook_tasks SET request_headers = ?, request_body = ? WHERE id = ?',
+      JSON.stringify(headers),
+      body,
+      task.id,
+    );
+    const authorization = hook.authorization_header;
+    try {
+      const answer = await post({
+        url: hook.url,
+        headers: authorization === '' ? headers : { ...headers, Authorization: authorization },
+        body,
+        signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+      });
+      record(task.id, answer.status >= 200 && answer.status <= 299 ? 'delivered' : 'failed', answer);
+    } catch (error) {
+      if (stop.aborted) {
+        database.run(`UPDATE hook_tasks SET state = 'queued' WHERE id = ?`, task.id);
+        return;
+      }
+      const reason = messageOf(error);
+      record(task.id, 'failed', { body: `Delivery: ${reason}` });
+      log.info({ delivery: task.uuid, hook: hook.id, reason }, 'a delivery failed');
+    }
+  }
+
+  function record(
+    id: number,
+    state: 'delivered' | 'failed',
+    answer: { status?: number; headers?: Readonly<Record<string, string>>; body: string },
+  ): void {
+    database.run(
+      `UPDATE hook_tasks SET state = ?, response_status = ?, response_headers = ?, response_body = ?, delivered_at = ?
+       WHERE id = ?`,
+      state,
+      answer.status ?? 0,
+      JSON.stringify(answer.headers ?? {}),
+      answer.body,
+      now(),
+      id,
+    );
+  }
+
+  wake();
+  return {
+    wake,
+    idle: () => {
+      const promise = new Promise<void>((resolve) => waiting.push(resolve));
+      wake();
+      if (isClosed) settleWaiting();
+      return promise;
+    },
+    list: (hookId, limit = 50) =>
+      database.all<HookTaskRow>(
+        'SELECT * FROM hook_tasks WHERE hook_id = ? ORDER BY id DESC LIMIT ?',
+        hookId,
+        limit,
+      ),
+    redeliver(uuid) {
+      const again = randomUUID();
+      const { changes } = database.run(
+        `INSERT INTO hook_tasks (uuid, hook_id, event_type, event, payload, created_at)
+         SELECT ?, hook_id, event_type, event, payload, ? FROM hook_tasks WHERE uuid = ?`,
+        again,
+        now(),
+        uuid,
+      );
+      if (changes === 0) return undefined;
+      database.afterCommit(wake);
+      return again;
+    },
+    async close() {
+      isClosed = true;
+      const ending = [...underWay.values()];
+      for (const { abort } of ending) abort.abort();
+      await Promise.all(ending.map(({ done }) => done));
+      isWoken = false;
+      settleWaiting();
+    },
+  };
+}
+
+function bodyOf(hook: HookRow, payload: string): string {
+  return hook.content_type === 'form' ? new URLSearchParams({ payload }).toString() : payload;
+}
+
+/** The level the hook belongs to, as the headers name it. */
+function targetTypeOf(database: Database, hook: HookRow): string {
+  if (hook.repo_id !== null) return 'repository';
+  if (hook.owner_id === null) return hook.is_system === 1 ? 'system' : 'default';
+  const owner = database.get<{ type: string }>('SELECT type FROM users WHERE id = ?', hook.owner_id);
+  return owner?.type ?? 'user';
+}
+
+/** Both content types sign the JSON text. Without a secret the headers are sent all the same, with nothing in them. */
+function headersOf(task: HookTaskRow, hook: HookRow, targetType: string): Record<string, string> {
+  const sign = (algorithm: 'sha256' | 'sha1'): string =>
+    hook.secret === '' ? '' : createHmac(algorithm, hook.secret).update(task.payload).digest('hex');
+  const sha256 = sign('sha256');
+  return {
+    'User-Agent': 'Go-http-client/1.1',
+    'Content-Type': hook.content_type === 'form' ? 'application/x-www-form-urlencoded' : 'application/json',
+    ...Object.fromEntries(
+      ['Gitea', 'Gogs', 'GitHub'].flatMap((name) => [
+        [`X-${name}-Delivery`, task.uuid],
+        [`X-${name}-Event`, task.event],
+        [`X-${name}-Event-Type`, task.event_type],
+      ]),
+    ),
+    'X-Gitea-Signature': sha256,
+    'X-Gogs-Signature': sha256,
+    'X-Hub-Signature': `sha1=${sign('sha1')}`,
+    'X-Hub-Signature-256': `sha256=${sha256}`,
+    'X-Gitea-Hook-Installation-Target-Type': targetType,
+    'X-GitHub-Hook-Installation-Target-Type': targetType,
+  };
+}

@@ -1,0 +1,85 @@
+import http from 'node:http';
+import https from 'node:https';
+
+/** Bytes of an answer that are kept. */
+const maxAnswerBytes = 1024 * 1024;
+const maxRedirects = 10;
+
+export type Exchange = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Ends the whole exchange: connecting, sending, redirects, reading. */
+  readonly signal: AbortSignal;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first MiB. */
+  readonly body: string;
+};
+
+type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly headers: Record<string, string> };
+
+/**
+ * Posts a body and returns the answer. Redirects go as the baseline's HTTP client takes them: at most ten, 301, 302 and
+ * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host.
+ */
+export async function post({ url, headers, body, signal }: Exchange): Promise<Answer> {
+  let hop: Hop = { method: 'POST', url: new URL(url), headers: { ...headers } };
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await request(hop, hop.method === 'POST' ? body : undefined, signal);
+    const next = redirectOf(hop, answer);
+    if (next === undefined) return answer;
+    if (redirects === maxRedirects) throw new Error(`stopped after ${maxRedirects} redirects`);
+    hop = next;
+  }
+}
+
+function redirectOf(hop: Hop, answer: Answer): Hop | undefined {
+  const location = answer.headers.location;
+  if (location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return undefined;
+  const url = new URL(location, hop.url);
+  const headers = { ...hop.headers };
+  if (url.hostname !== hop.url.hostname) delete headers.Authorization;
+  return { method: answer.status >= 307 ? hop.method : 'GET', url, headers };
+}
+
+function request(hop: Hop, body: string | undefined, signal: AbortSignal): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  if (hop.url.protocol !== 'http:' && hop.url.protocol !== 'https:') {
+    throw new Error(`unsupported protocol scheme "${hop.url.protocol}"`);
+  }
+  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  const program = hop.url.protocol === 'https:' ? https : http;
+  // No kept connection: a receiver that restarted would turn a reused one into a lost delivery.
+  const sent = program.request(hop.url, {
+    method: hop.method,
+    agent: false,
+    signal,
+    headers: { ...hop.headers, ...length },
+  });
+  sent.on('error', reject);
+  sent.on('response', (response) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    const finish = (): void => {
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(response.headers)) headers[name] = String(value);
+      const kept = Buffer.concat(pieces).subarray(0, maxAnswerBytes).toString('utf8');
+      resolve({ status: response.statusCode ?? 0, headers, body: kept });
+    };
+    response.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes < maxAnswerBytes) return;
+      finish();
+      response.destroy();
+    });
+    response.on('error', reject);
+    response.on('end', finish);
+  });
+  sent.end(body);
+  return promise;
+}

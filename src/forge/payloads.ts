@@ -1,0 +1,153 @@
+/** A resource as the API writes it (`toIssue`, `toRepository` …). */
+export type Shape = object;
+
+/** What an edit changed: the texts before. Only the members that changed. */
+export type Changes = { readonly title?: string; readonly body?: string; readonly ref?: string };
+
+/** What every event of a repository carries. */
+export type Surroundings = { readonly repository: Shape; readonly sender: Shape };
+
+type SubjectEvent = Surroundings & {
+  readonly action: string;
+  readonly number: number;
+  readonly changes?: Changes | undefined;
+  /** Set where a commit's message closed it. */
+  readonly commitId?: string | undefined;
+};
+
+/** Builds the payload of `issues`, `issue_assign`, `issue_label` and `issue_milestone`. Which label or assignee changed is not told. */
+export function issuePayload(event: SubjectEvent & { readonly issue: Shape }): Shape {
+  return {
+    action: event.action,
+    number: event.number,
+    ...changesOf(event.changes),
+    issue: event.issue,
+    repository: event.repository,
+    sender: event.sender,
+    commit_id: event.commitId ?? '',
+  };
+}
+
+/** Builds the payload of `issue_comment` and `pull_request_comment`; `pullRequest` where the issue is one. */
+export function commentPayload(
+  event: Surroundings & {
+    readonly action: 'created' | 'edited' | 'deleted';
+    readonly issue: Shape;
+    readonly pullRequest?: Shape | undefined;
+    readonly comment: Shape;
+    readonly changes?: Changes | undefined;
+  },
+): Shape {
+  return {
+    action: event.action,
+    issue: event.issue,
+    ...(event.pullRequest === undefined ? {} : { pull_request: event.pullRequest }),
+    comment: event.comment,
+    ...changesOf(event.changes),
+    repository: event.repository,
+    sender: event.sender,
+    is_pull: event.pullRequest !== undefined,
+  };
+}
+
+/** Builds the payload of every event of the pull request family. `before` and `after` come with `synchronized` alone. */
+export function pullPayload(
+  event: SubjectEvent & {
+    readonly pullRequest: Shape;
+    readonly before?: string | undefined;
+    readonly after?: string | undefined;
+    readonly requestedReviewer?: Shape | undefined;
+    readonly review?: { readonly type: string; readonly content: string } | undefined;
+  },
+): Shape {
+  return {
+    action: event.action,
+    ...(event.before === undefined ? {} : { before: event.before }),
+    ...(event.after === undefined ? {} : { after: event.after }),
+    number: event.number,
+    ...changesOf(event.changes),
+    pull_request: event.pullRequest,
+    requested_reviewer: event.requestedReviewer ?? null,
+    repository: event.repository,
+    sender: event.sender,
+    commit_id: event.commitId ?? '',
+    review: event.review ?? null,
+  };
+}
+
+/** Label lists are never filled; a member that did not change is left out. */
+function changesOf(changes: Changes | undefined): { changes?: Shape } {
+  if (changes === undefined) return {};
+  const texts = Object.entries(changes).map(([name, from]) => [name, { from }]);
+  return { changes: { ...Object.fromEntries(texts), added_labels: null, removed_labels: null } };
+}
+
+/** Builds the payload of `push`. `pusher` and `sender` are the same account. */
+export function pushPayload(
+  event: Surroundings & {
+    /** Full name. */
+    readonly ref: string;
+    readonly before: string;
+    readonly after: string;
+    readonly compareUrl: string;
+    readonly commits: readonly Shape[];
+    readonly totalCommits: number;
+    readonly headCommit: Shape | null;
+  },
+): Shape {
+  return {
+    ref: event.ref,
+    before: event.before,
+    after: event.after,
+    compare_url: event.compareUrl,
+    commits: event.commits,
+    total_commits: event.totalCommits,
+    head_commit: event.headCommit,
+    repository: event.repository,
+    pusher: event.sender,
+    sender: event.sender,
+  };
+}
+
+/** Builds the payload of `create`; `ref` is the short name. */
+export function createPayload(
+  event: Surroundings & { readonly sha: string; readonly ref: string; readonly refType: 'branch' | 'tag' },
+): Shape {
+  return {
+    sha: event.sha,
+    ref: event.ref,
+    ref_type: event.refType,
+    repository: event.repository,
+    sender: event.sender,
+  };
+}
+
+/** Builds the payload of `delete`; `ref` is the short name. */
+export function deletePayload(
+  event: Surroundings & { readonly ref: string; readonly refType: 'branch' | 'tag' },
+): Shape {
+  return {
+    ref: event.ref,
+    ref_type: event.refType,
+    pusher_type: 'user',
+    repository: event.repository,
+    sender: event.sender,
+  };
+}
+
+/** Builds the payload of `fork`. The names mean the reverse of what they say: `forkee` is the source. */
+export function forkPayload(event: { source: Shape; fork: Shape; sender: Shape }): Shape {
+  return { forkee: event.source, repository: event.fork, sender: event.sender };
+}
+
+/** Builds the payload of `repository`; `owner` stands in `organization`, even where it is a person. */
+export function repositoryPayload(
+  event: Surroundings & { readonly action: 'created' | 'deleted'; readonly owner: Shape },
+): Shape {
+  return {
+    action: event.action,
+    repository: event.repository,
+    organization: event.owner,
+    sender: event.sender,
+  };
+}
