@@ -1,6 +1,6 @@
 /**
  * The floors of the house: a file imports from lower floors and its own folder, never upward, never in a circle.
- * 0 errors, log, glob, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine · 5 store ·
+ * 0 errors, log, glob, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine, sources · 5 store ·
  * 6 receiver, sweeps, dashboard, worker · 7 server, cli, ci, config
  */
 const floors = [
@@ -8,7 +8,7 @@ const floors = [
   ['client', 'forge'],
   ['facts', 'actions'],
   ['rules'],
-  ['engine'],
+  ['engine', 'sources'],
   ['store'],
   ['receiver', 'sweeps', 'dashboard', 'worker'],
   ['server', 'cli', 'ci', 'config', 'commands', 'demo'],

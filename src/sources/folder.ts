@@ -1,0 +1,56 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { messageOf, ReeveError } from '../errors.ts';
+import { type LoadedFile, loadRuleFile } from '../rules/load.ts';
+import { registry } from '../rules/registry.ts';
+import type { Level } from '../rules/rule.ts';
+
+/** A rule file of a folder with what became of it. `text` is there so that problems can be shown with their line. */
+export type FolderFile = LoadedFile & { readonly path: string };
+
+/**
+ * Returns the paths of the rule files at these paths, folders looked through, in order of name. Rule tests
+ * (`*.test.yml`), hidden files and folders, and other types are passed over; a path named itself is taken as it is.
+ */
+export async function findRuleFiles(paths: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    const about = await stat(path).catch((cause: unknown) => {
+      throw new ReeveError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+    });
+    if (about.isDirectory()) found.push(...(await inFolder(path)));
+    else found.push(path);
+  }
+  return found;
+}
+
+async function inFolder(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name) && !/\.test\.ya?ml$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter(
+      (path) =>
+        !relative(folder, path)
+          .split('/')
+          .some((part) => part.startsWith('.') || part === 'node_modules'),
+    )
+    .toSorted();
+}
+
+/**
+ * Loads every rule file at these paths. A file that is broken, or cannot be read, has problems and no rules; the others
+ * are as if it were not there.
+ */
+export async function loadRuleFiles(
+  paths: readonly string[],
+  level: Level = 'operator',
+): Promise<readonly FolderFile[]> {
+  const found = await findRuleFiles(paths);
+  return Promise.all(
+    found.map(async (path) => {
+      const text = await readFile(path, 'utf8');
+      return { path, ...loadRuleFile({ path, text, level, commit: '', registry }) };
+    }),
+  );
+}

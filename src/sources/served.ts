@@ -1,0 +1,64 @@
+import type { Client } from '../client/client.ts';
+import { operations } from '../contract/operations.ts';
+import type { RepositoryRef } from '../contract/subject.ts';
+import { createScope } from '../glob.ts';
+
+/** Knows which repositories Reeve serves: those its account has starred, and those the operator lists; no archived ones. */
+export interface Served {
+  /** Tells whether the repository is served. The stars are read again when they are old, or the repository is new to us. */
+  has(repository: RepositoryRef): Promise<boolean>;
+  /** Returns the served repositories that were found by their star. */
+  starred(): Promise<readonly RepositoryRef[]>;
+}
+
+/** Stars older than this are read again before they are believed. */
+const maxAgeMs = 5 * 60_000;
+/** A repository that is not among the stars may have been starred just now: look again, but not for every event. */
+const minAgeMs = 10_000;
+
+/** Creates the list of served repositories. `listed` are patterns of the operator; they need no request. */
+export function createServed(options: {
+  client: Client;
+  login: string;
+  listed: readonly string[];
+  nowMs: () => number;
+}): Served {
+  const isListed = options.listed.length === 0 ? () => false : createScope(options.listed);
+  let stars: ReadonlyMap<number, RepositoryRef> = new Map();
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  const read = (): Promise<void> => {
+    reading ??= readStars(options.client, options.login)
+      .then((found) => {
+        stars = found;
+        readAtMs = options.nowMs();
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+
+  return {
+    async has(repository) {
+      if (isListed(`${repository.owner}/${repository.name}`)) return true;
+      const ageMs = options.nowMs() - readAtMs;
+      if (ageMs > maxAgeMs || (ageMs > minAgeMs && !stars.has(repository.id))) await read();
+      return stars.has(repository.id);
+    },
+    async starred() {
+      if (options.nowMs() - readAtMs > maxAgeMs) await read();
+      return [...stars.values()];
+    },
+  };
+}
+
+async function readStars(client: Client, login: string): Promise<ReadonlyMap<number, RepositoryRef>> {
+  const found = new Map<number, RepositoryRef>();
+  for await (const repository of client.items(operations.listStarred, { params: { username: login } })) {
+    if (repository.archived) continue;
+    found.set(repository.id, { id: repository.id, owner: repository.owner.login, name: repository.name });
+  }
+  return found;
+}
