@@ -1,0 +1,85 @@
+import type { Database } from './database.ts';
+import type { Permission, RepositoryRow, UserRow } from './rows.ts';
+
+const ladder: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
+
+/** Tells whether one permission reaches another. */
+export function reaches(held: Permission, needed: Permission): boolean {
+  return ladder.indexOf(held) >= ladder.indexOf(needed);
+}
+
+const rank = (column: string) =>
+  `CASE ${column} WHEN 'read' THEN 1 WHEN 'write' THEN 2 WHEN 'admin' THEN 3 WHEN 'owner' THEN 4 ELSE 0 END`;
+
+const rankOfMember = /* sql */ `
+SELECT coalesce(max(rank), 0) AS rank FROM (
+  SELECT ${rank('permission')} AS rank FROM collaborators WHERE repo_id = :repository AND user_id = :user
+  UNION ALL
+  SELECT ${rank('t.permission')} FROM team_members m JOIN teams t ON t.id = m.team_id
+  WHERE m.user_id = :user AND m.org_id = :owner AND (t.includes_all_repositories = 1
+    OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = :repository))
+)`
+  .replaceAll(':repository', '?1')
+  .replaceAll(':user', '?2')
+  .replaceAll(':owner', '?3');
+
+/** Returns what an account may do with a repository; `undefined` is an anonymous caller. */
+export function permissionOf(
+  db: Database,
+  user: UserRow | undefined,
+  repository: RepositoryRow,
+  owner: UserRow,
+): Permission {
+  if (user && (user.is_admin || user.id === owner.id)) return 'owner';
+  const open = !repository.is_private && isVisible(db, owner, user) && !user?.is_restricted;
+  if (!user) return open ? 'read' : 'none';
+  const row = db.get<{ rank: number }>(rankOfMember, repository.id, user.id, owner.id);
+  const granted = ladder[row?.rank ?? 0] ?? 'none';
+  return granted === 'none' && open ? 'read' : granted;
+}
+
+/** Tells whether an account or organization may be seen by a caller. */
+export function isVisible(db: Database, subject: UserRow, caller: UserRow | undefined): boolean {
+  if (subject.visibility === 'public') return !caller?.is_restricted || isMember(db, subject, caller);
+  if (!caller) return false;
+  if (caller.is_admin || caller.id === subject.id) return true;
+  if (subject.visibility === 'limited' && !caller.is_restricted) return true;
+  return isMember(db, subject, caller);
+}
+
+/** Tells whether a person is in any team of an organization. */
+export function isMember(db: Database, organization: UserRow, user: UserRow): boolean {
+  const sql = 'SELECT 1 AS one FROM team_members WHERE user_id = ? AND org_id = ? LIMIT 1';
+  return db.get(sql, user.id, organization.id) !== undefined;
+}
+
+/** Tells whether a person owns an organization: is in its Owners team, or administers the site. */
+export function isOrganizationOwner(db: Database, organization: UserRow, user: UserRow): boolean {
+  if (user.is_admin) return true;
+  const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = ? AND m.org_id = ? AND t.permission = 'owner' LIMIT 1`;
+  return db.get(sql, user.id, organization.id) !== undefined;
+}
+
+/**
+ * Returns an SQL condition, with its values, that holds for the repositories a caller can read. It stands in a query
+ * where `r` is the repository and `o` its owner.
+ */
+export function readableCondition(caller: UserRow | undefined): {
+  readonly sql: string;
+  readonly values: number[];
+} {
+  if (!caller) return { sql: `(r.is_private = 0 AND o.visibility = 'public')`, values: [] };
+  if (caller.is_admin) return { sql: '1', values: [] };
+  const open = caller.is_restricted
+    ? '0'
+    : `(r.is_private = 0 AND (o.visibility <> 'private' OR EXISTS (
+        SELECT 1 FROM team_members v WHERE v.user_id = ? AND v.org_id = o.id)))`;
+  const sql = `(${open} OR r.owner_id = ?
+    OR EXISTS (SELECT 1 FROM collaborators c WHERE c.repo_id = r.id AND c.user_id = ?)
+    OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
+      WHERE m.user_id = ? AND m.org_id = r.owner_id AND (t.includes_all_repositories = 1
+        OR EXISTS (SELECT 1 FROM team_repositories x WHERE x.team_id = t.id AND x.repo_id = r.id))))`;
+  const { id } = caller;
+  return { sql, values: caller.is_restricted ? [id, id, id] : [id, id, id, id] };
+}

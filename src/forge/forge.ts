@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { ReeveError } from '../errors.ts';
+import { type Log, silentLog } from '../log.ts';
+import type { ForgeContext } from './context.ts';
+import { openDatabase } from './database.ts';
+import { createDeliveries, type Deliveries } from './deliver.ts';
+import { ForgeProblem } from './errors.ts';
+import { createEmit } from './events.ts';
+import { createGitStore } from './git/store.ts';
+import { handlers } from './handlers.ts';
+import { secondsOf } from './instants.ts';
+import { registerOperations, sendFailure } from './route.ts';
+import type { UserRow } from './rows.ts';
+import { ensureAdministrator } from './users.ts';
+
+/** An embedded forge: the code hosting service itself, no imitation of its answers. */
+export interface Forge {
+  /** The address it tells others; before `listen` without a given `rootUrl` there is none, and asking throws. */
+  readonly url: string;
+  /** Starts to answer; port 0 takes a free one. Throws `port-taken`. Returns the address. */
+  listen(options?: { port?: number; host?: string }): Promise<string>;
+  /** Makes a site administrator, or gives an account of this name the password and the role. */
+  createAdministrator(options: { name: string; password: string; email?: string }): Promise<UserRow>;
+  /** What was sent to hooks; `idle` waits until all of it is. */
+  readonly deliveries: Deliveries;
+  /** Stops answering, waits for what is under way and closes the files; a temporary folder goes. */
+  close(): Promise<void>;
+}
+
+export type ForgeOptions = {
+  readonly clock: () => Date;
+  /** Folder of database and repositories, made where it is missing. Absent: a temporary one that goes with the forge. */
+  readonly data?: string | undefined;
+  readonly log?: Log | undefined;
+  /** The address the forge tells others. Absent: the one it listens on. */
+  readonly rootUrl?: string | undefined;
+};
+
+/** The baseline has no limit; this one holds a file of 20 MiB in base64 and keeps a stray upload out of memory. */
+const bodyLimit = 32 * 1024 * 1024;
+
+/** Creates a forge that does not listen yet. */
+export async function createForge(options: ForgeOptions): Promise<Forge> {
+  const folder = options.data ?? mkdtempSync(join(tmpdir(), 'forge-'));
+  mkdirSync(folder, { recursive: true });
+  const db = openDatabase(join(folder, 'forge.db'));
+  const git = createGitStore(join(folder, 'repositories'));
+  let address = options.rootUrl?.replace(/\/+$/, '');
+  const rootUrl = () => {
+    if (address === undefined) throw new ReeveError('internal', 'the forge has no address before it listens');
+    return address;
+  };
+  const context: ForgeContext = {
+    db,
+    git,
+    clock: options.clock,
+    log: options.log ?? silentLog,
+    rootUrl,
+    emit() {},
+    toPull: () => ({}),
+  };
+  const app = createApp(context);
+  await app.ready();
+  return {
+    get url() {
+      return rootUrl();
+    },
+    async listen({ port = 0, host = '127.0.0.1' } = {}) {
+      const listening = await listen(app, port, host);
+      address ??= listening;
+      return address;
+    },
+    deliveries,
+    createAdministrator: (account) => createAdministrator(context, account),
+    close: () => close(app, context, options.data === undefined ? folder : undefined),
+  };
+}
+
+function createApp(context: ForgeContext): FastifyInstance {
+  const app = fastify({
+    bodyLimit,
+    forceCloseConnections: true,
+    // A sender that trickles its request would hold a connection for ever: fastify sets no limit by itself.
+    requestTimeout: 60_000,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
+    // A path that is not percent-encoded text never reaches a route.
+    frameworkErrors(_error, _request, reply: FastifyReply) {
+      reply.code(400).type('text/plain; charset=utf-8').send('400 Bad Request\n');
+    },
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).type('text/plain; charset=utf-8').send('404 page not found\n'),
+  );
+  app.setErrorHandler((error: { statusCode?: number; message: string }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    const problem = status >= 400 && status < 500 ? new ForgeProblem(status, error.message) : error;
+    return sendFailure(context, request, reply, problem);
+  });
+  app.register(async (api) => {
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    registerOperations(api, context, handlers);
+  });
+  return app;
+}
+
+async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    throw new ReeveError('port-taken', `port ${port} on ${host} is taken by another program`, {
+      cause: error,
+    });
+  }
+}
+
+async function createAdministrator(
+  context: ForgeContext,
+  account: { name: string; password: string; email?: string },
+): Promise<UserRow> {
+  const email = account.email ?? `${account.name}@localhost`;
+  return ensureAdministrator(context, { ...account, email });
+}
+
+async function close(
+  app: FastifyInstance,
+  context: ForgeContext,
+  temporary: string | undefined,
+): Promise<void> {
+  await app.close();
+  await context.deliveries.close();
+  context.git.close();
+  context.db.close();
+  if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+}

@@ -1,0 +1,62 @@
+import type { Operation, ReplyOf } from '../contract/operation.ts';
+import type { OperationName, operations } from '../contract/operations.ts';
+import type { Actor } from './actor.ts';
+import type { ForgeContext } from './context.ts';
+import type { Page } from './paging.ts';
+import type { Permission, RepositoryRow, UserRow } from './rows.ts';
+
+/** What a handler may say beside its answer. */
+export interface Reply {
+  /** Another status than the row's `success`. */
+  status(code: number): void;
+  header(name: string, value: string): void;
+  /** Length of the whole list, for the row's kind of paging. */
+  total(count: number): void;
+}
+
+/** What the path named and the framework has looked up, with the caller's permission. */
+export type RepositoryTarget = {
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly permission: Permission;
+};
+
+type Target<Path extends string> = Path extends `${string}{owner}/{repo}${string}`
+  ? RepositoryTarget
+  : Path extends `/orgs/{org}${string}`
+    ? { readonly organization: UserRow }
+    : Path extends `/users/{username}${string}`
+      ? { readonly account: UserRow }
+      : unknown;
+
+/** Whoever may be anonymous: reading what is open to all. */
+type Caller<O extends Operation> = O extends { access: 'anyone' }
+  ? UserRow | undefined
+  : O extends { access: 'reader'; method: 'GET' }
+    ? UserRow | undefined
+    : UserRow;
+
+type Bound<S> = S extends { _zod: { output: infer Value } } ? Value : undefined;
+
+/** One checked and bound request, as the row describes it. */
+export type Call<O extends Operation = Operation> = Target<O['path']> & {
+  readonly params: Bound<O['params']>;
+  readonly query: O extends { query: infer Q } ? Bound<Q> : undefined;
+  readonly body: O extends { body: infer B } ? Bound<B> : undefined;
+  /** The account that asks. */
+  readonly caller: Caller<O>;
+  readonly actor: Actor;
+  readonly page: Page;
+  readonly context: ForgeContext;
+  readonly reply: Reply;
+};
+
+export type Handler<O extends Operation> = (call: Call<O>) => ReplyOf<O> | Promise<ReplyOf<O>>;
+
+/** Answers by the name of their operation. */
+export type Handlers = { readonly [Name in OperationName]?: Handler<(typeof operations)[Name]> };
+
+/** Returns its argument; each function in it is typed by the contract's row of the same name. */
+export function defineHandlers(handlers: Handlers): Handlers {
+  return handlers;
+}

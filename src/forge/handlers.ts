@@ -1,0 +1,9 @@
+import type { Handlers } from './handler.ts';
+import { instanceHandlers } from './instance.ts';
+import { userHandlers } from './users.ts';
+
+/** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
+export const handlers: Handlers = {
+  ...instanceHandlers,
+  ...userHandlers,
+};

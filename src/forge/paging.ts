@@ -1,0 +1,52 @@
+export const defaultLimit = 30;
+export const maxLimit = 50;
+
+/** Which part of a list was asked for. */
+export type Page = { readonly page: number; readonly limit: number; readonly offset: number };
+
+/** Reads `page` and `limit`: anything that is no positive number means the default; the limit is capped in silence. */
+export function readPage(query: URLSearchParams): Page {
+  const page = Math.max(1, readNumber(query.get('page')));
+  const wanted = readNumber(query.get('limit'));
+  const limit = wanted <= 0 ? defaultLimit : Math.min(wanted, maxLimit);
+  return { page, limit, offset: (page - 1) * limit };
+}
+
+/** Bounded, so that an offset stays a number SQLite takes. */
+function readNumber(text: string | null): number {
+  if (text === null || !/^[+-]?\d{1,12}$/.test(text)) return 0;
+  return Number(text);
+}
+
+/**
+ * Returns the headers that tell a list's length. `address` is the absolute address of the request on ROOT_URL;
+ * `links: false` gives the count alone, as several lists do.
+ */
+export function pageHeaders(options: {
+  total: number;
+  page: Page;
+  links: boolean;
+  address: URL;
+}): Readonly<Record<string, string>> {
+  const { total, page, address } = options;
+  const links = options.links ? linkValues(address, page, Math.ceil(total / page.limit)) : [];
+  const headers: Record<string, string> = {};
+  if (links.length > 0) headers.Link = links.join(',');
+  headers['X-Total-Count'] = String(total);
+  headers['Access-Control-Expose-Headers'] = Object.keys(headers).join(', ');
+  return headers;
+}
+
+function linkValues(address: URL, page: Page, last: number): string[] {
+  const link = (to: number, relation: string) => {
+    const there = new URL(address);
+    there.searchParams.set('page', String(to));
+    there.searchParams.sort();
+    return `<${there.href}>; rel="${relation}"`;
+  };
+  const links: string[] = [];
+  if (page.page < last) links.push(link(page.page + 1, 'next'), link(last, 'last'));
+  if (page.page > 1 && last > 0)
+    links.push(link(1, 'first'), link(Math.min(page.page, last + 1) - 1, 'prev'));
+  return links;
+}

@@ -1,0 +1,42 @@
+import type { ForgeContext } from '../context.ts';
+import { toInstant } from '../instants.ts';
+import type { CommentRow, IssueRow } from '../rows.ts';
+import { type IssuePlace, issueAddress } from './issue.ts';
+import { loadUsers, toUser } from './user.ts';
+
+/** Returns a comment as the API shows it; of its two addresses the one of the other kind is empty. */
+export function toComment(context: ForgeContext, comment: CommentRow, issue: IssueRow, place: IssuePlace) {
+  const [shape] = toComments(context, [comment], issue, place);
+  if (!shape) throw new TypeError('one row gives one comment');
+  return shape;
+}
+
+/** Returns comments of one issue in the order given. */
+export function toComments(
+  context: ForgeContext,
+  comments: readonly CommentRow[],
+  issue: IssueRow,
+  place: IssuePlace,
+) {
+  const users = loadUsers(
+    context,
+    comments.map((comment) => comment.poster_id),
+  );
+  const address = issueAddress(context, issue, place);
+  return comments.map((comment) => {
+    const user = users.get(comment.poster_id);
+    return {
+      id: comment.id,
+      html_url: `${address}#issuecomment-${comment.id}`,
+      pull_request_url: issue.is_pull ? address : '',
+      issue_url: issue.is_pull ? '' : address,
+      user: user ? toUser(context, user, place.viewer) : null,
+      original_author: '',
+      original_author_id: 0,
+      body: comment.body,
+      assets: [],
+      created_at: toInstant(comment.created_at),
+      updated_at: toInstant(comment.updated_at),
+    };
+  });
+}

@@ -1,0 +1,225 @@
+/**
+ * The rows of the database, member for column (`migrations/`). Instants are seconds since the epoch, 0 is "never";
+ * flags are 0 or 1.
+ */
+
+/** Seconds since the epoch; 0 is "never". */
+export type Seconds = number;
+export type Bit = 0 | 1;
+export type Visibility = 'public' | 'limited' | 'private';
+export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
+
+/** A person or an organization. */
+export type UserRow = {
+  readonly id: number;
+  readonly type: 'user' | 'organization';
+  readonly name: string;
+  readonly lower_name: string;
+  readonly full_name: string;
+  readonly email: string;
+  readonly password_hash: string;
+  readonly is_admin: Bit;
+  readonly is_active: Bit;
+  readonly is_restricted: Bit;
+  readonly prohibit_login: Bit;
+  readonly must_change_password: Bit;
+  readonly visibility: Visibility;
+  readonly description: string;
+  readonly location: string;
+  readonly website: string;
+  readonly language: string;
+  readonly repo_admin_change_team_access: Bit;
+  readonly num_stars: number;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+  readonly last_login_at: Seconds;
+};
+
+export type TeamRow = {
+  readonly id: number;
+  readonly org_id: number;
+  readonly name: string;
+  readonly lower_name: string;
+  readonly description: string;
+  readonly permission: Permission;
+  readonly includes_all_repositories: Bit;
+  readonly can_create_org_repo: Bit;
+  /** JSON: unit name → permission. */
+  readonly units_map: string;
+  readonly visibility: string;
+};
+
+export type TokenRow = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  /** SHA-256 of the token, hex. */
+  readonly digest: string;
+  readonly last_eight: string;
+  /** JSON list. */
+  readonly scopes: string;
+  readonly created_at: Seconds;
+  readonly last_used_at: Seconds;
+};
+
+export type RepositoryRow = {
+  readonly id: number;
+  readonly owner_id: number;
+  readonly name: string;
+  readonly lower_name: string;
+  readonly description: string;
+  readonly website: string;
+  readonly default_branch: string;
+  readonly object_format: 'sha1' | 'sha256';
+  readonly is_private: Bit;
+  readonly is_template: Bit;
+  /** Has no commit yet. */
+  readonly is_empty: Bit;
+  readonly archived_at: Seconds;
+  readonly fork_id: number | null;
+  /** JSON, read through `settingsOf`. */
+  readonly settings: string;
+  /** JSON list. */
+  readonly topics: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly num_branches: number;
+  readonly num_forks: number;
+  readonly num_stars: number;
+  readonly num_watches: number;
+  readonly num_releases: number;
+  readonly num_open_issues: number;
+  readonly num_open_pulls: number;
+  /** The last number given to an issue or pull request. */
+  readonly last_index: number;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+export type LabelRow = {
+  readonly id: number;
+  readonly repo_id: number | null;
+  readonly org_id: number | null;
+  readonly name: string;
+  /** Six hex digits, lower case, no `#`. */
+  readonly color: string;
+  readonly description: string;
+  readonly exclusive: Bit;
+  readonly archived_at: Seconds;
+  readonly num_issues: number;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+export type MilestoneRow = {
+  readonly id: number;
+  readonly repo_id: number;
+  readonly title: string;
+  readonly description: string;
+  readonly is_closed: Bit;
+  readonly num_open: number;
+  readonly num_closed: number;
+  readonly due_at: Seconds;
+  readonly closed_at: Seconds;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** An issue, or the issue side of a pull request. */
+export type IssueRow = {
+  readonly id: number;
+  readonly repo_id: number;
+  readonly number: number;
+  readonly is_pull: Bit;
+  readonly poster_id: number;
+  readonly title: string;
+  readonly body: string;
+  readonly ref: string;
+  readonly is_closed: Bit;
+  readonly is_locked: Bit;
+  readonly milestone_id: number | null;
+  readonly num_comments: number;
+  readonly content_version: number;
+  readonly time_estimate: number;
+  readonly pin_order: number;
+  readonly due_at: Seconds;
+  readonly closed_at: Seconds;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+export type CommentRow = {
+  readonly id: number;
+  readonly repo_id: number;
+  readonly issue_id: number;
+  readonly poster_id: number;
+  readonly body: string;
+  readonly content_version: number;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** The pull-request side of an issue; `id` is the pull request's API id. */
+export type PullRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  /** The base repository. */
+  readonly repo_id: number;
+  readonly number: number;
+  readonly base_branch: string;
+  readonly head_repo_id: number | null;
+  readonly head_branch: string;
+  readonly head_sha: string;
+  readonly merge_base: string;
+  readonly status: 'checking' | 'mergeable' | 'conflict' | 'error';
+  readonly is_merged: Bit;
+  readonly merged_commit_sha: string;
+  readonly merged_at: Seconds;
+  readonly merger_id: number | null;
+  readonly allow_maintainer_edit: Bit;
+  readonly additions: number;
+  readonly deletions: number;
+  readonly changed_files: number;
+};
+
+export type HookRow = {
+  readonly id: number;
+  readonly repo_id: number | null;
+  readonly owner_id: number | null;
+  readonly is_system: Bit;
+  readonly type: string;
+  readonly name: string;
+  readonly url: string;
+  readonly content_type: 'json' | 'form';
+  readonly secret: string;
+  /** JSON: the further `config` members of chat hooks. */
+  readonly meta: string;
+  /** JSON list of enabled internal names. */
+  readonly events: string;
+  readonly branch_filter: string;
+  readonly authorization_header: string;
+  readonly is_active: Bit;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** One delivery to one hook. */
+export type HookTaskRow = {
+  readonly id: number;
+  readonly uuid: string;
+  readonly hook_id: number;
+  readonly event_type: string;
+  readonly event: string;
+  /** The JSON text, built when the event happened. */
+  readonly payload: string;
+  /** JSON. */
+  readonly request_headers: string;
+  readonly request_body: string;
+  readonly state: 'queued' | 'sending' | 'delivered' | 'failed';
+  readonly response_status: number;
+  /** JSON. */
+  readonly response_headers: string;
+  readonly response_body: string;
+  readonly created_at: Seconds;
+  readonly delivered_at: Seconds;
+};
