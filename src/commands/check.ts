@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { ReeveError } from '../errors.ts';
+import { formatProblem } from '../rules/problem.ts';
+import { loadRuleFiles } from '../sources/folder.ts';
+import { repositoryPaths } from '../sources/repository-file.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
+export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
+  if (given.length > 0) return given;
+  const here = repositoryPaths.filter((path) => existsSync(path));
+  if (here.length > 0) return here;
+  if (rules !== undefined) return [rules];
+  if (existsSync('rules')) return ['rules'];
+  throw new ReeveError(
+    'usage',
+    `no rule file here: name one, or make ${repositoryPaths[0]} or the folder rules/`,
+  );
+}
+
+/** Prints the problems of rule files. Returns the exit status: 0 where there is none, 1 else. */
+export async function check(
+  given: readonly string[],
+  options: { json?: boolean; rules?: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const files = await loadRuleFiles(pathsOrDefault(given, options.rules));
+  const problems = files.flatMap((file) => file.problems);
+  if (options.json) {
+    terminal.out(
+      JSON.stringify({ files: files.length, rules: files.flatMap(({ rules }) => rules).length, problems }),
+    );
+    return problems.length === 0 ? 0 : 1;
+  }
+  for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
+  const rules = files.flatMap((file) => file.rules).length;
+  const broken = files.filter((file) => file.problems.length > 0).length;
+  if (files.length === 0) throw new ReeveError('usage', 'no rule file was found');
+  terminal.out(
+    problems.length === 0
+      ? terminal.style('green', `${count(files.length, 'file')}, ${count(rules, 'rule')}: no problems`)
+      : terminal.style(
+          'red',
+          `${count(problems.length, 'problem')} in ${count(broken, 'file')} of ${files.length}`,
+        ),
+  );
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** Returns a number with its noun. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,81 @@
+import type { RecordedChange, Run } from '../engine/record.ts';
+import type { Finding, Verdict } from '../rules/verdict.ts';
+import { plain, type Terminal } from './terminal.ts';
+
+/** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
+export function printRun(run: Run, terminal: Terminal): void {
+  const { trigger } = run;
+  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
+  terminal.out(terminal.style('bold', plain(`${trigger.kind}${activity}`)));
+  for (const verdict of run.rules) printVerdict(verdict, terminal);
+  if (run.changes.length + run.refused.length === 0) {
+    terminal.out('Nothing to change.');
+    return;
+  }
+  for (const [request, changes] of byRequest(run.changes)) {
+    terminal.out(terminal.style('bold', plain(request)));
+    for (const change of changes) printChange(change, outcomeOf(run, change.id), terminal);
+  }
+  for (const { change, why } of run.refused) {
+    terminal.out(terminal.style('yellow', plain(`  ! ${describe(change)}: refused, ${why}`)));
+  }
+}
+
+const marks = {
+  matched: ['green', '✓'],
+  unmatched: ['dim', '·'],
+  failed: ['red', '✗'],
+  skipped: ['dim', '-'],
+} as const;
+
+function printVerdict(verdict: Verdict, terminal: Terminal): void {
+  const [style, mark] = marks[verdict.verdict];
+  const reason = verdict.reason === undefined ? '' : ` (${verdict.reason})`;
+  const place = `${verdict.source}:${verdict.line}`;
+  const name = verdict.rule.slice(verdict.rule.lastIndexOf('#') + 1);
+  terminal.out(
+    `${terminal.style(style, mark)} ${plain(`${name}: ${verdict.verdict}${reason}`)}  ${terminal.style('dim', plain(place))}`,
+  );
+  for (const finding of verdict.findings) printFinding(finding, terminal);
+}
+
+const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
+
+function printFinding(finding: Finding, terminal: Terminal): void {
+  const seen = Object.entries(finding.values)
+    .map(([name, value]) => `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+  const line = `    ${answers[finding.result]}: ${finding.expression}${seen === '' ? '' : `   [${seen}]`}`;
+  terminal.out(terminal.style('dim', plain(line)));
+}
+
+function byRequest(changes: readonly RecordedChange[]): ReadonlyMap<string, readonly RecordedChange[]> {
+  const grouped = new Map<string, RecordedChange[]>();
+  for (const change of changes) {
+    const body = (change.input as { body?: unknown } | null)?.body;
+    const request = `${change.method} ${change.path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
+    grouped.set(request, [...(grouped.get(request) ?? []), change]);
+  }
+  return grouped;
+}
+
+function printChange(change: RecordedChange, outcome: string, terminal: Terminal): void {
+  const added = change.after !== false && change.after !== null;
+  const sign = change.before === false || change.before === null ? '+' : added ? '~' : '-';
+  const line = plain(`  ${sign} ${describe(change)}`);
+  terminal.out(
+    `${terminal.style(sign === '+' ? 'green' : sign === '-' ? 'red' : 'yellow', line)}${terminal.style('dim', outcome)}`,
+  );
+}
+
+function describe(change: RecordedChange): string {
+  if (typeof change.before === 'boolean' || change.before === null)
+    return `${change.target}  (${change.reason})`;
+  return `${change.target}: ${JSON.stringify(change.before)} → ${JSON.stringify(change.after)}  (${change.reason})`;
+}
+
+function outcomeOf(run: Run, id: string): string {
+  const outcome = run.outcomes.find((one) => one.change === id);
+  if (outcome === undefined || outcome.status === 'planned') return '';
+  return plain(`  ${outcome.status}${outcome.error === undefined ? '' : `: ${outcome.error}`}`);
+}

@@ -1,0 +1,24 @@
+import { styleText } from 'node:util';
+
+/** Where a command writes: results to `out`, everything else to `error`. */
+export interface Terminal {
+  out(text: string): void;
+  error(text: string): void;
+  /** Returns the text in the style where a person sees it in colour. */
+  style(style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string): string;
+}
+
+/** The terminal of this process. Colour follows the stream, NO_COLOR and FORCE_COLOR. */
+export const processTerminal: Terminal = {
+  out: (text) => void process.stdout.write(`${text}\n`),
+  error: (text) => void process.stderr.write(`${text}\n`),
+  style: (style, text) => styleText(style, text, { stream: process.stdout }),
+};
+
+/**
+ * Returns a text from elsewhere (a title, a forge's message) so that it cannot move the cursor, forge a line or give a
+ * CI runner a command: control characters become a mark.
+ */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\u00b7');
+}

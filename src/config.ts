@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { apiRoot } from './client/client.ts';
+import { type Credentials, secretsOf } from './client/credentials.ts';
+import { messageOf, ReeveError } from './errors.ts';
+import { type LogLevel, logLevels } from './log.ts';
+import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file.ts';
+import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
+
+/** One setting of the environment. */
+export type Setting = {
+  readonly name: string;
+  readonly meaning: string;
+  /** As people read it; absent: unset. */
+  readonly default?: string;
+  /** A secret may also be given as a file: `NAME_FILE`. */
+  readonly secret?: true;
+};
+
+/** Every variable that Reeve reads. The reference page is made from this table. */
+export const settingsTable: readonly Setting[] = [
+  {
+    name: 'FORGE_URL',
+    meaning: 'The forge, with or without /api/v1. Unset: serve starts the embedded forge.',
+  },
+  { name: 'FORGE_TOKEN', meaning: 'Access token of the account Reeve acts as.', secret: true },
+  { name: 'FORGE_USER', meaning: 'Instead of a token: the account’s name.' },
+  { name: 'FORGE_PASSWORD', meaning: 'Instead of a token: the account’s password.', secret: true },
+  {
+    name: 'WEBHOOK_AUTHORIZATION',
+    meaning: 'Value of the Authorization header that deliveries carry; one live value per line.',
+    secret: true,
+  },
+  {
+    name: 'WEBHOOK_SECRET',
+    meaning: 'Secret that deliveries are signed with; one live value per line.',
+    secret: true,
+  },
+  { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
+  { name: 'REEVE_DATA', meaning: 'Folder for everything that survives a restart.', default: './data' },
+  { name: 'REEVE_CONFIG', meaning: 'The operator file: scoped secrets, served repositories.' },
+  { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
+  { name: 'PORT', meaning: 'Port to listen on; 0 takes a free one.', default: '8080' },
+  { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 takes a free one.', default: '3000' },
+  { name: 'LOG_LEVEL', meaning: `What is logged: ${logLevels.join(', ')}.`, default: 'info' },
+];
+
+/** What Reeve runs with. */
+export type Settings = {
+  readonly forge: { readonly url: string; readonly credentials: Credentials } | undefined;
+  readonly secrets: readonly SecretEntry[];
+  readonly rules: string | undefined;
+  readonly data: string;
+  readonly repositories: readonly string[];
+  readonly allowAdmin: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly forgePort: number;
+  readonly logLevel: LogLevel;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Words that begin the name of a variable of ours: a misspelt one is told instead of being ignored. */
+const ours = /^(REEVE|WEBHOOK)_/;
+
+/**
+ * Reads the settings from the environment and the operator file. Throws `settings` with everything that is wrong, one
+ * line each; no line repeats a secret. Without `FORGE_URL` no webhook secret is needed: the demo makes its own.
+ */
+export async function loadSettings(environment: Environment): Promise<Settings> {
+  const problems: string[] = [];
+  const read = createReader(environment, problems);
+  const path = read('REEVE_CONFIG');
+  const operator = path === undefined ? { problems: [] } : await readOperatorFile(path);
+  problems.push(...operator.problems);
+
+  const forge = readForge(read, problems);
+  const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
+  if (forge !== undefined || secrets.length > 0) problems.push(...examineSecrets(secrets));
+  const settings: Settings = {
+    forge,
+    secrets,
+    rules: read('REEVE_RULES'),
+    data: resolve(read('REEVE_DATA') ?? './data'),
+    repositories: operator.file?.repositories ?? [],
+    allowAdmin: operator.file?.['allow-admin'] ?? false,
+    host: read('HOST') ?? '127.0.0.1',
+    port: readPort('PORT', 8080, read, problems),
+    forgePort: readPort('FORGE_PORT', 3000, read, problems),
+    logLevel: readLevel(read, problems),
+  };
+  if (problems.length > 0) {
+    throw new ReeveError(
+      'settings',
+      `${problems.length} settings cannot be used:\n  ${problems.join('\n  ')}`,
+    );
+  }
+  return settings;
+}
+
+type Read = (name: string) => string | undefined;
+
+function createReader(environment: Environment, problems: string[]): Read {
+  const known = new Set(
+    settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
+  for (const name of Object.keys(environment)) {
+    if (ours.test(name) && !known.has(name))
+      problems.push(`${name} is no setting of Reeve; known are ${[...known].join(', ')}`);
+  }
+  return (name) => {
+    const value = environment[name] === '' ? undefined : environment[name];
+    const file = known.has(`${name}_FILE`) ? environment[`${name}_FILE`] : undefined;
+    if (file === undefined || file === '') return value;
+    if (value !== undefined) problems.push(`${name} and ${name}_FILE are both set; keep one`);
+    return readSecretFile(`${name}_FILE`, file, problems);
+  };
+}
+
+function readSecretFile(name: string, path: string, problems: string[]): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (text === '') problems.push(`${name}: ${path} is empty`);
+    return text;
+  } catch (error) {
+    problems.push(`${name}: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function readForge(read: Read, problems: string[]): Settings['forge'] {
+  const url = read('FORGE_URL');
+  const [token, user, password] = [read('FORGE_TOKEN'), read('FORGE_USER'), read('FORGE_PASSWORD')];
+  if (url === undefined) {
+    if (token ?? user ?? password)
+      problems.push('FORGE_TOKEN, FORGE_USER or FORGE_PASSWORD is set, but FORGE_URL is not');
+    return undefined;
+  }
+  try {
+    apiRoot(url);
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  if (token !== undefined && (user ?? password) !== undefined) {
+    problems.push('FORGE_TOKEN and FORGE_USER or FORGE_PASSWORD are both set; keep one way to sign in');
+  }
+  if (token !== undefined) return { url, credentials: { token } };
+  if (user === undefined || password === undefined) {
+    problems.push('FORGE_URL is set, but neither FORGE_TOKEN nor FORGE_USER with FORGE_PASSWORD');
+    return undefined;
+  }
+  return { url, credentials: { user, password } };
+}
+
+function linesOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
+}
+
+/** The two variables form one entry that may speak for every repository. */
+function readEnvironmentEntry(read: Read): readonly SecretEntry[] {
+  const entry = {
+    name: 'environment',
+    scope: ['*'],
+    authorization: linesOf(read('WEBHOOK_AUTHORIZATION')),
+    hmac: linesOf(read('WEBHOOK_SECRET')),
+  };
+  return entry.authorization.length + entry.hmac.length > 0 ? [entry] : [];
+}
+
+function readEntries(file: OperatorFile | undefined, problems: string[]): readonly SecretEntry[] {
+  return (file?.secrets ?? []).map((entry: OperatorEntry) => ({
+    name: entry.name,
+    scope: entry.scope,
+    authorization: withFile(entry, 'authorization', problems),
+    hmac: withFile(entry, 'hmac', problems),
+  }));
+}
+
+function withFile(
+  entry: OperatorEntry,
+  kind: 'authorization' | 'hmac',
+  problems: string[],
+): readonly string[] {
+  const path = entry[`${kind}-file`];
+  const fromFile =
+    path === undefined ? undefined : readSecretFile(`secrets "${entry.name}" ${kind}-file`, path, problems);
+  return [...(entry[kind] ?? []), ...linesOf(fromFile)];
+}
+
+function readPort(name: string, standard: number, read: Read, problems: string[]): number {
+  const text = read(name);
+  if (text === undefined) return standard;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port >= 0 && port <= 65_535) return port;
+  problems.push(`${name} must be a port from 0 to 65535, not "${text}"`);
+  return standard;
+}
+
+function readLevel(read: Read, problems: string[]): LogLevel {
+  const text = read('LOG_LEVEL') ?? 'info';
+  const level = logLevels.find((one) => one === text);
+  if (level === undefined) problems.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`);
+  return level ?? 'info';
+}
+
+/** Returns every value of the settings that must never be written anywhere. */
+export function secretValues(settings: Settings): readonly string[] {
+  const { forge, secrets } = settings;
+  return [
+    ...(forge ? secretsOf(forge.credentials) : []),
+    ...secrets.flatMap((entry) => [...entry.authorization, ...entry.hmac]),
+  ];
+}
