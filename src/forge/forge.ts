@@ -12,6 +12,7 @@ import { createEmit } from './events.ts';
 import { createGitStore } from './git/store.ts';
 import { handlers } from './handlers.ts';
 import { secondsOf } from './instants.ts';
+import { toPull } from './resources/pull.ts';
 import { registerOperations, sendFailure } from './route.ts';
 import type { UserRow } from './rows.ts';
 import { ensureAdministrator } from './users.ts';
@@ -53,15 +54,10 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     if (address === undefined) throw new ReeveError('internal', 'the forge has no address before it listens');
     return address;
   };
-  const context: ForgeContext = {
-    db,
-    git,
-    clock: options.clock,
-    log: options.log ?? silentLog,
-    rootUrl,
-    emit() {},
-    toPull: () => ({}),
-  };
+  const { clock, log = silentLog } = options;
+  const deliveries = createDeliveries({ database: db, log, now: () => secondsOf(clock()) });
+  const emit = createEmit({ db, clock }, deliveries.wake);
+  const context: ForgeContext = { db, git, clock, log, rootUrl, emit, deliveries, toPull };
   const app = createApp(context);
   await app.ready();
   return {

@@ -167,9 +167,13 @@ export type PullRow = {
   readonly repo_id: number;
   readonly number: number;
   readonly base_branch: string;
+  /** Where the base branch is now. */
+  readonly base_sha: string;
   readonly head_repo_id: number | null;
   readonly head_branch: string;
   readonly head_sha: string;
+  /** The head branch was removed. */
+  readonly is_head_gone: Bit;
   readonly merge_base: string;
   readonly status: 'checking' | 'mergeable' | 'conflict' | 'error';
   readonly is_merged: Bit;

@@ -1,0 +1,121 @@
+import type { Database } from './database.ts';
+import { type CommitData, instantOf, type Signature } from './git/commit.ts';
+import { toInstant, yearOne } from './instants.ts';
+import type { UserRow } from './rows.ts';
+
+/** Where a repository is found: its address in the API and its address for people. */
+export type RepositoryAddress = { readonly api: string; readonly html: string };
+
+/** Returns the addresses of a repository below ROOT_URL. */
+export function addressOf(rootUrl: string, owner: string, name: string): RepositoryAddress {
+  const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
+  return { api: `${rootUrl}/api/v1/repos/${path}`, html: `${rootUrl}/${path}` };
+}
+
+/** Returns a path with every segment percent-encoded and its slashes kept. */
+export function escapePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** Returns the account whose e-mail address a commit names. */
+export function accountByEmail(db: Database, email: string): UserRow | undefined {
+  if (email === '') return undefined;
+  return db.get<UserRow>(
+    `SELECT * FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user'`,
+    email.toLowerCase(),
+  );
+}
+
+/** Returns what the forge says of a commit's signature; it knows no keys, so none is ever verified. */
+export function toVerification(commit: CommitData) {
+  const reason = commit.signature === '' ? 'gpg.error.not_signed_commit' : 'gpg.error.no_gpg_keys_found';
+  return {
+    verified: false,
+    reason,
+    signature: commit.signature,
+    signer: null,
+    payload: commit.signedText,
+  };
+}
+
+/** Lists of paths that a commit of a push touches. */
+export type Touched = { readonly added: string[]; readonly removed: string[]; readonly modified: string[] };
+
+/**
+ * Returns a commit as branches and pushes carry it. A push tells the paths but leaves the verification `null`, a branch
+ * the reverse. `timestamp` is the author's date.
+ */
+export function toPayloadCommit(
+  db: Database,
+  address: RepositoryAddress,
+  commit: CommitData,
+  touched?: Touched,
+) {
+  const person = ({ name, email }: Signature) => ({
+    name,
+    email,
+    username: accountByEmail(db, email)?.name ?? '',
+  });
+  return {
+    id: commit.id,
+    message: commit.message,
+    url: `${address.html}/commit/${commit.id}`,
+    author: person(commit.author),
+    committer: person(commit.committer),
+    verification: touched === undefined ? toVerification(commit) : null,
+    timestamp: instantOf(commit.author),
+    added: touched?.added ?? null,
+    removed: touched?.removed ?? null,
+    modified: touched?.modified ?? null,
+  };
+}
+
+function toMeta(address: RepositoryAddress, kind: 'commits' | 'trees', sha: string, created: string) {
+  return { url: `${address.api}/git/${kind}/${sha}`, sha, created };
+}
+
+/** Returns a commit as the lists of commits carry it. */
+export function toCommitEntry(
+  address: RepositoryAddress,
+  commit: CommitData,
+  toUser: (email: string) => object | null,
+) {
+  const created = instantOf(commit.committer);
+  const url = `${address.api}/git/commits/${commit.id}`;
+  const person = (signature: Signature) => ({
+    name: signature.name,
+    email: signature.email,
+    date: instantOf(signature),
+  });
+  return {
+    url,
+    sha: commit.id,
+    created,
+    html_url: `${address.html}/commit/${commit.id}`,
+    commit: {
+      url,
+      author: person(commit.author),
+      committer: person(commit.committer),
+      message: commit.message,
+      tree: toMeta(address, 'trees', commit.tree, created),
+      verification: toVerification(commit),
+    },
+    author: toUser(commit.author.email),
+    committer: toUser(commit.committer.email),
+    parents: commit.parents.map((sha) => toMeta(address, 'commits', sha, yearOne)),
+  };
+}
+
+/** Returns a commit as the answer to a changed file carries it. */
+export function toFileCommit(address: RepositoryAddress, commit: CommitData) {
+  const person = ({ name, email, seconds }: Signature) => ({ name, email, date: toInstant(seconds) });
+  return {
+    ...toMeta(address, 'commits', commit.id, yearOne),
+    html_url: `${address.html}/commit/${commit.id}`,
+    author: person(commit.author),
+    committer: person(commit.committer),
+    parents: commit.parents.map((sha) => toMeta(address, 'commits', sha, yearOne)),
+    message: commit.message,
+    tree: toMeta(address, 'trees', commit.tree, yearOne),
+  };
+}
