@@ -1,0 +1,201 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type EventHeaders, laneOf, parseEvent, readEventHeaders } from '../contract/events.ts';
+import { parsePayload } from '../contract/parse-payload.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Accepted, Route, Store } from '../store/store.ts';
+import { BodyError, createBodies, type HeldBody } from './body.ts';
+import { defaultMaxBodyBytes, maxConnections } from './limits.ts';
+import type { SecretEntry } from './secrets.ts';
+import { createThrottle } from './throttle.ts';
+import { createVerify, type Voucher } from './verify.ts';
+
+export type ReceiverOptions = {
+  readonly store: Pick<Store, 'accept'>;
+  /** Entries that `examineSecrets` found nothing wrong with. */
+  readonly secrets: readonly SecretEntry[];
+  readonly log: Log;
+  readonly clock?: { now(): Date };
+  /** Largest body in bytes; default 8 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Bytes of all bodies together that may be in memory; default 32 MiB. */
+  readonly budgetBytes?: number;
+  /** Refused requests a minute that one address gets a 401 for; then 429. Default 60. */
+  readonly failuresPerMinute?: number;
+  /** Told after each answer: for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused. */
+  readonly onAnswer?: (status: number, reason: Answer) => void;
+  /** Told after each delivery that will run: for the worker to wake up. */
+  readonly onStored?: () => void;
+};
+
+/** What became of a request. */
+export type Answer =
+  | 'stored'
+  | 'copy'
+  | 'known'
+  | 'method'
+  | 'type'
+  | 'size'
+  | 'unauthorized'
+  | 'throttled'
+  | 'malformed'
+  | 'scope'
+  | 'unavailable'
+  | 'internal';
+
+/** A request that gets no further: thrown by the guard, answered in one place. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly answer: Answer;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, answer: Answer, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.answer = answer;
+    this.headers = headers;
+  }
+}
+
+const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
+
+/**
+ * Registers `POST /webhook`. The guards stand in the order of the code, the cheapest first, and nothing is stored for an
+ * answer of 4xx; 202 is sent when the store says that the bytes are durable, and not before.
+ */
+export async function receiver(app: FastifyInstance, options: ReceiverOptions): Promise<void> {
+  const { store, log, clock = { now: () => new Date() }, onAnswer = () => {}, onStored = () => {} } = options;
+  const bodies = createBodies({
+    maxBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
+    budgetBytes: options.budgetBytes ?? 32 * 2 ** 20,
+  });
+  const verify = createVerify(options.secrets);
+  const throttle = createThrottle({ perMinute: options.failuresPerMinute ?? 60, clock });
+
+  const refuseUnauthorized = (request: FastifyRequest, failed: object): never => {
+    if (throttle.isTooMuch(request.ip)) {
+      throw new Refusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
+    }
+    log.warn({ address: request.ip, failed }, 'refused a delivery: no entry of secrets passes');
+    throw new Refusal(401, 'unauthorized', 'not authorized');
+  };
+
+  const receive = async (request: FastifyRequest, bytes: Buffer): Promise<Accepted> => {
+    const receivedAt = clock.now();
+    const contentType = typeOf(request);
+    const body = contentType === 'application/json' ? bytes : payloadOfForm(bytes);
+    const { vouchers, failed } = await verify(request.headers, body);
+    if (vouchers.length === 0) refuseUnauthorized(request, failed);
+    const headers = readHeaders(request);
+    const { voucher, route } = examine(vouchers, headers, body);
+    const delivery = {
+      uuid: headers.delivery,
+      eventType: headers.eventType,
+      entry: voucher.name,
+      contentType,
+      receivedAt,
+      body,
+    };
+    return store.accept(route === undefined ? delivery : { ...delivery, route });
+  };
+
+  app.server.maxConnections = maxConnections;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    bodies.read(payload).then((body) => done(null, body), done);
+  });
+
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error);
+    if (refusal.status >= 500) log.error({ error: messageOf(error) }, 'could not take a delivery');
+    else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
+      log.warn({ address: request.ip, status: refusal.status }, `refused a delivery: ${refusal.message}`);
+    }
+    onAnswer(refusal.status, refusal.answer);
+    return reply.code(refusal.status).headers(refusal.headers).send({ message: refusal.message });
+  });
+
+  const others = app.supportedMethods.filter((method) => method !== 'POST');
+  app.route({
+    method: others,
+    url: '/webhook',
+    onRequest: async () => {
+      throw new Refusal(405, 'method', 'deliveries come by POST', { allow: 'POST' });
+    },
+    handler: () => {},
+  });
+
+  app.post('/webhook', {
+    onRequest: (request, _reply, done) => {
+      const isPlain = (request.headers['content-encoding'] ?? 'identity') === 'identity';
+      if (isPlain && types.has(typeOf(request))) done();
+      else done(new Refusal(415, 'type', 'the body must be application/json or a form, not compressed'));
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      // Without a body fastify asks no parser.
+      const held = request.body as HeldBody | undefined;
+      try {
+        const accepted = await receive(request, held?.bytes ?? Buffer.alloc(0));
+        const status = accepted.known ? 200 : 202;
+        onAnswer(status, accepted.known ? 'known' : accepted.copyOf === undefined ? 'stored' : 'copy');
+        if (status === 202 && accepted.copyOf === undefined) onStored();
+        return reply.code(status).header('content-type', 'application/json').send(`{"id":"${accepted.id}"}`);
+      } finally {
+        held?.release();
+      }
+    },
+  });
+}
+
+/** Looks at the body as far as the entries that vouched ask for it; returns the one that answers for the delivery. */
+function examine(
+  vouchers: readonly Voucher[],
+  headers: EventHeaders,
+  body: Buffer,
+): { voucher: Voucher; route: Route | undefined } {
+  const trusted = vouchers.find((voucher) => voucher.isTrustedUnread);
+  if (trusted !== undefined) return { voucher: trusted, route: undefined };
+  const event = parseEvent(headers.eventType, parsePayload(body));
+  const { repository } = event;
+  const fullName = repository === undefined ? undefined : `${repository.owner}/${repository.name}`;
+  const voucher = vouchers.find((each) => each.covers(fullName));
+  if (voucher === undefined) {
+    throw new Refusal(403, 'scope', `${fullName ?? 'an event without a repository'} is outside of the scope`);
+  }
+  const lane = laneOf(event);
+  if (repository === undefined || fullName === undefined) return { voucher, route: { lane } };
+  return { voucher, route: { lane, repositoryId: repository.id, repository: fullName } };
+}
+
+/** Printable, and no longer than any forge makes them: both are stored, searched and shown. */
+const plainHeader = /^[\x21-\x7e]{1,200}$/;
+
+function readHeaders(request: FastifyRequest): EventHeaders {
+  const headers = readEventHeaders(request.headers);
+  if (headers === undefined || !plainHeader.test(headers.delivery) || !plainHeader.test(headers.eventType)) {
+    throw new Refusal(400, 'malformed', 'the headers do not name a delivery and its event type');
+  }
+  return headers;
+}
+
+function typeOf(request: FastifyRequest): string {
+  const type = request.headers['content-type'] ?? '';
+  const end = type.indexOf(';');
+  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
+}
+
+/** Returns the JSON inside a form: what the forge signed. Without it nothing was said. */
+function payloadOfForm(bytes: Buffer): Buffer {
+  return Buffer.from(new URLSearchParams(bytes.toString('utf8')).get('payload') ?? '');
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof BodyError) {
+    return new Refusal(error.status, error.status === 413 ? 'size' : 'malformed', error.message);
+  }
+  if (!(error instanceof ReeveError)) return new Refusal(500, 'internal', 'this is our mistake: see the log');
+  if (error.http === 400) return new Refusal(400, 'malformed', error.message);
+  const seconds = Math.max(Math.ceil((error.retryAfterMs ?? 5_000) / 1_000), 1);
+  return new Refusal(503, 'unavailable', 'the store cannot take it now', { 'retry-after': String(seconds) });
+}

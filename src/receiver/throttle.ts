@@ -1,0 +1,39 @@
+/** Counts the failures of each address within a minute, in a table that cannot grow. */
+export interface Throttle {
+  /** Notes a failure; returns whether the address has failed too often. */
+  isTooMuch(address: string): boolean;
+}
+
+/** Addresses remembered; the longest silent one makes room. */
+const maxAddresses = 10_000;
+const windowMs = 60_000;
+
+/** Creates the table. Only failures come here: who is let in is never slowed down. */
+export function createThrottle({
+  perMinute,
+  clock,
+}: {
+  perMinute: number;
+  clock: { now(): Date };
+}): Throttle {
+  const seen = new Map<string, { startMs: number; failures: number }>();
+  return {
+    isTooMuch(address) {
+      const nowMs = clock.now().getTime();
+      const last = seen.get(address);
+      const isFresh = last !== undefined && Math.abs(nowMs - last.startMs) < windowMs;
+      const entry = isFresh ? last : { startMs: nowMs, failures: 0 };
+      entry.failures += 1;
+      // Set again, so that the order of the map is the order of the last failure.
+      seen.delete(address);
+      seen.set(address, entry);
+      if (seen.size > maxAddresses) {
+        for (const oldest of seen.keys()) {
+          seen.delete(oldest);
+          break;
+        }
+      }
+      return entry.failures > perMinute;
+    },
+  };
+}

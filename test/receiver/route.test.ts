@@ -1,0 +1,344 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ReeveError } from '../../src/errors.ts';
+import type { ReceiverOptions } from '../../src/receiver/route.ts';
+import type { Store } from '../../src/store/store.ts';
+import { authorization, makeEntry, makeHeaders, makePush, makeReceiver, secret, sign } from './make.ts';
+
+let app: FastifyInstance;
+let store: Store;
+const start = async (options: Partial<ReceiverOptions> = {}): Promise<void> => {
+  ({ app, store } = await makeReceiver(options));
+};
+const post = (payload: string | Buffer, headers: Record<string, string> = makeHeaders(payload)) =>
+  app.inject({ method: 'POST', url: '/webhook', payload, headers });
+const storedCount = async (): Promise<number> =>
+  Object.values(await store.counts()).reduce((sum, count) => sum + count, 0);
+
+afterEach(() => app.close());
+
+describe('a delivery that passes every guard', () => {
+  it('is answered 202 with our id, and stored as it came', async () => {
+    const stored: string[] = [];
+    await start({
+      onAnswer: (status, reason) => stored.push(`${status} ${reason}`),
+      onStored: () => stored.push('woken'),
+    });
+    const body = JSON.stringify(makePush(), undefined, 2);
+    const headers = makeHeaders(body);
+
+    const answer = await post(body, headers);
+
+    const { id } = answer.json<{ id: string }>();
+    const delivery = await store.readDelivery(id);
+    expect(answer.statusCode).toBe(202);
+    expect(Buffer.from(delivery?.body ?? []).toString()).toBe(body);
+    expect(delivery).toMatchObject({
+      uuid: headers['x-gitea-delivery'],
+      eventType: 'push',
+      entry: 'all',
+      state: 'accepted',
+    });
+    expect(stored).toEqual(['202 stored', 'woken']);
+  });
+
+  it('is answered 200 when its uuid is known, with the id it has', async () => {
+    await start();
+    const body = JSON.stringify(makePush());
+    const headers = makeHeaders(body);
+
+    const first = await post(body, headers);
+    const second = await post(body, headers);
+
+    expect([first.statusCode, second.statusCode]).toEqual([202, 200]);
+    expect(second.json()).toEqual(first.json());
+    expect(await storedCount()).toBe(1);
+  });
+
+  it('is answered 202 as a copy when the same event comes through another hook', async () => {
+    await start();
+    const body = JSON.stringify(makePush());
+
+    await post(body);
+    const second = await post(body);
+
+    expect(second.statusCode).toBe(202);
+    expect(await store.counts()).toMatchObject({ accepted: 1, settled: 1 });
+  });
+
+  it('may be of a kind that nobody knows', async () => {
+    await start({ secrets: [makeEntry({ hmac: [] })] });
+
+    const answer = await post('{}', makeHeaders('{}', { 'x-gitea-event-type': 'moon_landing' }));
+
+    expect(answer.statusCode).toBe(202);
+  });
+
+  it('may be signed in any of the four headers, by any live value', async () => {
+    const newer = 'another-secret-for-rotation-of-the-first';
+    await start({ secrets: [makeEntry({ hmac: [secret, newer] })] });
+    const send = (header: string, prefix: string, key: string) => {
+      const body = JSON.stringify(makePush());
+      return post(body, makeHeaders(body, { 'x-gitea-signature': '', [header]: prefix + sign(body, key) }));
+    };
+
+    for (const key of [secret, newer]) {
+      expect((await send('x-gitea-signature', '', key)).statusCode).toBe(202);
+      expect((await send('x-forgejo-signature', '', key)).statusCode).toBe(202);
+      expect((await send('x-gogs-signature', '', key)).statusCode).toBe(202);
+      expect((await send('x-hub-signature-256', 'sha256=', key)).statusCode).toBe(202);
+    }
+  });
+
+  it('may come as a form, signed over the JSON inside, and is stored as that JSON', async () => {
+    await start();
+    const json = JSON.stringify({ ...makePush(), note: 'ü & = + %' });
+    const form = new URLSearchParams({ payload: json }).toString();
+
+    const answer = await post(
+      form,
+      makeHeaders(json, { 'content-type': 'application/x-www-form-urlencoded' }),
+    );
+
+    const delivery = await store.readDelivery(answer.json<{ id: string }>().id);
+    expect(answer.statusCode).toBe(202);
+    expect(Buffer.from(delivery?.body ?? []).toString()).toBe(json);
+    expect(delivery?.contentType).toBe('application/x-www-form-urlencoded');
+  });
+});
+
+describe('each guard answers with its status and stores nothing', () => {
+  const body = JSON.stringify(makePush());
+  const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
+  const headerOnly = { secrets: [makeEntry({ hmac: [] })] };
+  const scoped = { secrets: [makeEntry({ name: 'acme', scope: ['acme/*'] })] };
+  const elsewhere = JSON.stringify(makePush({ id: 8, full_name: 'evil/tool' }));
+  const nowhere = JSON.stringify(makePush(null));
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const near = sign(body);
+  type Row = [string, number, Partial<ReceiverOptions>, string, Record<string, string | undefined>];
+  const rows: Row[] = [
+    ['another type', 415, {}, body, { 'content-type': 'text/plain' }],
+    ['no type', 415, {}, body, { 'content-type': undefined }],
+    ['a compressed body', 415, {}, body, { 'content-encoding': 'gzip' }],
+    ['a body over the limit', 413, { maxBodyBytes: 20 }, body, {}],
+    ['no authorization header', 401, {}, body, { authorization: undefined }],
+    ['an empty authorization header', 401, {}, body, { authorization: '' }],
+    ['a wrong authorization header', 401, {}, body, { authorization: `${authorization}x` }],
+    ['no signature', 401, {}, body, { 'x-gitea-signature': undefined }],
+    ['an empty signature', 401, {}, body, { 'x-gitea-signature': '', 'x-hub-signature-256': 'sha256=' }],
+    ['a signature of something else', 401, {}, body, { 'x-gitea-signature': sign(`${body} `) }],
+    ['a signature in capitals', 401, {}, body, { 'x-gitea-signature': near.toUpperCase() }],
+    [
+      'a signature with a prefix where none belongs',
+      401,
+      {},
+      body,
+      { 'x-gitea-signature': `sha256=${near}` },
+    ],
+    ['a cut signature', 401, {}, body, { 'x-gitea-signature': near.slice(0, -1) }],
+    ['a signature twice', 401, {}, body, { 'x-gitea-signature': `${near}, ${near}` }],
+    ['an empty body', 401, {}, '', {}],
+    ['a form without payload', 401, {}, 'nothing=here', form],
+    ['no delivery header', 400, {}, body, { 'x-gitea-delivery': undefined }],
+    ['no event header', 400, {}, body, { 'x-gitea-event': undefined, 'x-gitea-event-type': undefined }],
+    ['an endless event header', 400, {}, body, { 'x-gitea-event-type': 'x'.repeat(201) }],
+    ['a body that is not JSON', 400, headerOnly, '{"a":', {}],
+    ['a body that is a number', 400, headerOnly, '7', {}],
+    ['a body with a prototype key', 400, headerOnly, '{"__proto__":{"isAdmin":true}}', {}],
+    ['a constructor with a prototype', 400, headerOnly, '{"constructor":{"prototype":{"a":1}}}', {}],
+    ['a body that is too deep', 400, headerOnly, deep, {}],
+    ['a body that does not fit its kind', 400, headerOnly, '{"repository":{}}', {}],
+    ['an empty body without a signature to check', 400, headerOnly, '', {}],
+    ['a repository outside of the scope', 403, scoped, elsewhere, {}],
+    ['no repository in a narrow scope', 403, scoped, nowhere, {}],
+  ];
+
+  it.each(rows)('%s: %i', async (_title, status, options, payload, given) => {
+    await start(options);
+
+    const answer = await post(payload, makeHeaders(payload, given));
+
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual({ message: expect.any(String) });
+    expect(await storedCount()).toBe(0);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)('%s: 405', async (method) => {
+    await start();
+
+    const answer = await app.inject({ method, url: '/webhook', headers: makeHeaders('') });
+
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers.allow).toBe('POST');
+  });
+
+  it('does not say which guard failed', async () => {
+    await start();
+
+    const wrongHeader = await post(body, makeHeaders(body, { authorization: 'wrong' }));
+    const wrongSignature = await post(body, makeHeaders(body, { 'x-gitea-signature': 'wrong' }));
+
+    expect(wrongHeader.body).toBe(wrongSignature.body);
+  });
+
+  it('answers 503 with Retry-After when the store refuses', async () => {
+    await start({
+      store: {
+        accept: async () => {
+          throw new ReeveError('store-unwritable', 'the disk is full', { retryAfterMs: 4_200 });
+        },
+      },
+    });
+
+    const answer = await post(body);
+
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.body).not.toContain('disk');
+  });
+});
+
+describe('entries of secrets', () => {
+  const acme = makeEntry({
+    name: 'acme',
+    scope: ['acme/*'],
+    authorization: ['Bearer value-for-acme-alone-xxxxx'],
+    hmac: ['hmac-for-acme-alone-xxxxxxxxx'],
+  });
+  const umbra = makeEntry({
+    name: 'umbra',
+    scope: ['umbra/*'],
+    authorization: ['Bearer value-for-umbra-alone-xxxx'],
+    hmac: ['hmac-for-umbra-alone-xxxxxxxx'],
+  });
+  const send = (fullName: string, header: string, key: string) => {
+    const body = JSON.stringify(makePush({ id: 1, full_name: fullName }));
+    return post(body, makeHeaders(body, { authorization: header, 'x-gitea-signature': sign(body, key) }));
+  };
+
+  it('never lend each other a guard', async () => {
+    await start({ secrets: [acme, umbra] });
+
+    const mixed = await send('acme/x', acme.authorization[0] ?? '', umbra.hmac[0] ?? '');
+
+    expect(mixed.statusCode).toBe(401);
+  });
+
+  it('vouch for their own scope only, whatever the case of the name', async () => {
+    await start({ secrets: [acme, umbra] });
+
+    const own = await send('Acme/x', acme.authorization[0] ?? '', acme.hmac[0] ?? '');
+    const foreign = await send('umbra/x', acme.authorization[0] ?? '', acme.hmac[0] ?? '');
+    const nested = await send('acme/x/../../umbra/y', acme.authorization[0] ?? '', acme.hmac[0] ?? '');
+
+    expect([own.statusCode, foreign.statusCode, nested.statusCode]).toEqual([202, 403, 403]);
+    expect((await store.listDeliveries()).items).toMatchObject([
+      { entry: 'acme', lane: '1', repository: 'Acme/x' },
+    ]);
+  });
+
+  it('that pass together answer for the scope that fits', async () => {
+    await start({
+      secrets: [makeEntry({ name: 'one', scope: ['one/*'] }), makeEntry({ name: 'two', scope: ['two/*'] })],
+    });
+
+    const answer = await send('two/x', authorization, secret);
+
+    expect(answer.statusCode).toBe(202);
+    expect((await store.listDeliveries()).items).toMatchObject([{ entry: 'two' }]);
+  });
+
+  it('with a signature over the whole forge are believed before the body is read', async () => {
+    await start();
+
+    const answer = await post('{"not": JSON');
+
+    expect(answer.statusCode).toBe(202);
+    expect((await store.unrouted(5))[0]?.lane).toBeUndefined();
+  });
+});
+
+describe('who fails too often', () => {
+  it('gets 429, while the same address with a good delivery is let in', async () => {
+    await start({ failuresPerMinute: 3 });
+    const body = JSON.stringify(makePush());
+
+    const failures: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      failures.push((await post(body, makeHeaders(body, { authorization: 'wrong' }))).statusCode);
+    }
+    const good = await post(body);
+
+    expect(failures).toEqual([401, 401, 401, 429, 429]);
+    expect(good.statusCode).toBe(202);
+  });
+});
+
+describe('garbage', () => {
+  it('never crashes the receiver, never reaches a prototype, and is always answered in JSON', async () => {
+    await start({ secrets: [makeEntry({ hmac: [] })], failuresPerMinute: 1e9 });
+    const text = fc.oneof(
+      fc.json({ maxDepth: 6 }),
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.constantFrom(
+        '{"__proto__":1}',
+        '{"a":"\\ud800"}',
+        '[1e999]',
+        '\ufeff{}',
+        '{"repository":[]}',
+        'null',
+        '[[[[',
+      ),
+      fc.json().map((json) => `{"ref":${json},"before":1,"after":${json},"repository":${json}}`),
+    );
+    const kind = fc.constantFrom(
+      'push',
+      'issues',
+      'pull_request',
+      'package',
+      'status',
+      '__proto__',
+      'constructor',
+      'x',
+    );
+
+    await fc.assert(
+      fc.asyncProperty(text, kind, fc.boolean(), async (payload, eventType, isForm) => {
+        const type = isForm ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
+        const answer = await post(
+          payload,
+          makeHeaders(payload, { 'x-gitea-event-type': eventType, ...type }),
+        );
+
+        expect([202, 400]).toContain(answer.statusCode);
+        expect(answer.json()).toBeTypeOf('object');
+        expect(Object.keys(Object.prototype)).toEqual([]);
+      }),
+      { numRuns: process.env.LONG ? 100_000 : 1_000 },
+    );
+  });
+
+  it('near a signature is never let in', async () => {
+    await start({ failuresPerMinute: 1e9, secrets: [makeEntry({ authorization: [] })] });
+    const body = JSON.stringify(makePush());
+    const good = sign(body);
+    const nearly = fc.oneof(
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF='), maxLength: 80 }),
+      fc.nat(63).map((at) => good.slice(0, at) + (good[at] === '0' ? '1' : '0') + good.slice(at + 1)),
+      fc.nat(63).map((at) => good.slice(0, at)),
+      fc.constantFrom(`${good} `, ` ${good}`).map((value) => `${value}0`),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(nearly, async (value) => {
+        const headers = makeHeaders(body, { 'x-gitea-signature': value, 'x-gitea-delivery': randomUUID() });
+        expect((await post(body, headers)).statusCode).toBe(401);
+      }),
+      { numRuns: process.env.LONG ? 100_000 : 1_000 },
+    );
+    expect(await storedCount()).toBe(0);
+  });
+});
