@@ -49,8 +49,10 @@ export function defineOperation<const O extends Operation>(operation: O): O {
 }
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : never;
+/** True for a shape that an absent value satisfies: no members, or optional ones alone. */
+type MayBeAbsent<I> = [I] extends [Record<string, never>] ? true : Partial<I> extends I ? true : false;
 type Given<K extends string, S> = S extends z.ZodType
-  ? object extends z.input<S>
+  ? MayBeAbsent<z.input<S>> extends true
     ? { readonly [P in K]?: z.input<S> }
     : { readonly [P in K]: z.input<S> }
   : unknown;
