@@ -4,9 +4,19 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call an operation, from least to most. `reader`, `writer`, `admin` and `owner` are about the repository
- * (or organization) in the path; `self` is the signed-in account about its own things; `site` the site administrator.
+ * (or organization) in the path; `author` is whoever wrote the thing in question, or a writer; `self` is the signed-in
+ * account about its own things; `site` the site administrator.
  */
-export type Access = 'anyone' | 'signed-in' | 'self' | 'reader' | 'writer' | 'admin' | 'owner' | 'site';
+export type Access =
+  | 'anyone'
+  | 'signed-in'
+  | 'self'
+  | 'reader'
+  | 'author'
+  | 'writer'
+  | 'admin'
+  | 'owner'
+  | 'site';
 
 /** Category of a token scope; the level is `read` for GET and `write` for the rest. */
 export type ScopeCategory = 'repository' | 'issue' | 'organization' | 'user' | 'notification' | 'admin';

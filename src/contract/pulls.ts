@@ -159,7 +159,7 @@ export const pullOperations = {
     success: 201,
     response: PullRequest,
     errors: [403, 404, 409, 412, 422],
-    access: 'writer',
+    access: 'author',
     scopes: ['repository'],
     source: 'routers/api/v1/repo/pull.go EditPullRequest',
   }),
