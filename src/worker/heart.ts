@@ -1,0 +1,53 @@
+import { ReeveError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Claim, Store } from '../store/store.ts';
+import { Cut } from './ending.ts';
+
+/** Calls `run` once after so many milliseconds; the returned function calls that off. */
+export type Timer = (run: () => void, ms: number) => () => void;
+
+/** Keeps a lease alive while its work goes on. */
+export interface Heart {
+  /** Says that the work got somewhere: a handler that hangs must not hold its lane for ever. */
+  progress(): void;
+  stop(): void;
+}
+
+/**
+ * Beats four times in a lease. Cuts the work when the lease is lost, and when it has made no progress for `stallMs`.
+ */
+export function startHeart(
+  claim: Claim,
+  cut: AbortController,
+  options: { store: Pick<Store, 'heartbeat'>; timer: Timer; leaseMs: number; stallMs: number; log: Log },
+): Heart {
+  const { store, timer, leaseMs, stallMs, log } = options;
+  let sinceProgressMs = 0;
+  let isBeating = true;
+  const beat = async (): Promise<void> => {
+    sinceProgressMs += leaseMs / 4;
+    if (sinceProgressMs > stallMs) {
+      cut.abort(new Cut('retry', `no progress within ${Math.round(stallMs / 1_000)} s`));
+      return;
+    }
+    try {
+      await store.heartbeat(claim, leaseMs);
+    } catch (error) {
+      if (error instanceof ReeveError && error.code === 'lease-lost')
+        cut.abort(new Cut('lost', error.message));
+      // Anything else may be over before the lease is: three more beats come.
+      else log.warn({ delivery: claim.id, error }, 'a heartbeat failed');
+    }
+    if (isBeating) callOff = timer(beat, leaseMs / 4);
+  };
+  let callOff = timer(beat, leaseMs / 4);
+  return {
+    progress() {
+      sinceProgressMs = 0;
+    },
+    stop() {
+      isBeating = false;
+      callOff();
+    },
+  };
+}

@@ -1,0 +1,526 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ErrorCode, ReeveError } from '../src/errors.ts';
+import { silentLog } from '../src/log.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import type { Claim, Store } from '../src/store/store.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../src/worker.ts';
+import { collect, makeDelivery, makeRun } from './store/make.ts';
+
+let now: Date;
+let store: Store;
+let worker: Worker;
+let ends: string[];
+let timers: { run: () => void; atMs: number }[];
+const clock = { now: () => now };
+
+/** Moves clock and timers, and lets what they begin come to rest. */
+const advance = async (ms: number): Promise<void> => {
+  const untilMs = now.getTime() + ms;
+  for (;;) {
+    timers.sort((a, b) => a.atMs - b.atMs);
+    const next = timers[0];
+    if (next === undefined || next.atMs > untilMs) break;
+    timers.shift();
+    now = new Date(next.atMs);
+    next.run();
+    await settle();
+  }
+  now = new Date(untilMs);
+};
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+const start = (options: Partial<WorkerOptions>): void => {
+  worker = createWorker({
+    store,
+    handle: async () => [],
+    log: silentLog,
+    clock,
+    timer: (run, ms) => {
+      const entry = { run, atMs: now.getTime() + ms };
+      timers.push(entry);
+      return () => {
+        timers = timers.filter((each) => each !== entry);
+      };
+    },
+    backoff: { random: () => 0.5 },
+    onEnd: (how, eventType) => ends.push(`${how} ${eventType}`),
+    ...options,
+  });
+};
+const bodyOf = (repository: number, index?: number): Buffer => {
+  const inner = { id: repository, full_name: `acme/r${repository}`, owner: { id: 1 } };
+  const issue = index === undefined ? {} : { action: 'opened', number: index, issue: { number: index } };
+  const push = { ref: 'refs/heads/main', before: '0', after: randomUUID() };
+  return Buffer.from(JSON.stringify({ ...push, ...issue, repository: inner }));
+};
+const accept = async (repository: number, index?: number): Promise<string> => {
+  const eventType = index === undefined ? 'push' : 'issues';
+  const { id } = await store.accept(
+    makeDelivery({ eventType, receivedAt: now, body: bodyOf(repository, index) }),
+  );
+  return id;
+};
+const pass = async (): Promise<void> => {
+  await worker.tick();
+  await worker.idle();
+};
+const failing =
+  (code: ErrorCode, options: { retryAfterMs?: number } = {}) =>
+  async () => {
+    throw new ReeveError(code, `it said ${code}`, options);
+  };
+
+beforeEach(async () => {
+  now = new Date('2026-03-01T12:00:00.000Z');
+  ends = [];
+  timers = [];
+  store = await openSqliteStore({
+    path: ':memory:',
+    role: 'worker',
+    clock,
+    monotonicMs: () => now.getTime(),
+  });
+});
+afterEach(() => store.close());
+
+describe('a delivery', () => {
+  it('is handled as the event it says, and settled with its runs', async () => {
+    const seen: unknown[] = [];
+    start({
+      handle: async (delivery, event) => {
+        seen.push([delivery.id, event.family, event.subject?.index, event.repository?.name]);
+        return [makeRun({ id: 'r' })];
+      },
+    });
+    const id = await accept(5, 7);
+
+    await pass();
+
+    expect(seen).toEqual([[id, 'issues', 7, 'r5']]);
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'settled',
+      lane: '5#7',
+      repository: 'acme/r5',
+    });
+    expect((await store.listRuns({ delivery: id, repositoryId: 5 })).items).toEqual([makeRun({ id: 'r' })]);
+    expect(ends).toEqual(['settled issues']);
+  });
+
+  it('that is malformed dies with the reason, and one of an unknown kind is settled, without being handled', async () => {
+    start({ handle: failing('internal') });
+    const { id: malformed } = await store.accept(makeDelivery({ body: Buffer.from('{"a":') }));
+    const { id: misfit } = await store.accept(makeDelivery({ body: Buffer.from('{}') }));
+    const { id: unknown } = await store.accept(
+      makeDelivery({ eventType: 'moon_landing', body: Buffer.from('{}') }),
+    );
+
+    await pass();
+
+    expect(await store.readDelivery(malformed)).toMatchObject({
+      state: 'dead',
+      reason: expect.stringMatching(/JSON/),
+    });
+    expect(await store.readDelivery(misfit)).toMatchObject({
+      state: 'dead',
+      reason: expect.stringMatching(/no member "ref"/),
+    });
+    expect(await store.readDelivery(unknown)).toMatchObject({
+      state: 'settled',
+      reason: 'unknown kind moon_landing',
+    });
+    expect(ends).toEqual(['dead push', 'dead push', 'settled moon_landing']);
+  });
+
+  it('that is a copy is not handled', async () => {
+    let handled = 0;
+    start({
+      handle: async () => {
+        handled += 1;
+        return [];
+      },
+    });
+    const body = bodyOf(1);
+    await store.accept(makeDelivery({ receivedAt: now, body }));
+    await store.accept(makeDelivery({ receivedAt: now, body }));
+
+    await pass();
+    await pass();
+
+    expect(handled).toBe(1);
+    expect((await store.counts()).settled).toBe(2);
+  });
+});
+
+describe('a failure', () => {
+  it('that may pass is tried again, later each time, up to twelve times', async () => {
+    start({ handle: failing('forge-timeout') });
+    const id = await accept(1);
+    const waits: number[] = [];
+
+    for (let tries = 0; tries < 20; tries += 1) {
+      await pass();
+      const { state, retryAt } = (await store.readDelivery(id)) ?? {};
+      if (state !== 'retry' || retryAt === undefined) break;
+      waits.push(retryAt.getTime() - now.getTime());
+      now = retryAt;
+    }
+
+    expect(waits.map((ms) => ms / 1_000)).toEqual([
+      10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 7_200,
+    ]);
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'dead',
+      attempts: 12,
+      reason: 'failed 12 times; last: it said forge-timeout',
+    });
+  });
+
+  it('waits as long as the forge asks', async () => {
+    start({ handle: failing('forge-throttled', { retryAfterMs: 90_000 }) });
+    const id = await accept(1);
+
+    await pass();
+
+    expect((await store.readDelivery(id))?.retryAt?.getTime()).toBe(now.getTime() + 90_000);
+  });
+
+  it('that goes on for a day is the end', async () => {
+    start({ handle: failing('forge-unavailable', { retryAfterMs: 50_000_000 }) });
+    const id = await accept(1);
+
+    for (let tries = 0; tries < 3; tries += 1) {
+      await pass();
+      now = new Date(now.getTime() + 50_000_000);
+    }
+
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'dead',
+      reason: expect.stringMatching(/^failing since/),
+    });
+  });
+
+  it.each([
+    ['that cannot pass', new ReeveError('forge-forbidden', 'no access'), 'no access'],
+    ['that nobody foresaw', new TypeError('x is undefined'), 'unexpected: x is undefined'],
+    ['that is no error at all', 'thrown text', 'unexpected: thrown text'],
+  ])('%s is the end at once', async (_title, thrown, reason) => {
+    start({
+      handle: async () => {
+        throw thrown;
+      },
+    });
+    const id = await accept(1);
+
+    await pass();
+
+    expect(await store.readDelivery(id)).toMatchObject({ state: 'dead', reason, attempts: 1 });
+  });
+
+  it('holds up nobody else in its lane while it waits', async () => {
+    const handled: string[] = [];
+    start({
+      handle: async (delivery) => {
+        handled.push(delivery.id);
+        if (handled.length === 1) throw new ReeveError('forge-timeout', 'slow');
+        return [];
+      },
+    });
+    const first = await accept(1);
+    const second = await accept(1);
+
+    await pass();
+    await pass();
+    now = new Date(now.getTime() + 10_000);
+    await pass();
+
+    expect(handled).toEqual([first, second, first]);
+  });
+
+  it('of the process, thirteen times during one delivery, is the end of that delivery', async () => {
+    start({ handle: failing('internal') });
+    const id = await accept(1);
+    await store.route([{ id, to: 'lane', lane: '1' }]);
+    for (let crash = 0; crash < 12; crash += 1) {
+      await store.claim({ limit: 1, leaseMs: 1 });
+      now = new Date(now.getTime() + 10);
+    }
+
+    await pass();
+
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'dead',
+      reason: expect.stringMatching(/takes the process down/),
+    });
+  });
+});
+
+describe('an unreachable forge', () => {
+  it('stops all lanes and spends no attempt; one probe at a time asks again, less and less often', async () => {
+    let isDown = true;
+    let calls = 0;
+    start({
+      concurrency: 4,
+      handle: async () => {
+        calls += 1;
+        if (isDown) throw new ReeveError('forge-unreachable', 'nobody there');
+        return [];
+      },
+    });
+    for (let repository = 1; repository <= 10; repository += 1) await accept(repository);
+
+    await pass();
+    expect([calls, worker.status().breaker]).toEqual([4, 'open']);
+    await pass();
+    expect(calls).toBe(4);
+    now = new Date(now.getTime() + 1_000);
+    await pass();
+    expect([calls, worker.status().breaker]).toEqual([5, 'open']);
+    now = new Date(now.getTime() + 1_999);
+    await pass();
+    expect(calls).toBe(5);
+    isDown = false;
+    now = new Date(now.getTime() + 1);
+    for (let turn = 0; turn < 5; turn += 1) await pass();
+
+    expect(worker.status().breaker).toBe('closed');
+    expect(await store.counts()).toMatchObject({ settled: 10, accepted: 0, retry: 0 });
+    expect((await store.listDeliveries()).items.every((each) => each.attempts === 1)).toBe(true);
+  });
+});
+
+describe('a lease', () => {
+  it('lives as long as the work makes no longer a pause than allowed', async () => {
+    let finish = (): void => {};
+    start({
+      handle: () =>
+        new Promise((resolve) => {
+          finish = () => resolve([makeRun({ id: 'late' })]);
+        }),
+    });
+    const id = await accept(1);
+
+    await worker.tick();
+    await advance(300_000);
+    await worker.tick();
+    finish();
+    await worker.idle();
+
+    expect(ends).toEqual(['settled push']);
+    expect(await store.readDelivery(id)).toMatchObject({ state: 'settled', attempts: 1 });
+  });
+
+  it('ends when a handler hangs; the lane goes on and the attempt counts', async () => {
+    let signal: AbortSignal | undefined;
+    start({
+      stallMs: 60_000,
+      handle: (_delivery, _event, lease) => {
+        signal = lease.signal;
+        return new Promise(() => {});
+      },
+    });
+    const id = await accept(1);
+
+    await worker.tick();
+    await advance(90_000);
+    await worker.idle();
+
+    expect(signal?.aborted).toBe(true);
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'retry',
+      attempts: 1,
+      reason: 'no progress within 60 s',
+    });
+  });
+
+  it('that was lost leaves nothing of the first holder', async () => {
+    const thief = new Map<string, Claim>();
+    start({
+      leaseMs: 1_000,
+      handle: async (delivery) => {
+        now = new Date(now.getTime() + 2_000);
+        const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+        if (claim !== undefined) thief.set(delivery.id, claim);
+        return [makeRun({ id: 'of the first' })];
+      },
+    });
+    const id = await accept(1);
+
+    await pass();
+
+    expect(thief.has(id)).toBe(true);
+    expect(ends).toEqual(['lost push']);
+    expect((await store.listRuns()).items).toEqual([]);
+    expect((await store.readDelivery(id))?.state).toBe('claimed');
+  });
+});
+
+describe('a job', () => {
+  const job = {
+    door: 'cron',
+    uuid: 'sweep@12:00',
+    kind: 'sweep',
+    lane: 'sweep labels',
+    payload: { rule: 'labels' },
+  } as const;
+
+  it('goes to its own handler, which records how far it got', async () => {
+    start({
+      handleJob: async (claim, payload, lease) => {
+        await lease.advance({ runs: [makeRun({ id: 'page 1' })], repositoryId: 4, checkpoint: { page: 2 } });
+        return [makeRun({ id: JSON.stringify([claim.eventType, payload]) })];
+      },
+    });
+    const { id } = await store.enqueue({ ...job, receivedAt: now });
+
+    await pass();
+
+    expect((await store.listRuns()).items.map((run) => run.id)).toEqual([
+      '["sweep",{"rule":"labels"}]',
+      'page 1',
+    ]);
+    expect(await store.readDelivery(id)).toMatchObject({ state: 'settled', checkpoint: { page: 2 } });
+  });
+
+  it('that nobody handles dies', async () => {
+    start({});
+    const { id } = await store.enqueue({ ...job, receivedAt: now });
+
+    await pass();
+
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'dead',
+      reason: 'nobody handles jobs of kind sweep',
+    });
+  });
+});
+
+describe('the loop', () => {
+  it('looks when told that something was stored, and by itself', async () => {
+    start({});
+    await accept(1);
+    worker.start();
+    await advance(0);
+    await settle();
+    expect(ends).toEqual(['settled push']);
+
+    await accept(2);
+    worker.wake();
+    await settle();
+    expect(ends).toHaveLength(2);
+
+    await accept(3);
+    await advance(1_000);
+    await settle();
+    expect(ends).toHaveLength(3);
+    await worker.stop();
+  });
+
+  it('survives a store that refuses, and records the end when the disk lets it', async () => {
+    let refusals = 3;
+    const settleWhenPossible: Store['settle'] = async (claim, runs, reason) => {
+      refusals -= 1;
+      if (refusals >= 0) throw new ReeveError('store-unwritable', 'disk full');
+      await store.settle(claim, runs, reason);
+    };
+    let handled = 0;
+    start({
+      store: { ...store, settle: settleWhenPossible },
+      handle: async () => {
+        handled += 1;
+        return [makeRun({ id: 'once' })];
+      },
+    });
+    await accept(1);
+
+    await worker.tick();
+    await settle();
+    await advance(10_000);
+    await worker.idle();
+
+    expect([handled, refusals, ...ends]).toEqual([1, -1, 'settled push']);
+  });
+
+  it('stops claiming, lets the work finish, and leaves the rest', async () => {
+    let finish = (): void => {};
+    start({
+      concurrency: 1,
+      handle: () =>
+        new Promise((resolve) => {
+          finish = () => resolve([]);
+        }),
+    });
+    await accept(1);
+    await accept(2);
+    await worker.tick();
+
+    const stopped = worker.stop();
+    await worker.tick();
+    finish();
+    await stopped;
+
+    expect(await store.counts()).toMatchObject({ settled: 1, accepted: 1, claimed: 0 });
+    expect(timers).toEqual([]);
+  });
+
+  it('cuts what does not finish in time and gives it back unspent', async () => {
+    start({ handle: () => new Promise(() => {}) });
+    const id = await accept(1);
+    await worker.tick();
+
+    const stopped = worker.stop({ graceMs: 8_000 });
+    await settle();
+    await advance(8_000);
+    await stopped;
+
+    expect(await store.readDelivery(id)).toMatchObject({ state: 'accepted', attempts: 0 });
+    expect(ends).toEqual(['released push']);
+  });
+});
+
+describe('order', () => {
+  it('is kept within every lane, one at a time, under random schedules and failures', async () => {
+    const schedule = fc.record({
+      lanes: fc.array(
+        fc.record({ repository: fc.integer({ min: 1, max: 3 }), index: fc.integer({ min: 1, max: 2 }) }),
+        { minLength: 1, maxLength: 25 },
+      ),
+      concurrency: fc.integer({ min: 1, max: 6 }),
+      turns: fc.infiniteStream(fc.nat(3)),
+    });
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ lanes, concurrency, turns }) => {
+        await store.close();
+        store = await openSqliteStore({ path: ':memory:', role: 'worker', clock });
+        const active = new Set<string>();
+        const begun = new Map<string, number[]>();
+        start({
+          concurrency,
+          handle: async (delivery, event) => {
+            const lane = `${event.repository?.id}#${event.subject?.index}`;
+            expect(active.has(lane)).toBe(false);
+            expect(active.size).toBeLessThan(concurrency);
+            active.add(lane);
+            begun.set(lane, [...(begun.get(lane) ?? []), Number(delivery.id)]);
+            const pause = turns.next().value ?? 0;
+            await collect(pause, async () => new Promise((resolve) => setImmediate(resolve)));
+            active.delete(lane);
+            if (pause === 3) throw new ReeveError('forge-forbidden', 'refused');
+            return [];
+          },
+        });
+        for (const [at, { repository, index }] of lanes.entries()) {
+          await accept(repository, index);
+          if (at % 4 === 3) await worker.tick();
+        }
+        for (let turn = 0; turn < lanes.length; turn += 1) await pass();
+
+        expect([...begun.values()].flat()).toHaveLength(lanes.length);
+        for (const ids of begun.values()) expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+      }),
+      { numRuns: process.env.LONG ? 10_000 : 150 },
+    );
+  });
+});
