@@ -10,6 +10,7 @@ import { createDeliveries, type Deliveries } from './deliver.ts';
 import { ForgeProblem } from './errors.ts';
 import { createEmit } from './events.ts';
 import { createGitStore } from './git/store.ts';
+import { registerGitHttp } from './git-http.ts';
 import { handlers } from './handlers.ts';
 import { secondsOf } from './instants.ts';
 import { toPull } from './resources/pull.ts';
@@ -100,6 +101,7 @@ function createApp(context: ForgeContext): FastifyInstance {
     api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     registerOperations(api, context, handlers);
   });
+  app.register(async (pages) => registerGitHttp(pages, context));
   return app;
 }
 

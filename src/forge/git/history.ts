@@ -104,3 +104,17 @@ export async function lastCommits(
   }
   return commits;
 }
+
+/** Returns the commit by which a commit first became part of another's history: the merge, where there is one. */
+export async function findMergeCommit(
+  repository: GitRepository,
+  old: string,
+  young: string,
+): Promise<string | undefined> {
+  const stretch = argumentsOf({ from: old, to: young });
+  const { stdout } = await repository.git.run(
+    ['rev-list', '--ancestry-path', '--merges', '--reverse', ...stretch, '--'],
+    { folder: repository.folder },
+  );
+  return stdout.toString('latin1').split('\n')[0] || undefined;
+}

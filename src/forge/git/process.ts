@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import type { Readable } from 'node:stream';
 import { ReeveError } from '../../errors.ts';
 import { createSlots } from './slots.ts';
 
@@ -8,7 +9,7 @@ export type GitResult = { readonly code: number; readonly stdout: Buffer; readon
 export type GitOptions = {
   /** The bare repository; absent for commands outside of any. */
   readonly folder?: string;
-  readonly input?: Buffer | string;
+  readonly input?: Buffer | string | Readable;
   /** Exit codes that are answers; any other throws. Default: 0 alone. */
   readonly expect?: readonly number[];
   /** Default: 60 s. */
@@ -116,6 +117,10 @@ function finish(
   });
   // A command that ends without reading its input closes the pipe; its exit code tells, not the pipe.
   child.stdin.on('error', () => {});
-  child.stdin.end(options.input);
+  if (options.input === undefined || typeof options.input === 'string' || Buffer.isBuffer(options.input)) {
+    child.stdin.end(options.input);
+  } else {
+    options.input.on('error', (error) => end(`lost its input: ${error.message}`)).pipe(child.stdin);
+  }
   return promise;
 }

@@ -34,10 +34,15 @@ export interface GitStore {
     },
   ): Promise<void>;
   hasBranch(repositoryId: number, branch: string): Promise<boolean>;
+  /** Returns how many bytes the objects take on disk. */
+  sizeOf(repositoryId: number): Promise<number>;
   /** Removes the repository from disk; one that is gone already is fine. */
   remove(repositoryId: number): Promise<void>;
-  /** Runs work that moves refs of a repository; one at a time for each, so that before and after are its own. */
-  exclusively<T>(repositoryId: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs work alone: `refs` for what moves refs of a repository, so that before and after are its own; `pulls` for what
+   * keeps its pull requests in line with them. Work on refs must not wait for work on refs of another repository.
+   */
+  exclusively<T>(repositoryId: number, room: 'refs' | 'pulls', work: () => Promise<T>): Promise<T>;
   /** Ends the processes that were kept. */
   close(): void;
 }
@@ -75,6 +80,7 @@ export function createGitStore(folder: string): GitStore {
   writeFileSync(configFile, configuration);
   const git = createGit(configFile);
   const readers = createReaderPool(git);
+  const [inRefs, inPulls] = [createLanes(), createLanes()];
   const folderOf = (id: number): string => join(folder, `${Number.isSafeInteger(id) ? id : 0}.git`);
   const open = (id: number): GitRepository => ({
     id,
@@ -118,11 +124,16 @@ export function createGitStore(folder: string): GitStore {
       await commitFiles(open(id), { branch, message, author: person, committer: person, edits });
     },
     hasBranch: async (id, branch) => (await readBranch(open(id), branch)) !== undefined,
+    async sizeOf(id) {
+      const { stdout } = await git.run(['count-objects', '-v'], { folder: folderOf(id) });
+      const sizes = stdout.toString('latin1').matchAll(/^size(?:-pack)?: (\d+)$/gm);
+      return [...sizes].reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * 1024, 0);
+    },
     async remove(id) {
       readers.drop(id);
       await rm(folderOf(id), { recursive: true, force: true });
     },
-    exclusively: createLanes(),
+    exclusively: (id, room, work) => (room === 'refs' ? inRefs(id, work) : inPulls(id, work)),
     close: readers.close,
   };
 }

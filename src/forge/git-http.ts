@@ -1,0 +1,207 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { reaches } from './access.ts';
+import { createActorReader } from './actor.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem } from './errors.ts';
+import { listRefs, type Ref } from './git/refs.ts';
+import type { RepositoryTarget } from './handler.ts';
+import { findRepository, Moved } from './lookup.ts';
+import { type RefChange, withPush } from './pushes.ts';
+import type { UserRow } from './rows.ts';
+import { coversScopes } from './scopes.ts';
+
+type Service = 'git-upload-pack' | 'git-receive-pack';
+type Visit = RepositoryTarget & { readonly caller: UserRow | undefined; readonly service: Service };
+
+const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
+
+/**
+ * Registers git's smart HTTP below `/{owner}/{repo}` (with or without `.git`): what `git clone`, `fetch` and `push` speak.
+ * Credentials are Basic, with a password or a token in its place.
+ */
+export function registerGitHttp(app: FastifyInstance, context: ForgeContext): void {
+  const enter = createEntrance(context);
+  app.removeAllContentTypeParsers();
+  // The body stays a stream: a push may be larger than memory.
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body));
+
+  app.get('/:owner/:repo/info/refs', async (request, reply) => {
+    const service = new URLSearchParams(request.url.split('?')[1]).get('service') ?? '';
+    return await enter(request, reply, service, (visit) => advertise(context, visit, request, reply));
+  });
+  app.post('/:owner/:repo/git-upload-pack', async (request, reply) =>
+    enter(request, reply, 'git-upload-pack', (visit) => upload(context, visit, request, reply)),
+  );
+  app.post('/:owner/:repo/git-receive-pack', async (request, reply) =>
+    enter(request, reply, 'git-receive-pack', (visit) => receive(context, visit, request, reply)),
+  );
+}
+
+type Answer = (visit: Visit) => Promise<FastifyReply>;
+
+function createEntrance(context: ForgeContext) {
+  const readActor = createActorReader(context);
+  return async (request: FastifyRequest, reply: FastifyReply, service: string, answer: Answer) => {
+    reply.headers({
+      'cache-control': 'no-cache, max-age=0, must-revalidate',
+      expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
+      pragma: 'no-cache',
+    });
+    try {
+      if (!services.includes(service)) throw new ForgeProblem(403, 'only smart HTTP is served');
+      const actor = await readActor({
+        authorization: request.headers.authorization,
+        queryToken: undefined,
+        sudo: undefined,
+      });
+      const isRead = service === 'git-upload-pack';
+      const scope = `${isRead ? 'read' : 'write'}:repository`;
+      if (actor.scopes && !coversScopes(actor.scopes, [scope])) {
+        throw new ForgeProblem(403, `token does not have the scope ${scope}`);
+      }
+      const target = findTarget(context, request, actor.user);
+      if (!isRead) guardPush(target, actor.user);
+      // The two words were compared with the list above.
+      return await answer({ ...target, caller: actor.user, service: service as Service });
+    } catch (error) {
+      return refuse(request, reply, error);
+    }
+  };
+}
+
+/** Whoever is nobody is asked who they are before they hear that there is nothing. */
+function findTarget(
+  context: ForgeContext,
+  request: FastifyRequest,
+  caller: UserRow | undefined,
+): RepositoryTarget {
+  // The router fills in both names of the path.
+  const { owner, repo } = request.params as { owner: string; repo: string };
+  try {
+    return findRepository(context.db, owner, repo.replace(/\.git$/, ''), caller);
+  } catch (error) {
+    const isHidden = error instanceof ForgeProblem && error.status === 404 && caller === undefined;
+    throw isHidden ? new ForgeProblem(401, 'credentials are needed') : error;
+  }
+}
+
+function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow | undefined): void {
+  if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
+  if (!reaches(permission, 'write')) throw new ForgeProblem(403, 'User permission denied for writing.');
+  if (repository.archived_at > 0) {
+    throw new ForgeProblem(403, 'This repo is archived. You can view files and clone it, but cannot push.');
+  }
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  if (error instanceof Moved) {
+    const names = `/${encodeURIComponent(error.owner)}/${encodeURIComponent(error.name)}.git`;
+    return reply
+      .code(301)
+      .header('location', request.url.replace(/^\/[^/?]+\/[^/?]+/, names))
+      .send();
+  }
+  if (!(error instanceof ForgeProblem)) throw error;
+  if (error.status === 401) reply.header('www-authenticate', 'Basic realm="Gitea"');
+  return reply.code(error.status).type('text/plain; charset=utf-8').send(`${error.message}\n`);
+}
+
+/** Only what a client of the protocol sends; anything else is as if it had not been sent. */
+function protocolOf(request: FastifyRequest): Record<string, string> {
+  const given = request.headers['git-protocol'];
+  const isPlain = typeof given === 'string' && /^[0-9a-zA-Z=:-]{1,100}$/.test(given);
+  return isPlain ? { GIT_PROTOCOL: given } : {};
+}
+
+async function advertise(
+  context: ForgeContext,
+  { repository, service }: Visit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { git, folder } = context.git.open(repository.id);
+  const { stdout } = await git.run(
+    [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', folder],
+    { folder, environment: protocolOf(request) },
+  );
+  const line = `# service=${service}\n`;
+  const head = `${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`;
+  return reply
+    .type(`application/x-${service}-advertisement`)
+    .send(Buffer.concat([Buffer.from(head), stdout]));
+}
+
+function bodyOf(request: FastifyRequest): Readable {
+  // The parser above hands the stream through.
+  const body = request.body as Readable;
+  return request.headers['content-encoding'] === 'gzip' ? body.pipe(createGunzip()) : body;
+}
+
+async function upload(
+  context: ForgeContext,
+  { repository }: Visit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { git, folder } = context.git.open(repository.id);
+  const child = git.start(['upload-pack', '--stateless-rpc', '--strict', folder], {
+    folder,
+    environment: protocolOf(request),
+  });
+  child.stderr.resume();
+  child.on('error', (error) => child.stdout.destroy(error));
+  // A client that goes away in the middle leaves no process behind.
+  reply.raw.on('close', () => child.kill('SIGKILL'));
+  pipeline(bodyOf(request), child.stdin).catch(() => child.kill('SIGKILL'));
+  return reply.type('application/x-git-upload-pack-result').send(child.stdout);
+}
+
+/**
+ * The body is taken whole before the repository is held: a client that trickles its push must not stop the others. What
+ * moved is found by comparing the refs, so that it is right whatever git accepted and refused.
+ */
+async function receive(
+  context: ForgeContext,
+  visit: Visit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { repository, owner, caller } = visit;
+  if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
+  const room = await mkdtemp(join(tmpdir(), 'forge-push-'));
+  try {
+    const file = join(room, 'body');
+    await pipeline(bodyOf(request), createWriteStream(file));
+    const report = await withPush(context, { repository, owner, pusher: caller }, async () => {
+      const git = context.git.open(repository.id);
+      const before = await listRefs(git);
+      const { stdout } = await git.git.run(['receive-pack', '--stateless-rpc', git.folder], {
+        folder: git.folder,
+        input: createReadStream(file),
+        environment: protocolOf(request),
+        timeoutMs: 600_000,
+        expect: [0, 1, 128],
+      });
+      return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
+    });
+    return await reply.type('application/x-git-receive-pack-result').send(report);
+  } finally {
+    await rm(room, { recursive: true, force: true });
+  }
+}
+
+function compareRefs(before: readonly Ref[], after: readonly Ref[]): RefChange[] {
+  const old = new Map(before.map(({ name, id }) => [name, id]));
+  const now = new Map(after.map(({ name, id }) => [name, id]));
+  const names = [...new Set([...old.keys(), ...now.keys()])].sort();
+  return names
+    .map((ref) => ({ ref, before: old.get(ref), after: now.get(ref) }))
+    .filter((change) => change.before !== change.after);
+}

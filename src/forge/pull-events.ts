@@ -1,0 +1,51 @@
+import { permissionOf } from './access.ts';
+import type { ForgeContext } from './context.ts';
+import { type Changes, pullPayload } from './payloads.ts';
+import { toPull } from './resources/pull.ts';
+import { toRepository } from './resources/repository.ts';
+import { toUser } from './resources/user.ts';
+import type { IssueRow, RepositoryRow, UserRow } from './rows.ts';
+
+/** Where a pull request stands and who does something to it. */
+export type PullPlace = {
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly actor: UserRow;
+};
+
+export type PullEvent = {
+  /** The Event-Type, such as `pull_request_sync`. */
+  readonly type: string;
+  readonly action: string;
+  readonly changes?: Changes | undefined;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  readonly requestedReviewer?: UserRow | undefined;
+  readonly review?: { readonly type: string; readonly content: string } | undefined;
+  readonly commitId?: string | undefined;
+};
+
+/** Emits an event of the pull request family, as the pull request is in the database now. */
+export function emitPull(context: ForgeContext, place: PullPlace, issueId: number, event: PullEvent): void {
+  const { repository, owner, actor } = place;
+  const { type, requestedReviewer, ...rest } = event;
+  context.emit({
+    type,
+    repository,
+    owner,
+    payload: () => {
+      const { db } = context;
+      const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', issueId);
+      if (!issue) throw new TypeError(`issue ${issueId} is gone while its event is told`);
+      const permission = permissionOf(db, actor, repository, owner);
+      return pullPayload({
+        ...rest,
+        number: issue.number,
+        pullRequest: toPull(context, issue, { repository, owner, viewer: undefined }),
+        requestedReviewer: requestedReviewer && toUser(context, requestedReviewer, undefined),
+        repository: toRepository(context, repository, { owner, viewer: undefined, permission }),
+        sender: toUser(context, actor, undefined),
+      });
+    },
+  });
+}
