@@ -1,0 +1,61 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+
+export const authorization = 'Bearer only-for-the-crash-harness-on-loopback';
+export const secret = 'only-for-the-crash-harness-on-loopback';
+
+/** Posts signed deliveries over so many connections until `stop`, and keeps the uuids that were acknowledged. */
+export function startSending(port: number, connections: number): { acked: string[]; stop(): Promise<void> } {
+  const acked: string[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  let isGoing = true;
+
+  const send = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const uuid = randomUUID();
+      const repository = { id: acked.length % 50, full_name: 'acme/tool', owner: { id: 1 } };
+      const body = JSON.stringify({
+        ref: 'refs/heads/main',
+        before: uuid,
+        after: uuid,
+        repository,
+        pad: 'x'.repeat(1_000),
+      });
+      const outgoing = request({
+        agent,
+        port,
+        host: '127.0.0.1',
+        path: '/webhook',
+        method: 'POST',
+        headers: {
+          authorization,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'x-gitea-delivery': uuid,
+          'x-gitea-event-type': 'push',
+          'x-gitea-signature': createHmac('sha256', secret).update(body).digest('hex'),
+        },
+      });
+      outgoing.on('error', reject);
+      outgoing.on('response', (answer) => {
+        // The status line is the acknowledgement: a forge has its 202 as soon as that arrives.
+        if (answer.statusCode === 202) acked.push(uuid);
+        answer.on('error', reject).on('end', resolve).resume();
+      });
+      outgoing.end(body);
+    });
+
+  const line = async (): Promise<void> => {
+    // The server is killed under us: a broken connection is the end of this line, not of the harness.
+    while (isGoing) await send().catch(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  };
+  const lines = Array.from({ length: connections }, line);
+  return {
+    acked,
+    async stop() {
+      isGoing = false;
+      agent.destroy();
+      await Promise.all(lines);
+    },
+  };
+}
