@@ -19,7 +19,8 @@ const minAgeMs = 10_000;
 /** Creates the list of served repositories. `listed` are patterns of the operator; they need no request. */
 export function createServed(options: {
   client: Client;
-  login: string;
+  /** Name of the account whose stars count. */
+  login: () => Promise<string>;
   listed: readonly string[];
   nowMs: () => number;
 }): Served {
@@ -29,7 +30,9 @@ export function createServed(options: {
   let reading: Promise<void> | undefined;
 
   const read = (): Promise<void> => {
-    reading ??= readStars(options.client, options.login)
+    reading ??= options
+      .login()
+      .then((login) => readStars(options.client, login))
       .then((found) => {
         stars = found;
         readAtMs = options.nowMs();

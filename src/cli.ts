@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { processTerminal, type Terminal } from './commands/terminal.ts';
+import { type Environment, loadSettings } from './config.ts';
+import { messageOf, ReeveError } from './errors.ts';
+
+/** What a command line is run with; a test gives its own. */
+export type CommandContext = { readonly environment: Environment; readonly terminal: Terminal };
+
+const examples = (lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+
+/**
+ * Builds the command line. Commands are imported when they are called, so that `reeve --help` is quick. `finish` is told
+ * the exit status of the command that ran.
+ */
+export function createProgram(context: CommandContext, finish: (status: number) => void): Command {
+  const { environment, terminal } = context;
+  const program = new Command('reeve');
+  const settings = () => loadSettings(environment);
+  program
+    .description(
+      'Keeps the rules of a self-hosted forge: hears what happens, holds it against rules in YAML, does what they ask.',
+    )
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.error(text.trimEnd()),
+    })
+    .showHelpAfterError('(reeve --help tells what there is)')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 fine · 1 problems or failed changes · 2 usage or settings · 3 the forge cannot be reached\n',
+    );
+
+  program
+    .command('serve')
+    .description('run the bot; without FORGE_URL, with an embedded forge beside it and a demo to look at')
+    .option(
+      '--once',
+      'play the demo in a temporary folder and exit: 0 only if every label is where the rules want it',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        'reeve serve',
+        'reeve serve --once',
+        'FORGE_URL=https://git.example.org FORGE_TOKEN_FILE=token reeve serve',
+      ]),
+    )
+    .action(async (options: { once?: boolean }) => {
+      const { serve } = await import('./commands/serve.ts');
+      finish(await serve({ once: options.once ?? false }, await settings(), terminal));
+    });
+
+  program
+    .command('forge')
+    .description('run the embedded forge alone, on loopback')
+    .option('--port <number>', 'port to listen on, 0 for a free one', '3000')
+    .option('--data <folder>', 'where it keeps everything', './data/forge')
+    .option(
+      '--admin <name:password>',
+      'make this site administrator (others on this machine can see it: for trying things)',
+    )
+    .option('--admin-password-file <file>', 'make the site administrator root with the password in this file')
+    .option('--json', 'print one line of JSON with the url once it listens')
+    .addHelpText('after', examples(['reeve forge --port 0 --data ./forge --admin root:password --json']))
+    .action(async (options: Record<string, string> & { json?: boolean }) => {
+      const { forge } = await import('./commands/forge.ts');
+      finish(await forge(options, terminal));
+    });
+
+  program
+    .command('check [paths...]')
+    .description('list the problems of rule files, offline; by default those of this repository')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      examples(['reeve check', 'reeve check rules/ .reeve.yml', 'reeve check --json rules/']),
+    )
+    .action(async (paths: string[], options: { json?: boolean }) => {
+      const { check } = await import('./commands/check.ts');
+      finish(await check(paths, { ...options, rules: environment.REEVE_RULES }, terminal));
+    });
+
+  program
+    .command('test [paths...]')
+    .description(
+      'run the rule tests (NAME.test.yml beside NAME.yml) and tell which rules and steps no case reaches',
+    )
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', examples(['reeve test rules/', 'reeve test rules/demo/labels.test.yml']))
+    .action(async (paths: string[], options: { json?: boolean }) => {
+      const { test } = await import('./commands/test.ts');
+      finish(await test(paths, { ...options, rules: environment.REEVE_RULES }, terminal));
+    });
+
+  program
+    .command('plan')
+    .description('show what the rules would do with one event, and why; nothing is written')
+    .requiredOption('--event <kind>', 'family or Event-Type: pull_request, issues, push, …')
+    .requiredOption('--payload <file>', 'the body of the delivery, JSON or YAML')
+    .option('--facts <file>', 'what is known, name to value; with it no forge is asked')
+    .option('--rules <path>', 'rule file or folder')
+    .option('--json', 'print the run as one line of JSON')
+    .addHelpText(
+      'after',
+      examples([
+        'reeve plan --event pull_request --payload opened.json --facts facts.yml --rules rules/demo',
+      ]),
+    )
+    .action(
+      async (options: { event: string; payload: string; facts?: string; rules?: string; json?: boolean }) => {
+        const { plan } = await import('./commands/plan.ts');
+        finish(await plan(options, await settings(), terminal));
+      },
+    );
+
+  program
+    .command('schema')
+    .description('print the JSON Schema of rule files, for editors')
+    .addHelpText('after', examples(['reeve schema > reeve.schema.json']))
+    .action(async () => {
+      const { schema } = await import('./commands/schema.ts');
+      finish(schema(terminal));
+    });
+
+  return program;
+}
+
+/** Runs a command line and returns its exit status. Whatever went wrong is one message on stderr, never a stack. */
+export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<number> {
+  let status = 0;
+  const program = createProgram(context, (given) => {
+    status = given;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    context.terminal.error(`reeve: ${messageOf(error)}`);
+    return error instanceof ReeveError ? error.exit : 1;
+  }
+}
+
+function version(): string {
+  const about: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return typeof about === 'object' && about !== null && 'version' in about
+    ? String(about.version)
+    : 'unknown';
+}
+
+/** Runs the command line of this process. */
+export async function main(): Promise<void> {
+  const context = { environment: process.env, terminal: processTerminal };
+  process.exitCode = await runCommandLine(process.argv.slice(2), context);
+}
+
+if (import.meta.main) await main();

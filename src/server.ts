@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import { type Account, findAccount } from './account.ts';
+import { createClient } from './client/client.ts';
+import type { Credentials } from './client/credentials.ts';
+import type { Event } from './contract/events.ts';
+import type { Run } from './engine/record.ts';
+import { messageOf, ReeveError } from './errors.ts';
+import { createFactMemory } from './facts/ask.ts';
+import { createDeliveryHandler } from './handle-delivery.ts';
+import type { Log } from './log.ts';
+import { maxConnections, serverOptions } from './receiver/limits.ts';
+import { receiver } from './receiver/route.ts';
+import type { SecretEntry } from './receiver/secrets.ts';
+import { formatProblem } from './rules/problem.ts';
+import type { LoadedRule } from './rules/rule.ts';
+import { loadRuleFiles } from './sources/folder.ts';
+import { createRuleSource } from './sources/rules-for.ts';
+import { createServed } from './sources/served.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+import type { Store } from './store/store.ts';
+import { createWorker } from './worker.ts';
+
+export type ServerOptions = {
+  readonly forge: { readonly url: string; readonly credentials: Credentials };
+  /** Entries that `examineSecrets` found nothing wrong with. */
+  readonly secrets: readonly SecretEntry[];
+  /** Folder of everything that survives a restart. */
+  readonly data: string;
+  /** Folder of the operator's rules; absent: there are none. */
+  readonly rules?: string | undefined;
+  /** Patterns of served repositories, beside the starred ones. */
+  readonly repositories: readonly string[];
+  readonly allowAdmin: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly log: Log;
+  /** Told of every run. */
+  readonly onRun?: (run: Run, event: Event) => void;
+};
+
+/** The bot, running. */
+export interface Server {
+  /** Where it listens. */
+  readonly url: string;
+  readonly store: Store;
+  /** Stops taking deliveries, finishes what is being handled, closes the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the bot: store, receiver, worker. The one place where they are put together. A forge that cannot be reached does
+ * not keep it from starting: deliveries are stored and wait.
+ */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { log } = options;
+  const clock = { now: () => new Date() };
+  const nowMs = (): number => performance.now();
+  const client = createClient({ ...options.forge, log });
+  const account = remembering(() => findAccount(client, options));
+  const login = await greet(account, log);
+  const operatorRules = await loadOperatorRules(options.rules, log);
+
+  const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker' });
+  try {
+    const served = createServed({
+      client,
+      login: async () => login ?? (await account()).login,
+      listed: options.repositories,
+      nowMs,
+    });
+    const rules = createRuleSource({ client, served, operatorRules, nowMs, log });
+    const memory = createFactMemory(nowMs);
+    const { onRun } = options;
+    const handle = createDeliveryHandler({
+      client,
+      account,
+      rules,
+      memory,
+      store,
+      clock,
+      nowMs,
+      ...(onRun ? { onRun } : {}),
+    });
+    const worker = createWorker({ store, handle, log, clock });
+    const app = createApp(options, store, () => worker.wake());
+    const url = await listen(app, options);
+    worker.start();
+    log.info({ url, data: options.data }, 'listening');
+    return {
+      url,
+      store,
+      async stop() {
+        await app.close();
+        await worker.stop();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function createApp(options: ServerOptions, store: Store, onStored: () => void): FastifyInstance {
+  const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
+  app.server.maxConnections = maxConnections;
+  app.register(receiver, { store, secrets: options.secrets, log: options.log, onStored });
+  // Health says no more than its state: it is the one thing that a stranger may ask.
+  app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
+  app.get('/readyz', async (_request, reply) => {
+    const health = await store.healthy();
+    if (!health.ok) options.log.warn({ reason: health.reason }, 'not ready');
+    const status = health.ok ? 'ok' : 'unavailable';
+    return reply
+      .code(health.ok ? 200 : 503)
+      .type('application/json')
+      .send(JSON.stringify({ status }));
+  });
+  return app;
+}
+
+async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    if (typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'EADDRINUSE') {
+      throw new ReeveError(
+        'port-taken',
+        `PORT ${port} on ${host} is taken: another program listens there; set PORT`,
+        { cause },
+      );
+    }
+    throw new ReeveError('settings', `HOST ${host} PORT ${port}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Says whom Reeve acts as. Returns its name, or undefined where the forge cannot be asked now. */
+async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
+  try {
+    const { login } = await account();
+    log.info({ account: login }, `acting as @${login}; events by @${login} trigger nothing`);
+    return login;
+  } catch (error) {
+    if (!(error instanceof ReeveError) || !error.retryable) throw error;
+    log.warn({ error: error.message }, 'the forge cannot be asked now; deliveries are stored and wait');
+    return undefined;
+  }
+}
+
+/** Returns a function that asks until it has an answer and then keeps it. */
+function remembering<T>(ask: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return () => {
+    known ??= ask().catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
+
+async function loadOperatorRules(folder: string | undefined, log: Log): Promise<readonly LoadedRule[]> {
+  if (folder === undefined) {
+    log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
+    return [];
+  }
+  const files = await loadRuleFiles([folder]);
+  for (const file of files.filter(({ problems }) => problems.length > 0)) {
+    log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
+  }
+  const rules = files.flatMap((file) => file.rules);
+  log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
+  return rules;
+}
