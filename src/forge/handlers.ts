@@ -1,11 +1,33 @@
+import { collaboratorHandlers } from './collaborators.ts';
+import { commentHandlers } from './comments.ts';
 import { contentsHandlers } from './contents.ts';
 import type { Handlers } from './handler.ts';
+import { hookHandlers } from './hooks.ts';
 import { instanceHandlers } from './instance.ts';
+import { issueLabelHandlers } from './issue-labels.ts';
+import { issueHandlers } from './issues.ts';
+import { labelHandlers } from './labels.ts';
+import { milestoneHandlers } from './milestones.ts';
+import { organizationHandlers } from './organizations.ts';
+import { repositoryHandlers } from './repositories.ts';
+import { starHandlers } from './stars.ts';
+import { tokenHandlers } from './tokens.ts';
 import { userHandlers } from './users.ts';
 
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
 export const handlers: Handlers = {
   ...contentsHandlers,
+  ...collaboratorHandlers,
+  ...commentHandlers,
+  ...hookHandlers,
+  ...issueLabelHandlers,
+  ...issueHandlers,
+  ...labelHandlers,
+  ...milestoneHandlers,
+  ...organizationHandlers,
+  ...repositoryHandlers,
+  ...starHandlers,
+  ...tokenHandlers,
   ...instanceHandlers,
   ...userHandlers,
 };

@@ -36,6 +36,8 @@ export function guard(
   actor: Actor,
 ): Target {
   guardScopes(operation, actor);
+  // The group of one's own things asks for somebody before it looks anything up.
+  if (/^\/user(\/|$)/.test(operation.path)) requireUser(actor);
   const target = findTarget(db, operation, params, actor);
   guardRole(db, operation, actor, target);
   const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;
@@ -142,12 +144,16 @@ function guardUnits(operation: Operation, repository: RepositoryRow): void {
   }
 }
 
+function requireUser(actor: Actor): void {
+  if (!actor.user) throw new ForgeProblem(401, 'token is required');
+}
+
 const needed: Readonly<Record<string, Permission>> = { writer: 'write', admin: 'admin', owner: 'owner' };
 
 function guardRole(db: Database, operation: Operation, actor: Actor, target: Target): void {
   const { access, method } = operation;
   const mayBeAnonymous = access === 'anyone' || (access === 'reader' && method === 'GET');
-  if (!mayBeAnonymous && !actor.user) throw new ForgeProblem(401, 'token is required');
+  if (!mayBeAnonymous) requireUser(actor);
   if (access === 'site' && !actor.user?.is_admin)
     throw new ForgeProblem(403, 'user should be the site admin');
   if (target.kind === 'repository' && !reaches(target.permission, needed[access] ?? 'read')) {

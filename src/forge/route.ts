@@ -114,7 +114,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
       headers[name] = value;
     },
     total(count) {
-      if (!operation.paging || operation.paging === 'body') return;
+      if (operation.paging === 'body') return;
       const address = new URL(request.url, `${context.rootUrl()}/`);
       const links = operation.paging === 'link';
       Object.assign(headers, pageHeaders({ total: count, page, links, address }));

@@ -63,9 +63,9 @@ function loadRelated(context: ForgeContext, issues: readonly IssueRow[]) {
   };
 }
 
-/** Members of an issue that both its own shape and that of its pull request carry. */
-export function toShared(context: ForgeContext, issue: IssueRow, place: IssuePlace, related?: Related) {
-  const { labels, assignees, milestones, users } = related ?? loadRelated(context, [issue]);
+/** Members that say what an issue is about and how it stands. */
+function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, related: Related) {
+  const { labels, assignees, milestones, users } = related;
   const userOf = (id: number) => {
     const user = users.get(id);
     return user ? toUser(context, user, place.viewer) : null;
@@ -106,7 +106,7 @@ function toShape(context: ForgeContext, issue: IssueRow, place: IssuePlace, rela
     id: issue.id,
     url: `${context.rootUrl()}/api/v1/repos/${full_name}/issues/${issue.number}`,
     html_url,
-    ...toShared(context, issue, place, related),
+    ...toContent(context, issue, place, related),
     original_author: '',
     original_author_id: 0,
     ref: issue.ref,

@@ -1,0 +1,91 @@
+import { permissionOf } from './access.ts';
+import type { ForgeContext } from './context.ts';
+import { type Changes, commentPayload, issuePayload, pullPayload } from './payloads.ts';
+import { toComment } from './resources/comment.ts';
+import { toIssue } from './resources/issue.ts';
+import { toRepository } from './resources/repository.ts';
+import { toUser } from './resources/user.ts';
+import type { CommentRow, IssueRow, RepositoryRow, UserRow } from './rows.ts';
+
+/** An issue or pull request, where it is, and who does something to it. */
+export type IssueScene = {
+  readonly issueId: number;
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly actor: UserRow;
+};
+
+type IssueNews = {
+  /** Which of the kind's Event-Types: absent is the kind itself (`issues`, `pull_request`). */
+  readonly topic?: 'assign' | 'label' | 'milestone';
+  readonly action: string;
+  readonly changes?: Changes;
+};
+
+/** Tells hooks what happened to an issue or pull request, as it is now. */
+export function announceIssue(context: ForgeContext, scene: IssueScene, news: IssueNews): void {
+  const issue = readIssue(context, scene.issueId);
+  const kind = issue.is_pull ? 'pull_request' : 'issue';
+  const plain = issue.is_pull ? 'pull_request' : 'issues';
+  const { repository, owner } = scene;
+  context.emit({
+    type: news.topic === undefined ? plain : `${kind}_${news.topic}`,
+    repository,
+    owner,
+    payload() {
+      const event = {
+        action: news.action,
+        number: issue.number,
+        changes: news.changes,
+        ...surroundings(context, scene),
+      };
+      return issue.is_pull
+        ? pullPayload({ ...event, pullRequest: context.toPull(context, issue, asPublic(scene)) })
+        : issuePayload({ ...event, issue: toIssue(context, issue, asPublic(scene)) });
+    },
+  });
+}
+
+/** Tells hooks what happened to a comment; for a removed one the row that was. */
+export function announceComment(
+  context: ForgeContext,
+  scene: IssueScene,
+  news: { comment: CommentRow; action: 'created' | 'edited' | 'deleted'; changes?: { body: string } },
+): void {
+  const issue = readIssue(context, scene.issueId);
+  const { repository, owner } = scene;
+  context.emit({
+    type: issue.is_pull ? 'pull_request_comment' : 'issue_comment',
+    repository,
+    owner,
+    payload: () =>
+      commentPayload({
+        action: news.action,
+        issue: toIssue(context, issue, asPublic(scene)),
+        pullRequest: issue.is_pull ? context.toPull(context, issue, asPublic(scene)) : undefined,
+        comment: toComment(context, news.comment, issue, asPublic(scene)),
+        changes: news.changes && { ...news.changes },
+        ...surroundings(context, scene),
+      }),
+  });
+}
+
+/** A payload shows what anybody sees: its reader is not known. */
+function asPublic({ repository, owner }: IssueScene) {
+  return { repository, owner, viewer: undefined };
+}
+
+/** The repository comes with the actor's permissions. */
+function surroundings(context: ForgeContext, { repository, owner, actor }: IssueScene) {
+  const permission = permissionOf(context.db, actor, repository, owner);
+  return {
+    repository: toRepository(context, repository, { owner, viewer: undefined, permission }),
+    sender: toUser(context, actor, undefined),
+  };
+}
+
+function readIssue(context: ForgeContext, id: number): IssueRow {
+  const issue = context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id);
+  if (!issue) throw new TypeError(`issue ${id} is gone while it is announced`);
+  return issue;
+}

@@ -1,0 +1,145 @@
+import { readableCondition } from './access.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem, found } from './errors.ts';
+import { readBranch } from './git/refs.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { secondsOf } from './instants.ts';
+import { announceRepository, assertRepositoryName, createRepository, isTaken } from './new-repository.ts';
+import { toRepositories, toRepository } from './resources/repository.ts';
+import type { RepositoryRow } from './rows.ts';
+import { mergeSettings } from './settings.ts';
+
+/** Gives a repository another name; the old one keeps leading to it until somebody else takes it. */
+function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, name: string): void {
+  const { db } = context;
+  const lower = name.toLowerCase();
+  assertRepositoryName(name);
+  if (lower !== repository.lower_name) {
+    if (isTaken(context, owner, name))
+      throw new ForgeProblem(422, `repo name is already taken [name: ${name}]`);
+    db.run('DELETE FROM redirects WHERE owner_id = ? AND lower_name = ?', owner.id, lower);
+    db.run(
+      'INSERT OR REPLACE INTO redirects (owner_id, lower_name, repo_id) VALUES (?, ?, ?)',
+      owner.id,
+      repository.lower_name,
+      repository.id,
+    );
+  }
+  db.run('UPDATE repositories SET name = ?, lower_name = ? WHERE id = ?', name, lower, repository.id);
+}
+
+type Edit = Readonly<Record<string, unknown>> & {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly website?: string | null | undefined;
+  readonly private?: boolean | null | undefined;
+  readonly template?: boolean | null | undefined;
+  readonly archived?: boolean | null | undefined;
+};
+
+function updateRepository(context: ForgeContext, target: RepositoryTarget, edit: Edit, branch: string): void {
+  const { repository } = target;
+  const now = secondsOf(context.clock());
+  if (edit.name !== undefined && edit.name !== repository.name) rename(context, target, edit.name);
+  const archivedAt = (edit.archived ?? repository.archived_at > 0) ? repository.archived_at || now : 0;
+  context.db.run(
+    `UPDATE repositories SET description = ?, website = ?, is_private = ?, is_template = ?, archived_at = ?,
+       default_branch = ?, settings = ?, updated_at = ? WHERE id = ?`,
+    edit.description ?? repository.description,
+    edit.website ?? repository.website,
+    edit.private ?? repository.is_private,
+    edit.template ?? repository.is_template,
+    archivedAt,
+    branch,
+    mergeSettings(repository, edit),
+    now,
+    repository.id,
+  );
+}
+
+/** Returns the default branch after an edit: one that does not exist is ignored, except in an empty repository. */
+async function branchAfter(
+  context: ForgeContext,
+  repository: RepositoryRow,
+  wanted: string | null | undefined,
+): Promise<string> {
+  if (!wanted || wanted === repository.default_branch) return repository.default_branch;
+  const exists = await readBranch(context.git.open(repository.id), wanted);
+  if (!exists && !repository.is_empty) return repository.default_branch;
+  await context.git.setDefaultBranch(repository.id, wanted);
+  return wanted;
+}
+
+/** Ids of what an account owns, works on as a collaborator, or reaches through a team: each part by its own index. */
+const ownIds = /* sql */ `
+SELECT id FROM repositories WHERE owner_id = ?1
+UNION SELECT repo_id FROM collaborators WHERE user_id = ?1
+UNION SELECT r.id FROM team_members m JOIN teams t ON t.id = m.team_id AND t.includes_all_repositories = 1
+  JOIN repositories r ON r.owner_id = m.org_id WHERE m.user_id = ?1
+UNION SELECT x.repo_id FROM team_members m JOIN team_repositories x ON x.team_id = m.team_id WHERE m.user_id = ?1`;
+
+/** What answers for repositories. */
+export const repositoryHandlers = defineHandlers({
+  getRepository: (call) => toRepository(call.context, call.repository, { ...call, viewer: call.caller }),
+
+  async createRepository({ context, caller, body }) {
+    const repository = await createRepository(context, caller, caller, body);
+    return toRepository(context, repository, { owner: caller, viewer: caller });
+  },
+
+  async createOrganizationRepository({ context, organization, caller, body }) {
+    const repository = await createRepository(context, organization, caller, body);
+    return toRepository(context, repository, { owner: organization, viewer: caller });
+  },
+
+  async editRepository(call) {
+    const { context, repository, owner, caller, body } = call;
+    const branch = await branchAfter(context, repository, body.default_branch);
+    const edited = context.db.transaction(() => {
+      updateRepository(context, call, body, branch);
+      return found(context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id));
+    });
+    return toRepository(context, edited, { owner, viewer: caller });
+  },
+
+  deleteRepository({ context, repository, owner, caller }) {
+    context.db.transaction(() => {
+      announceRepository(context, { repository, owner, actor: caller, action: 'deleted' });
+      context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
+      context.db.afterCommit(() => context.git.remove(repository.id));
+    });
+    return undefined;
+  },
+
+  listOrganizationRepositories({ context, organization, caller, page, reply }) {
+    const { db } = context;
+    // As on the baseline, an anonymous caller's count leaves private ones out and a signed-in caller's does not.
+    const open = caller ? '' : 'AND is_private = 0';
+    const count = `SELECT count(*) AS count FROM repositories WHERE owner_id = ? ${open}`;
+    reply.total(db.get<{ count: number }>(count, organization.id)?.count ?? 0);
+    const readable = readableCondition(caller);
+    const rows = db.all<RepositoryRow>(
+      `SELECT r.* FROM (SELECT * FROM repositories WHERE owner_id = ? ${open} ORDER BY id LIMIT ? OFFSET ?) r
+       JOIN users o ON o.id = r.owner_id WHERE ${readable.sql} ORDER BY r.id`,
+      organization.id,
+      page.limit,
+      page.offset,
+      ...readable.values,
+    );
+    return toRepositories(context, rows, caller);
+  },
+
+  listOwnRepositories({ context, caller, page, reply }) {
+    const { db } = context;
+    reply.total(
+      db.get<{ count: number }>(`SELECT count(*) AS count FROM (${ownIds})`, caller.id)?.count ?? 0,
+    );
+    const rows = db.all<RepositoryRow>(
+      `SELECT * FROM repositories WHERE id IN (${ownIds}) ORDER BY lower_name, id LIMIT ?2 OFFSET ?3`,
+      caller.id,
+      page.limit,
+      page.offset,
+    );
+    return toRepositories(context, rows, caller);
+  },
+});
