@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { createForge } from '../../src/forge/forge.ts';
+
+/** A forge that the contract suite runs on: the embedded one, or a real one named by the environment. */
+export interface ContractForge {
+  /** Address without a slash at the end; the API stands below `/api/v1`. */
+  readonly url: string;
+  /** A site administrator's token with every scope. */
+  readonly adminToken: string;
+  /** Sends one request with plain fetch and reads the answer whole; redirects are answers. */
+  ask(method: string, path: string, options?: Ask): Promise<Answer>;
+  /** Makes a person with a token of every scope, under a name nobody had before. */
+  makeUser(options?: { visibility?: string; restricted?: boolean }): Promise<Account>;
+  /** Makes an organization that the account owns; returns its name. */
+  makeOrganization(owner: Account, options?: { visibility?: string }): Promise<string>;
+  /** Makes a repository in the account, or in one of its organizations; returns `owner/name`. */
+  makeRepository(owner: Account, options?: Record<string, unknown> & { in?: string }): Promise<string>;
+  /** Makes a person a collaborator of a repository of the owner. */
+  share(repository: string, owner: Account, options: { with: Account; permission: string }): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Account = { readonly name: string; readonly password: string; readonly token: string };
+export type Ask = {
+  /** Who asks; absent: nobody. */
+  readonly as?: Account | string | undefined;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+};
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON, undefined where it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any;
+};
+
+/** Every forge the suite runs on now: `describe.each(contractForges)('… on $name', ({ start }) => …)`. */
+export const contractForges: readonly { readonly name: string; start(): Promise<ContractForge> }[] = [
+  { name: 'the embedded forge', start: startEmbedded },
+  ...realForges(),
+];
+
+async function startEmbedded(): Promise<ContractForge> {
+  const forge = await createForge({ clock: () => new Date() });
+  const url = await forge.listen();
+  await forge.createAdministrator({ name: 'root', password: 'correct horse' });
+  const token = await makeToken(url, 'root', 'correct horse');
+  return createContractForge(url, token, () => forge.close());
+}
+
+function realForges(): { name: string; start(): Promise<ContractForge> }[] {
+  const { FORGE_URL: url, FORGE_TOKEN: token } = process.env;
+  if (!url || !token) return [];
+  const root = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  return [{ name: root, start: async () => createContractForge(root, token, async () => {}) }];
+}
+
+/** Returns a name no earlier run has used. */
+export function freshName(prefix: string): string {
+  return `${prefix}-${randomBytes(5).toString('hex')}`;
+}
+
+function createContractForge(url: string, adminToken: string, close: () => Promise<void>): ContractForge {
+  const ask = (method: string, path: string, options: Ask = {}) =>
+    send(`${url}/api/v1${path}`, method, options);
+  const must = async (method: string, path: string, options: Ask): Promise<Answer> => {
+    const answer = await ask(method, path, options);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer;
+  };
+  return {
+    url,
+    adminToken,
+    ask,
+    close,
+    async makeUser(options = {}) {
+      const name = freshName('user');
+      const password = randomBytes(12).toString('hex');
+      const body = {
+        username: name,
+        email: `${name}@example.org`,
+        password,
+        must_change_password: false,
+        ...options,
+      };
+      await must('POST', '/admin/users', { as: adminToken, body });
+      return { name, password, token: await makeToken(url, name, password) };
+    },
+    async makeOrganization(owner, options = {}) {
+      const username = freshName('org');
+      await must('POST', '/orgs', { as: owner, body: { username, ...options } });
+      return username;
+    },
+    async makeRepository(owner, { in: organization, ...options } = {}) {
+      const path = organization === undefined ? '/user/repos' : `/orgs/${organization}/repos`;
+      const body = { name: freshName('repo'), ...options };
+      const answer = await must('POST', path, { as: owner, body });
+      return answer.json.full_name;
+    },
+    async share(repository, owner, { with: other, permission }) {
+      const path = `/repos/${repository}/collaborators/${other.name}`;
+      await must('PUT', path, { as: owner, body: { permission } });
+    },
+  };
+}
+
+/** Returns the header of Basic credentials. */
+export function basic(name: string, password: string): { authorization: string } {
+  return { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` };
+}
+
+async function makeToken(url: string, name: string, password: string): Promise<string> {
+  const answer = await send(`${url}/api/v1/users/${name}/tokens`, 'POST', {
+    headers: basic(name, password),
+    body: { name: freshName('token'), scopes: ['all'] },
+  });
+  return answer.json.sha1;
+}
+
+async function send(address: string, method: string, { as, body, headers }: Ask): Promise<Answer> {
+  const token = typeof as === 'object' ? as.token : as;
+  const response = await fetch(address, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === undefined ? {} : { authorization: `token ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parse(text) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Plain text is an answer too: the test looks at `text`.
+    return undefined;
+  }
+}
