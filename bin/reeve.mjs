@@ -13,7 +13,7 @@ const pinned = here('../node_modules/node/bin/node');
 if (isRecent) {
   // A checkout runs its sources; the installed package its bundle, since Node strips no types below node_modules.
   const isInstalled = here('.').includes('/node_modules/');
-  const { main } = await import(isInstalled ? '../dist/cli.mjs' : '../src/cli.ts');
+  const { main } = await import(isInstalled ? '../dist/cli/cli.mjs' : '../src/cli.ts');
   await main();
 } else if (existsSync(pinned)) {
   const child = spawn(pinned, [here('./reeve.mjs'), ...process.argv.slice(2)], { stdio: 'inherit' });

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { processTerminal, type Terminal } from './commands/terminal.ts';
 import { type Environment, loadSettings } from './config.ts';
 import { messageOf, ReeveError } from './errors.ts';
+import { packageVersion } from './package.ts';
 
 /** What a command line is run with; a test gives its own. */
 export type CommandContext = { readonly environment: Environment; readonly terminal: Terminal };
@@ -22,7 +22,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .description(
       'Keeps the rules of a self-hosted forge: hears what happens, holds it against rules in YAML, does what they ask.',
     )
-    .version(version(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureOutput({
@@ -144,13 +144,6 @@ export async function runCommandLine(argv: readonly string[], context: CommandCo
     context.terminal.error(`reeve: ${messageOf(error)}`);
     return error instanceof ReeveError ? error.exit : 1;
   }
-}
-
-function version(): string {
-  const about: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return typeof about === 'object' && about !== null && 'version' in about
-    ? String(about.version)
-    : 'unknown';
 }
 
 /** Runs the command line of this process. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
-import { repositoryPaths } from '../sources/repository-file.ts';
+import { repositoryPaths } from '../sources/paths.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */

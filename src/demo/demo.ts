@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Terminal } from '../commands/terminal.ts';
 import type { Settings } from '../config.ts';
 import type { Event } from '../contract/events.ts';
@@ -9,6 +8,7 @@ import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { createForge } from '../forge/forge.ts';
 import { createLog } from '../log.ts';
+import { packageRoot } from '../package.ts';
 import { loadRuleFile } from '../rules/load.ts';
 import { formatProblems } from '../rules/problem.ts';
 import { registry } from '../rules/registry.ts';
@@ -24,7 +24,7 @@ import {
 } from './repository.ts';
 import { playScenario, type WaitForRun } from './scenario.ts';
 
-const ruleFile = fileURLToPath(new URL('../../rules/demo/labels.yml', import.meta.url));
+const ruleFile = join(packageRoot, 'rules/demo/labels.yml');
 
 /**
  * Starts the embedded forge and the bot beside it, and plays a short scenario through the real receiver. Every step is

@@ -65,7 +65,8 @@ export async function cloneAs(options: {
         await writeFile(join(folder, path), content);
         await git('add', '--', path);
       }
-      await git('commit', '--quiet', '-m', message);
+      // A demo that was interrupted has committed this already.
+      if ((await git('status', '--porcelain')) !== '') await git('commit', '--quiet', '-m', message);
       await git('push', '--quiet', 'origin', 'HEAD');
       return git('rev-parse', 'HEAD');
     },

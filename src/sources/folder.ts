@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/load.ts';
 import { registry } from '../rules/registry.ts';
-import type { Level } from '../rules/rule.ts';
+import { levelOf } from './paths.ts';
 
 /** A rule file of a folder with what became of it. `text` is there so that problems can be shown with their line. */
 export type FolderFile = LoadedFile & { readonly path: string };
@@ -39,18 +39,15 @@ async function inFolder(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Loads every rule file at these paths. A file that is broken, or cannot be read, has problems and no rules; the others
+ * Loads every rule file at these paths, a repository's own file by what repositories may do. A file that is broken, or cannot be read, has problems and no rules; the others
  * are as if it were not there.
  */
-export async function loadRuleFiles(
-  paths: readonly string[],
-  level: Level = 'operator',
-): Promise<readonly FolderFile[]> {
+export async function loadRuleFiles(paths: readonly string[]): Promise<readonly FolderFile[]> {
   const found = await findRuleFiles(paths);
   return Promise.all(
     found.map(async (path) => {
       const text = await readFile(path, 'utf8');
-      return { path, ...loadRuleFile({ path, text, level, commit: '', registry }) };
+      return { path, ...loadRuleFile({ path, text, level: levelOf(path), commit: '', registry }) };
     }),
   );
 }

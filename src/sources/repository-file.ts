@@ -7,9 +7,7 @@ import { type LoadedFile, loadRuleFile } from '../rules/load.ts';
 import { formatProblem } from '../rules/problem.ts';
 import { registry } from '../rules/registry.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-
-/** Where a repository may keep its rules. Exactly one of them may be there. */
-export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reeve.yml'] as const;
+import { repositoryPaths } from './paths.ts';
 
 const maxBytes = 64 * 1024;
 

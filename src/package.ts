@@ -1,0 +1,20 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Folder of this package: the checkout, or where it is installed. Sources and bundle lie at different depths below it. */
+export const packageRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+function findRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) || dirname(folder) === folder
+    ? folder
+    : findRoot(dirname(folder));
+}
+
+/** Returns the version of this package. */
+export function packageVersion(): string {
+  const about: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  return typeof about === 'object' && about !== null && 'version' in about
+    ? String(about.version)
+    : 'unknown';
+}
