@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { silentLog } from '../../../src/log.ts';
+import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { createWorker } from '../../../src/worker.ts';
+
+export type DrainResult = {
+  readonly handled: number;
+  readonly misordered: number;
+  readonly perSecond: number;
+  readonly growthBytes: number;
+};
+
+/** Repositories and issues of each: 1,000 lanes. */
+const repositories = 50;
+const issues = 20;
+
+async function drain(path: string, deliveries: number): Promise<DrainResult> {
+  const store = await openSqliteStore({ path, role: 'worker' });
+  for (let from = 0; from < deliveries; from += 1_000) {
+    await Promise.all(
+      Array.from({ length: Math.min(1_000, deliveries - from) }, (_, at) => {
+        const number = from + at;
+        const index = (Math.floor(number / repositories) % issues) + 1;
+        const repository = { id: (number % repositories) + 1, full_name: 'acme/tool', owner: { id: 1 } };
+        const body = { action: 'edited', number: index, issue: { number: index }, repository, at: number };
+        return store.accept({
+          uuid: randomUUID(),
+          eventType: 'issues',
+          entry: 'bench',
+          contentType: 'application/json',
+          receivedAt: new Date(),
+          body: Buffer.from(JSON.stringify({ ...body, pad: 'x'.repeat(1_000) })),
+        });
+      }),
+    );
+  }
+  const newest = new Map<string, number>();
+  let handled = 0;
+  let misordered = 0;
+  let earlyBytes = 0;
+  const startMs = performance.now();
+  await new Promise<void>((resolve) => {
+    const worker = createWorker({
+      store,
+      log: silentLog,
+      concurrency: 16,
+      handle: async ({ id, lane = '' }) => {
+        if (Number(id) < (newest.get(lane) ?? 0)) misordered += 1;
+        newest.set(lane, Number(id));
+        handled += 1;
+        if (handled === Math.floor(deliveries / 10)) earlyBytes = process.memoryUsage.rss();
+        return [];
+      },
+      onEnd: () => {
+        if (handled === deliveries) resolve();
+      },
+    });
+    worker.start();
+  });
+  const perSecond = handled / ((performance.now() - startMs) / 1_000);
+  const growthBytes = Math.max(process.memoryUsage.rss() - earlyBytes, 0);
+  await store.close();
+  return { handled, misordered, perSecond, growthBytes };
+}
+
+process.on('message', async ({ deliveries }: { deliveries: number }) => {
+  process.send?.(await drain(process.argv[2] ?? '', deliveries));
+});
+process.on('disconnect', () => process.exit(1));
+process.send?.('ready');

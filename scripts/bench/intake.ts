@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Child, startChild } from './child.ts';
+import { authorization, type Load, type LoadResult } from './intake/load.ts';
+import { type BenchRow, type Measure, median, round } from './row.ts';
+
+const connections = 64;
+const kinds = ['bare', 'reeve', 'octokit'] as const;
+type Kind = (typeof kinds)[number];
+type Server = { readonly child: Child; readonly port: number };
+
+/**
+ * Durable intake: 8 KB deliveries over 64 connections, each with its own uuid and body, header and signature verified,
+ * synced before the 202. Beside it, in turns, a bare fastify that parses the same body, and @octokit/webhooks.
+ */
+export const measure: Measure = async ({ quick }) => {
+  const rounds = quick ? 3 : 7;
+  const perConnection = quick ? 150 : 300;
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
+  const { child: load } = await startChild(new URL('./intake/load.ts', import.meta.url));
+  const servers = new Map<Kind, Server>();
+  try {
+    for (const kind of kinds) servers.set(kind, await startServer(kind, join(folder, 'reeve.db')));
+    const results = new Map<Kind, LoadResult[]>(kinds.map((kind) => [kind, []]));
+    // The first round warms up and is not counted.
+    for (let at = 0; at <= rounds; at += 1) {
+      for (const [kind, { port }] of servers) {
+        const result = await load.ask<LoadResult>({ port, connections, perConnection } satisfies Load);
+        if (result.refused > 0) throw new Error(`${kind} refused ${result.refused} requests`);
+        if (at > 0) results.get(kind)?.push(result);
+      }
+    }
+    const reeve = serverOf(servers, 'reeve');
+    const counts = await reeve.child.ask<Record<string, number>>('counts');
+    const sent = (rounds + 1) * connections * perConnection;
+    if (counts.accepted !== sent) throw new Error(`${sent} sent, stored ${JSON.stringify(counts)}`);
+    const loadedBytes = await reeve.child.ask<number>('memory');
+    await sendHostile(reeve.port, 200 * 2 ** 20);
+    const hostileBytes = await reeve.child.ask<number>('memory');
+    return rowsOf(results, loadedBytes, hostileBytes);
+  } finally {
+    await load.stop();
+    for (const { child } of servers.values()) await child.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+function rowsOf(
+  results: ReadonlyMap<Kind, readonly LoadResult[]>,
+  loaded: number,
+  hostile: number,
+): BenchRow[] {
+  const of = (kind: Kind, member: 'perSecond' | 'p99Ms'): number =>
+    median((results.get(kind) ?? []).map((result) => result[member]));
+  // Round by round: neighbours in time share the noise.
+  const ratioTo = (kind: Kind): number =>
+    median(
+      (results.get('reeve') ?? []).map(
+        (own, at) => own.perSecond / (results.get(kind)?.[at]?.perSecond ?? 1),
+      ),
+    );
+  const rate = of('reeve', 'perSecond');
+  const p99 = of('reeve', 'p99Ms');
+  const p99Ratio = p99 / of('bare', 'p99Ms');
+  const megabytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
+  const memory = (name: string, bytes: number): BenchRow => ({
+    name,
+    value: megabytes(bytes),
+    unit: 'MB',
+    against: '',
+    ratio: null,
+    target: '<= 150 MB',
+    ok: megabytes(bytes) <= 150,
+  });
+  const intake = (against: string, kind: Kind, target: number): BenchRow => ({
+    name: 'durable intake, 8 KB, 64 connections',
+    value: Math.round(rate),
+    unit: 'deliveries/s',
+    against: `${against}: ${Math.round(of(kind, 'perSecond'))}/s`,
+    ratio: round(ratioTo(kind)),
+    target: `>= ${target} x`,
+    ok: ratioTo(kind) >= target,
+  });
+  return [
+    intake('bare fastify that parses and stores nothing', 'bare', 0.9),
+    intake('@octokit/webhooks, stores nothing', 'octokit', 1.5),
+    {
+      name: 'p99 latency of that intake',
+      value: round(p99),
+      unit: 'ms',
+      against: `bare fastify: ${round(of('bare', 'p99Ms'))} ms`,
+      ratio: round(p99Ratio),
+      target: '<= 2.5 x and <= 20 ms',
+      ok: p99Ratio <= 2.5 && p99 <= 20,
+    },
+    memory('memory under that load', loaded),
+    memory('memory after a hostile 200 MB body', hostile),
+  ];
+}
+
+async function startServer(kind: Kind, path: string): Promise<Server> {
+  const { child, ready } = await startChild(new URL('./intake/server.ts', import.meta.url), [kind, path]);
+  return { child, port: Number(ready) };
+}
+
+function serverOf(servers: ReadonlyMap<Kind, Server>, kind: Kind): Server {
+  const server = servers.get(kind);
+  if (server === undefined) throw new Error(`no server ${kind}`);
+  return server;
+}
+
+/** Sends a body without a length and without an end in sight, as fast as it is taken, until cut off. */
+async function sendHostile(port: number, bytes: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  const chunk = Buffer.concat([Buffer.from('10000\\r\\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\\r\\n')]);
+  let isOpen = true;
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      isOpen = false;
+      resolve();
+    });
+  });
+  // Being reset is what is expected.
+  socket.on('error', () => {}).resume();
+  socket.write(
+    `POST /webhook HTTP/1.1\\r\\nhost: x\\r\\ncontent-type: application/json\\r\\nauthorization: ${authorization}\\r\\ntransfer-encoding: chunked\\r\\n\\r\\n`,
+  );
+  for (let sent = 0; sent < bytes && isOpen; sent += chunk.length) {
+    if (!socket.write(chunk)) {
+      await Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]);
+    }
+  }
+  socket.destroy();
+  await closed;
+}
