@@ -1,5 +1,12 @@
+import type { z } from 'zod';
+import { ReeveError } from '../errors.ts';
 import type { FactRequest } from '../facts/fact.ts';
+import { type Condition, compileCondition, type ExpressionPlace } from './conditions.ts';
+import type { Environment } from './environment.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { ExpressionProblem } from './resolve.ts';
+import { compileTemplate, hasTemplate, opening, type Template } from './template.ts';
+import { definitionOf } from './types.ts';
 import type { Finding } from './verdict.ts';
 
 /** The arguments of a step: as written, and what becomes of them once the facts they name are known. */
@@ -18,3 +25,147 @@ export type ResolvedArguments = {
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string; readonly cause?: Error }
 );
+
+/** A place in the arguments: names of members and numbers of items. */
+export type ArgumentPath = readonly (string | number)[];
+export type ArgumentProblem = { readonly path: ArgumentPath; readonly problem: ExpressionProblem };
+
+/** One text of the arguments that is not what the action gets. */
+type Slot = {
+  readonly path: ArgumentPath;
+  readonly schema: z.ZodType;
+  readonly fills: { readonly condition: Condition } | { readonly template: Template };
+};
+
+/**
+ * Returns the arguments of a step with their conditions and templates compiled, or all problems of these. `written` has
+ * passed the action's schema, which says where conditions and templates may stand; a `${{` elsewhere is a problem.
+ */
+export function compileArguments(
+  written: unknown,
+  schema: z.ZodType,
+  environment: Environment,
+  placeOf: (path: ArgumentPath) => ExpressionPlace,
+): { readonly arguments: StepArguments } | { readonly problems: readonly ArgumentProblem[] } {
+  const problems: ArgumentProblem[] = [];
+  const slots: Slot[] = [];
+  for (const found of textsOf(written, schema, [])) {
+    const compiled = compileText(found, environment, placeOf);
+    if (compiled === undefined) continue;
+    if ('problems' in compiled) {
+      problems.push(...compiled.problems.map((problem) => ({ path: found.path, problem })));
+    } else {
+      slots.push({ path: found.path, schema: found.schema, fills: compiled });
+    }
+  }
+  if (problems.length > 0) return { problems };
+  const facts = slots.flatMap(({ fills }) => ('condition' in fills ? fills.condition : fills.template).facts);
+  return { arguments: { written, facts, resolve: (knowledge) => resolveSlots(written, slots, knowledge) } };
+}
+
+type Text = {
+  readonly path: ArgumentPath;
+  readonly text: string;
+  readonly schema: z.ZodType;
+  readonly holds: unknown;
+};
+
+/** Yields every text of the arguments with what its schema says it holds. */
+function* textsOf(value: unknown, schema: z.ZodType | undefined, path: ArgumentPath): Generator<Text> {
+  const inner = schema && unwrap(schema, value);
+  if (typeof value === 'string') {
+    if (inner) yield { path, text: value, schema: inner, holds: inner.meta()?.holds };
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const definition = inner && definitionOf(inner);
+  for (const [key, member] of Object.entries(value)) {
+    const step = Array.isArray(value) ? Number(key) : key;
+    const shape = definition?.shape?.[key] ?? definition?.element ?? definition?.valueType;
+    yield* textsOf(member, shape, [...path, step]);
+  }
+}
+
+/** Returns the schema that says something of the value: the inside of optional ones, the fitting one of several. */
+function unwrap(schema: z.ZodType, value: unknown): z.ZodType {
+  let current = schema;
+  for (let step = 0; step < 16 && current.meta()?.holds === undefined; step += 1) {
+    const { innerType, in: before, options, getter } = definitionOf(current);
+    const fitting = options?.find((option) => option.safeParse(value).success);
+    const next = innerType ?? before ?? fitting ?? getter?.();
+    if (next === undefined) break;
+    current = next;
+  }
+  return current;
+}
+
+type Compiled =
+  | { readonly condition: Condition }
+  | { readonly template: Template }
+  | { readonly problems: readonly ExpressionProblem[] };
+
+function compileText(
+  { path, text, holds }: Text,
+  environment: Environment,
+  placeOf: (path: ArgumentPath) => ExpressionPlace,
+): Compiled | undefined {
+  if (holds === 'condition') {
+    const braces = bracesProblem(text);
+    return braces ? { problems: [braces] } : compileCondition(text, environment, placeOf(path));
+  }
+  if (!hasTemplate(text)) return undefined;
+  if (holds === 'template') return compileTemplate(text, environment);
+  const message = `no ${opening} }} here: this argument is taken as it is written`;
+  const start = text.indexOf(opening);
+  return { problems: [{ code: 'template', message, start, end: text.length }] };
+}
+
+/** Returns the problem of a condition that is written like a template, as other systems want it. */
+export function bracesProblem(text: string): ExpressionProblem | undefined {
+  const start = text.indexOf(opening);
+  if (start < 0) return undefined;
+  const message = `a condition is an expression already: leave out ${opening} and }}`;
+  return { code: 'template', message, start, end: text.length };
+}
+
+function resolveSlots(written: unknown, slots: readonly Slot[], knowledge: Knowledge): ResolvedArguments {
+  const findings: Finding[] = [];
+  const failures: { readonly reason: string; readonly cause?: Error }[] = [];
+  const values = new Map<string, unknown>();
+  for (const { path, schema, fills } of slots) {
+    const name = path.join('.');
+    if ('condition' in fills) {
+      const answer = fills.condition.evaluate(knowledge);
+      findings.push(...answer.findings);
+      if (answer.result === 'error')
+        failures.push({ reason: `${name}: ${answer.reason}`, ...causeOf(answer) });
+      else values.set(JSON.stringify(path), answer.result === 'held');
+    } else {
+      const filled = fills.template.fill(knowledge);
+      if ('error' in filled) failures.push({ reason: `${name}: ${filled.error}`, ...causeOf(filled) });
+      else values.set(JSON.stringify(path), fitting(filled.value, schema));
+    }
+  }
+  const failure = failures.find(({ cause }) => cause instanceof ReeveError && cause.retryable) ?? failures[0];
+  if (failure) return { findings, ok: false, ...failure };
+  return { findings, ok: true, value: slots.length === 0 ? written : replace(written, values, []) };
+}
+
+function causeOf({ cause }: { readonly cause?: Error }): { readonly cause?: Error } {
+  return cause === undefined ? {} : { cause };
+}
+
+/** A template that is one expression keeps its type where the argument may have it; else it is text. */
+function fitting(value: string | number | boolean, schema: z.ZodType): unknown {
+  return typeof value === 'string' || schema.safeParse(value).success ? value : String(value);
+}
+
+function replace(value: unknown, values: ReadonlyMap<string, unknown>, path: ArgumentPath): unknown {
+  const key = JSON.stringify(path);
+  if (values.has(key)) return values.get(key);
+  if (Array.isArray(value)) return value.map((item, place) => replace(item, values, [...path, place]));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, replace(member, values, [...path, name])]),
+  );
+}

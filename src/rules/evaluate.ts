@@ -1,8 +1,10 @@
 import type { Event } from '../contract/events.ts';
 import { ReeveError } from '../errors.ts';
-import type { Facts } from '../facts/fact.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { Learning } from './knowledge.ts';
+import { listeningsFor, passesPaths } from './match.ts';
 import type { LoadedRule, LoadedStep } from './rule.ts';
-import type { Verdict } from './verdict.ts';
+import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
 /** What a rule is held against. */
 export type Situation = {
@@ -30,7 +32,132 @@ export type Evaluation = {
   readonly retry?: ReeveError;
 };
 
-/** Returns what a rule says in this situation. Facts of its `if` are asked before those of its steps. Never rejects. */
-export async function evaluateRule(_rule: LoadedRule, _situation: Situation): Promise<Evaluation> {
-  throw new ReeveError('internal', 'evaluateRule is not there yet');
+/** Returns the verdict on a rule that is not considered, without asking anything. */
+export function skipRule(rule: LoadedRule, reason: SkipReason): Verdict {
+  return { ...headOf(rule), verdict: 'skipped', reason, findings: [] };
+}
+
+/**
+ * Returns what a rule says in this situation. Facts are asked as far as the rule gets: those of its filters on paths,
+ * then of its `if`, then of its steps; each time in parallel. A rule that fails has steps too where only some of them
+ * failed: those before are planned. Never rejects.
+ */
+export async function evaluateRule(rule: LoadedRule, situation: Situation): Promise<Evaluation> {
+  const knowledge = new Learning(situation.facts, givenBy(situation));
+  const filtered = await filterPaths(rule, situation.event, knowledge);
+  if (filtered) return filtered;
+  const findings: Finding[] = [];
+  if (rule.condition) {
+    await knowledge.learn(rule.condition.facts);
+    const answer = rule.condition.evaluate(knowledge);
+    findings.push(...answer.findings);
+    if (answer.result === 'error') return failed(rule, findings, [], answer.reason ?? '', answer.cause);
+    if (answer.result === 'not') {
+      return { verdict: { ...headOf(rule), verdict: 'unmatched', findings }, steps: [] };
+    }
+  }
+  return resolveSteps(rule, knowledge, findings);
+}
+
+function givenBy({ event, item, now }: Situation): Readonly<Record<string, unknown>> {
+  const given: Record<string, unknown> = { ...item, now };
+  if (event) {
+    given.event = event.payload;
+    // An event found by catching up has no sender; conditions that need one fail and say so.
+    given.sender = event.payload.sender ?? null;
+  }
+  return given;
+}
+
+const filesRequest: FactRequest = { name: 'files' };
+
+/** Returns the end of a rule that a filter on paths leaves out, or undefined where it goes on. */
+async function filterPaths(
+  rule: LoadedRule,
+  event: Event | undefined,
+  knowledge: Learning,
+): Promise<Evaluation | undefined> {
+  if (event === undefined) return undefined;
+  const listenings = listeningsFor(rule, event);
+  if (listenings.some(({ paths, pathsIgnore }) => !paths && !pathsIgnore)) return undefined;
+  if (listenings.length === 0) return { verdict: skipRule(rule, 'filter'), steps: [] };
+  await knowledge.learn([filesRequest]);
+  const known = knowledge.find(filesRequest);
+  if (known === undefined || 'error' in known) {
+    return failed(rule, [], [], `paths: ${known?.error.message ?? 'files are not known'}`, known?.error);
+  }
+  const files = pathsOf(known.value);
+  if (listenings.some((listening) => passesPaths(listening, files))) return undefined;
+  return { verdict: skipRule(rule, 'filter'), steps: [] };
+}
+
+function pathsOf(files: unknown): readonly string[] {
+  if (!Array.isArray(files)) return [];
+  return files.flatMap((file: unknown) => {
+    if (typeof file !== 'object' || file === null) return [];
+    const paths = [Reflect.get(file, 'filename'), Reflect.get(file, 'previous_filename')];
+    return paths.filter((path): path is string => typeof path === 'string' && path !== '');
+  });
+}
+
+async function resolveSteps(rule: LoadedRule, knowledge: Learning, findings: Finding[]): Promise<Evaluation> {
+  await knowledge.learn(rule.steps.flatMap((step) => step.condition?.facts ?? []));
+  const answers = rule.steps.map((step) => ({ step, answer: step.condition?.evaluate(knowledge) }));
+  const speaking = answers.filter(({ answer }) => answer === undefined || answer.result === 'held');
+  await knowledge.learn(speaking.flatMap(({ step }) => step.arguments.facts));
+  const steps: ResolvedStep[] = [];
+  const failures: { readonly reason: string; readonly cause?: Error }[] = [];
+  for (const { step, answer } of answers) {
+    findings.push(...(answer?.findings ?? []));
+    if (answer?.result === 'not') {
+      steps.push({ step, state: 'unmatched' });
+      continue;
+    }
+    const failure =
+      answer?.result === 'error' ? { reason: answer.reason ?? '', ...causeOf(answer) } : undefined;
+    const given = failure ? undefined : step.arguments.resolve(knowledge);
+    findings.push(...(given?.findings ?? []));
+    if (given?.ok) {
+      steps.push({ step, state: 'ready', arguments: given.value });
+      continue;
+    }
+    const { reason, cause } = failure ?? given ?? { reason: 'it could not be known' };
+    steps.push({ step, state: 'failed', reason });
+    failures.push({ reason: `step ${step.name}: ${reason}`, ...causeOf({ cause }) });
+  }
+  const worst = failures.find(({ cause }) => retryOf(cause)) ?? failures[0];
+  if (worst) return failed(rule, findings, steps, failures[0]?.reason ?? worst.reason, worst.cause);
+  return { verdict: { ...headOf(rule), verdict: 'matched', findings }, steps };
+}
+
+function causeOf({ cause }: { readonly cause?: Error | undefined }): { readonly cause?: Error } {
+  return cause === undefined ? {} : { cause };
+}
+
+function failed(
+  rule: LoadedRule,
+  findings: readonly Finding[],
+  steps: readonly ResolvedStep[],
+  reason: string,
+  cause: Error | undefined,
+): Evaluation {
+  const retry = retryOf(cause);
+  return {
+    verdict: { ...headOf(rule), verdict: 'failed', reason, findings },
+    steps,
+    ...(retry && { retry }),
+  };
+}
+
+function retryOf(cause: Error | undefined): ReeveError | undefined {
+  return cause instanceof ReeveError && cause.retryable ? cause : undefined;
+}
+
+function headOf({
+  id,
+  source,
+  commit,
+  line,
+}: LoadedRule): Pick<Verdict, 'rule' | 'source' | 'commit' | 'line'> {
+  return { rule: id, source, commit, line };
 }

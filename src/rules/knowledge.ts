@@ -1,5 +1,5 @@
 import { messageOf, ReeveError } from '../errors.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import { type FactRequest, type Facts, keyOf } from '../facts/fact.ts';
 
 /** What is known of one name: its value, or why it cannot be known. */
 export type Known = { readonly value: unknown } | { readonly error: Error };
@@ -45,11 +45,4 @@ export class Learning implements Knowledge {
       this.#known.set(keyOf(request), { error: reason });
     }
   }
-}
-
-/** Returns a text that two requests share only when they ask the same. */
-export function keyOf(request: FactRequest): string {
-  return request.argument === undefined
-    ? request.name
-    : `${request.name}(${JSON.stringify(request.argument)})`;
 }

@@ -1,12 +1,96 @@
 import type { Event } from '../contract/events.ts';
-import { ReeveError } from '../errors.ts';
-import type { LoadedRule } from './rule.ts';
+import type { Subject } from '../contract/subject.ts';
+import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
 
 /**
  * Returns why a rule does not consider an event, or undefined where it does: `kind` (another family or activity), `filter`
  * (branches and tags, read from the payload), `scope` (its `in`). Filters on paths need a fact; `evaluateRule` asks it.
  */
-export function skipReason(_rule: LoadedRule, _event: Event): SkipReason | undefined {
-  throw new ReeveError('internal', 'skipReason is not there yet');
+export function skipReason(rule: LoadedRule, event: Event): SkipReason | undefined {
+  const heard = rule.on.filter((listening) => listensTo(listening, event));
+  if (heard.length === 0) return 'kind';
+  if (!heard.some((listening) => passesRefs(listening, event))) return 'filter';
+  return outOfScope(rule, scopeNameOf(event)) ? 'scope' : undefined;
+}
+
+/** Says whether a rule's `in` leaves out a subject: an item of a sweep, or what a person named on the command line. */
+export function isInScope(rule: LoadedRule, subject: Subject): boolean {
+  const { repository, organization } = subject;
+  return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization);
+}
+
+/** Returns the entries of `on` that an event passes but for their paths: the rule speaks where one of their paths passes too. */
+export function listeningsFor(rule: LoadedRule, event: Event): readonly Listening[] {
+  return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event));
+}
+
+/** Says whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. */
+export function passesPaths({ paths, pathsIgnore }: Listening, files: readonly string[]): boolean {
+  if (paths) return files.some(paths.matches);
+  return pathsIgnore === undefined || files.some((file) => !pathsIgnore.matches(file));
+}
+
+function listensTo({ family, activities }: Listening, event: Event): boolean {
+  return event.family === family && (activities === undefined || activities.includes(event.activity));
+}
+
+function outOfScope(rule: LoadedRule, name: string | undefined): boolean {
+  // What has no owner (a notification, an instance's runner) is in no pattern but that for everything.
+  return rule.scopes.some((scope) => !(name === undefined ? takesEverything(scope) : scope.matches(name)));
+}
+
+function takesEverything({ written }: Pattern): boolean {
+  return written.some((pattern) => pattern === '*' || pattern === '**');
+}
+
+function scopeNameOf({ repository, subject, payload }: Event): string | undefined {
+  if (repository) return `${repository.owner}/${repository.name}`;
+  if (subject?.organization !== undefined) return subject.organization;
+  const organization =
+    memberOf(payload, ['organization', 'username']) ?? memberOf(payload, ['organization', 'name']);
+  return typeof organization === 'string' ? organization : undefined;
+}
+
+/** Where a filter on branches stands beside one on tags, an event of either passes; alone it takes no event of the other. */
+function passesRefs(listening: Listening, event: Event): boolean {
+  const { branches, branchesIgnore, tags, tagsIgnore } = listening;
+  if (!branches && !branchesIgnore && !tags && !tagsIgnore) return true;
+  const ref = refOf(event);
+  if (ref === undefined) return false;
+  if (ref.kind === 'tag') return passesNames(tags, tagsIgnore, branches ?? branchesIgnore, ref.name);
+  return passesNames(branches, branchesIgnore, tags ?? tagsIgnore, ref.name);
+}
+
+function passesNames(
+  only: Pattern | undefined,
+  ignored: Pattern | undefined,
+  ofOther: Pattern | undefined,
+  name: string,
+): boolean {
+  if (only) return only.matches(name);
+  if (ignored) return !ignored.matches(name);
+  return ofOther === undefined;
+}
+
+type Ref = { readonly kind: 'branch' | 'tag'; readonly name: string };
+
+/** Target branch of a pull request; ref of push, create and delete, which name it in full or say `ref_type`. */
+function refOf({ family, payload }: Event): Ref | undefined {
+  const { ref, ref_type: type } = payload;
+  if (typeof ref === 'string' && (family === 'push' || family === 'create' || family === 'delete')) {
+    const isTag = type === 'tag' || ref.startsWith('refs/tags/');
+    return { kind: isTag ? 'tag' : 'branch', name: ref.replace(/^refs\/(heads|tags)\//, '') };
+  }
+  const base = memberOf(payload, ['pull_request', 'base', 'ref']);
+  return typeof base === 'string' ? { kind: 'branch', name: base } : undefined;
+}
+
+function memberOf(value: unknown, path: readonly string[]): unknown {
+  let inner = value;
+  for (const name of path) {
+    if (typeof inner !== 'object' || inner === null) return undefined;
+    inner = Reflect.get(inner, name);
+  }
+  return inner;
 }

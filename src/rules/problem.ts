@@ -23,7 +23,7 @@ export const problemCodes = {
   'unknown-member': 'An expression names a member that a value does not have.',
   'needs-has': 'An expression names something that is not always there, without asking with has().',
   'expression-type': 'An expression compares, joins or returns values of the wrong type.',
-  template: 'A `${{ }}` stands where none is allowed, or is broken.',
+  template: 'A template stands where none is allowed, or is broken.',
   level: 'A file of this origin may not say this.',
   stricter: 'A rule is less strict than its file.',
   argument: 'An argument of an action is wrong.',

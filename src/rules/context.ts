@@ -1,0 +1,75 @@
+import { createEnvironment, type Environment, type Occasion } from './environment.ts';
+import type { Problem, ProblemCode } from './problem.ts';
+import type { ExpressionProblem } from './resolve.ts';
+import type { Level, RuleRegistry } from './rule.ts';
+import type { YamlPath, YamlSource } from './yaml-source.ts';
+
+/** What all parts of a file's loading share: its text, its powers, and the list of its problems. */
+export class FileContext {
+  readonly path: string;
+  readonly level: Level;
+  readonly commit: string;
+  readonly registry: RuleRegistry;
+  readonly grants: readonly string[];
+  readonly file: YamlSource;
+  readonly problems: Problem[];
+
+  constructor(
+    source: {
+      readonly path: string;
+      readonly level: Level;
+      readonly commit: string;
+      readonly registry: RuleRegistry;
+      readonly grants?: readonly string[];
+    },
+    file: YamlSource,
+  ) {
+    this.path = source.path;
+    this.level = source.level;
+    this.commit = source.commit;
+    this.registry = source.registry;
+    this.grants = source.grants ?? [];
+    this.file = file;
+    this.problems = [...file.problems];
+  }
+
+  reportKey(path: YamlPath, code: ProblemCode, message: string, suggestion?: string): void {
+    this.add(this.file.problem(code, message, this.file.keyAt(path), suggestion));
+  }
+
+  reportValue(path: YamlPath, code: ProblemCode, message: string, suggestion?: string): void {
+    this.add(this.file.problem(code, message, this.file.valueAt(path), suggestion));
+  }
+
+  reportInside(path: YamlPath, { code, message, suggestion, start, end }: ExpressionProblem): void {
+    const span = { start: this.file.inside(path, start), end: this.file.inside(path, end) };
+    this.add(this.file.problem(code, message, span, suggestion));
+  }
+
+  /** Keeps a problem, unless YAML already stumbled on its line: what follows is its consequence. */
+  add(problem: Problem): void {
+    if (this.file.problems.some(({ line }) => line === problem.line)) return;
+    this.problems.push(problem);
+  }
+
+  /** Returns the names for a rule that starts on these occasions; rules of a file mostly share them. */
+  environment(occasions: readonly Occasion[]): Environment {
+    return environmentFor(this.registry, occasions, this.level);
+  }
+}
+
+const environments = new WeakMap<RuleRegistry, Map<string, Environment>>();
+/** Combinations of families and schedules are few in practice; a bound all the same. */
+const maxEnvironments = 500;
+
+function environmentFor(registry: RuleRegistry, occasions: readonly Occasion[], level: Level): Environment {
+  const known = environments.get(registry) ?? new Map<string, Environment>();
+  environments.set(registry, known);
+  const key = JSON.stringify([level, ...occasions.map(({ family, subject }) => [family ?? null, subject])]);
+  const before = known.get(key);
+  if (before) return before;
+  if (known.size >= maxEnvironments) known.clear();
+  const environment = createEnvironment({ registry, occasions, level });
+  known.set(key, environment);
+  return environment;
+}

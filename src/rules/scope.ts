@@ -1,0 +1,53 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import type { Type } from './types.ts';
+
+/** What is known at one place of an expression: the variables of loops, and the names and members that are surely there. */
+export type Scope = {
+  readonly variables: ReadonlyMap<string, Type>;
+  readonly present: ReadonlySet<string>;
+  readonly inLoop: boolean;
+};
+
+export const emptyScope: Scope = { variables: new Map(), present: new Set(), inLoop: false };
+
+/** Returns the scope in which these names and members are surely there too. */
+export function withPresent(scope: Scope, present: ReadonlySet<string>): Scope {
+  return present.size === 0 ? scope : { ...scope, present: new Set([...scope.present, ...present]) };
+}
+
+/**
+ * Returns the names and member chains that are surely there once a condition was true (or false): `has(a.b)` says so of
+ * `a` and `a.b`, through `&&`, `||` and `!`.
+ */
+export function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
+  switch (node.op) {
+    case '&&':
+    case '||': {
+      const [left, right] = node.args;
+      const both = (node.op === '&&') === truth;
+      const first = presentAfter(left, truth);
+      const second = presentAfter(right, truth);
+      return new Set(both ? [...first, ...second] : [...first].filter((chain) => second.has(chain)));
+    }
+    case '!_':
+      return presentAfter(node.args, !truth);
+    case 'call': {
+      const [argument] = node.args[1];
+      return truth && node.args[0] === 'has' && argument ? prefixes(chainOf(argument)) : new Set();
+    }
+    default:
+      return new Set();
+  }
+}
+
+/** Returns the names of a member chain (`a.b.c` → a, b, c), or undefined where it is none. */
+export function chainOf(node: ASTNode): readonly string[] | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op !== '.') return undefined;
+  const before = chainOf(node.args[0]);
+  return before && [...before, node.args[1]];
+}
+
+function prefixes(chain: readonly string[] | undefined): ReadonlySet<string> {
+  return new Set((chain ?? []).map((_, place) => (chain ?? []).slice(0, place + 1).join('.')));
+}

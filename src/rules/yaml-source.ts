@@ -1,0 +1,275 @@
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { messageOf } from '../errors.ts';
+import type { Problem, ProblemCode } from './problem.ts';
+
+/** A rule file is at most this large: YAML's check for unique keys is quadratic. */
+export const maxFileBytes = 64 * 1024;
+
+/** A place in the text, as offsets. */
+export type Span = { readonly start: number; readonly end: number };
+
+/** Keys and numbers of items that lead to a value. */
+export type YamlPath = readonly (string | number)[];
+
+/** A YAML text with its places: every problem that is found later knows where it stands. */
+export type YamlSource = {
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Whether the text was understood well enough to look at what it says. */
+  readonly readable: boolean;
+  /** Place of the value at a path, or of the nearest one around it. */
+  valueAt(path: YamlPath): Span;
+  /** Place of the key at the end of a path. */
+  keyAt(path: YamlPath): Span;
+  /** Place in the file of an offset in a text value: quotes, escapes, folded and indented lines are counted. */
+  inside(path: YamlPath, offset: number): number;
+  lineOf(offset: number): { readonly line: number; readonly column: number };
+  problem(code: ProblemCode, message: string, span: Span, suggestion?: string): Problem;
+};
+
+/** Returns a YAML text read within the bounds of rule files: one document, no aliases, anchors, tags or directives. Never throws. */
+export function readYaml(path: string, text: string): YamlSource {
+  const lines = new LineCounter();
+  const lineOf = (offset: number): { line: number; column: number } => {
+    const { line, col } = lines.linePos(Math.max(0, Math.min(offset, text.length)));
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const problem = (code: ProblemCode, message: string, span: Span, suggestion?: string): Problem => {
+    const { line, column } = lineOf(span.start);
+    const source = sourceLine(text, span.start);
+    const width = Math.max(1, Math.min(span.end - span.start, source.length - column + 1));
+    return {
+      code,
+      message,
+      path,
+      line,
+      column,
+      source,
+      width,
+      ...(suggestion !== undefined && { suggestion }),
+    };
+  };
+  const unreadable = (found: Problem): YamlSource => ({
+    value: undefined,
+    problems: [found],
+    readable: false,
+    valueAt: () => start,
+    keyAt: () => start,
+    inside: () => 0,
+    lineOf,
+    problem,
+  });
+  const start = { start: 0, end: 0 };
+  if (Buffer.byteLength(text) > maxFileBytes) {
+    return unreadable(problem('file-size', 'the file is larger than 64 KiB', start));
+  }
+  try {
+    return readWithin(text, lines, lineOf, problem);
+  } catch (error) {
+    // The parser recurses: a text nested a few thousand levels deep ends here.
+    const reason = error instanceof RangeError ? 'the text is nested too deep' : messageOf(error);
+    return unreadable(problem('yaml', reason, start));
+  }
+}
+
+function readWithin(
+  text: string,
+  lines: LineCounter,
+  lineOf: YamlSource['lineOf'],
+  problem: YamlSource['problem'],
+): YamlSource {
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    keepSourceTokens: true,
+    prettyErrors: false,
+    stringKeys: true,
+    logLevel: 'error',
+    version: '1.2',
+  });
+  const root = document.contents;
+  const forbidden = findForbidden(root, text, problem);
+  const taken = new Set(forbidden.map(({ line }) => line));
+  const errors = [...document.errors, ...document.warnings].flatMap(({ code, message, pos }) => {
+    const span = { start: pos[0], end: pos[1] };
+    const found = explainYaml(code, message, span, text, problem);
+    if (taken.has(found.line)) return [];
+    // What follows the first slip on a line is its consequence.
+    taken.add(found.line);
+    return [found];
+  });
+  const directive = /^%/m.exec(text);
+  if (directive && document.directives?.yaml.explicit) {
+    errors.push(
+      problem('yaml', 'directives are not allowed', { start: directive.index, end: directive.index + 1 }),
+    );
+  }
+  const harmless = new Set<ProblemCode>(['duplicate-key', 'yaml-tag']);
+  const readable =
+    errors.every(({ code }) => harmless.has(code)) && forbidden.every(({ code }) => code === 'yaml-tag');
+  const find = (path: YamlPath): Found => findNode(root, path, text.length);
+  return {
+    value: readable ? document.toJS({ maxAliasCount: 0 }) : undefined,
+    problems: [...forbidden, ...errors],
+    readable,
+    valueAt: (path) => find(path).value,
+    keyAt: (path) => find(path).key,
+    inside: (path, offset) => insideScalar(find(path).node, text, offset),
+    lineOf,
+    problem,
+  };
+}
+
+function findForbidden(root: Node | null, text: string, problem: YamlSource['problem']): Problem[] {
+  const found: Problem[] = [];
+  if (root === null) return found;
+  visit(root, (_, node) => {
+    if (!isNode(node)) return;
+    const span = spanOf(node);
+    if (isAlias(node))
+      found.push(problem('yaml-alias', 'aliases are not allowed: write the value out', span));
+    else if (node.anchor) found.push(problem('yaml-alias', 'anchors are not allowed', span));
+    else if (node.tag) found.push(tagProblem(span, text, problem));
+  });
+  return found;
+}
+
+function tagProblem(span: Span, text: string, problem: YamlSource['problem']): Problem {
+  const before = text.lastIndexOf('!', span.start);
+  const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
+  const first = text.slice(lineStart, span.end).search(/(?<=[:\s[{,-]|^)!/);
+  const start = first >= 0 ? lineStart + first : Math.max(0, before);
+  const line = text.slice(start, endOfLine(text, start));
+  if (line.startsWith('!!')) return problem('yaml-tag', 'tags are not allowed', { start, end: span.end });
+  const message = `YAML reads an unquoted "!" as a tag: put the value in quotes, "${line.trim().replaceAll('"', "'")}"`;
+  return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
+}
+
+/** Turns what the parser says into what a person did, where the slip is a known one. */
+function explainYaml(
+  code: string,
+  message: string,
+  span: Span,
+  text: string,
+  problem: YamlSource['problem'],
+): Problem {
+  const line = sourceLine(text, span.start);
+  const lower = message.charAt(0).toLowerCase() + message.slice(1);
+  const value = /^\s*(?:- )?["']?[\w.-]+["']?:\s+(.*)$/.exec(line)?.[1] ?? '';
+  if (code === 'DUPLICATE_KEY') {
+    const key = /^[^:]*/.exec(text.slice(span.start, endOfLine(text, span.start)))?.[0] ?? '';
+    return problem('duplicate-key', `"${key.trim()}" stands twice here`, {
+      start: span.start,
+      end: span.start + key.length,
+    });
+  }
+  if (code === 'TAG_RESOLVE_FAILED') return tagProblem(span, text, problem);
+  if (code === 'BAD_ALIAS') return problem('yaml-alias', 'aliases are not allowed', span);
+  if (code === 'NON_STRING_KEY' && /\{\{/.test(line)) {
+    return problem('yaml', 'a value that starts with "{" must be in quotes', span);
+  }
+  if (/[[{,]\s*[\w"'-]+\s*:\s*\$\{\{|[[,]\s*\$\{\{/.test(line)) {
+    const start = text.lastIndexOf(line, span.start) + line.indexOf('${{');
+    return problem('yaml', 'inside of { } or [ ], a value with ${{ must be in quotes', {
+      start,
+      end: start + 3,
+    });
+  }
+  if (code === 'BLOCK_AS_IMPLICIT_KEY') {
+    const at = text.indexOf(': ', span.start);
+    const place = at >= 0 && at < endOfLine(text, span.start) ? { start: at, end: at + 1 } : span;
+    return problem('yaml', 'an unquoted text must not contain ": ": put the whole value in quotes', place);
+  }
+  if (/^["']/.test(value) && /at node end/.test(message)) {
+    return problem(
+      'yaml',
+      'a value that starts with a quote ends with it: put the whole value in other quotes',
+      span,
+    );
+  }
+  if (code === 'MULTIPLE_DOCS')
+    return problem('yaml', 'a file has one document: leave out the second "---"', span);
+  return problem('yaml', lower, span);
+}
+
+function sourceLine(text: string, offset: number): string {
+  const at = Math.max(0, Math.min(offset, text.length));
+  const start = text.lastIndexOf('\n', at - 1) + 1;
+  return text.slice(start, endOfLine(text, at)).replace(/\r$/, '');
+}
+
+function endOfLine(text: string, offset: number): number {
+  const end = text.indexOf('\n', offset);
+  return end < 0 ? text.length : end;
+}
+
+function spanOf(node: Node): Span {
+  const [start = 0, end = start] = node.range ?? [];
+  return { start, end };
+}
+
+type Found = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };
+
+/** Goes down a path as far as it exists. */
+function findNode(root: Node | null, path: YamlPath, length: number): Found {
+  const whole = { start: 0, end: Math.min(1, length) };
+  let found: Found = root
+    ? { node: root, value: spanOf(root), key: whole }
+    : { node: undefined, value: whole, key: whole };
+  for (const step of path) {
+    const inner = stepInto(found.node, step);
+    if (inner === undefined) return { ...found, node: undefined };
+    found = inner;
+  }
+  return found;
+}
+
+function stepInto(node: Node | undefined, step: string | number): Found | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return isNode(item) ? { node: item, value: spanOf(item), key: spanOf(item) } : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  // The last of two equal keys is the one whose value is read; both are a problem of their own.
+  const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === String(step));
+  if (pair === undefined || !isNode(pair.key)) return undefined;
+  const key = spanOf(pair.key);
+  return isNode(pair.value)
+    ? { node: pair.value, value: spanOf(pair.value), key }
+    : { node: undefined, value: key, key };
+}
+
+/** Walks value and source side by side: what the source has beyond the value is quotes, escapes and line folding. */
+function insideScalar(node: Node | undefined, text: string, offset: number): number {
+  if (node === undefined) return 0;
+  const { start, end } = spanOf(node);
+  if (!isScalar(node) || typeof node.value !== 'string') return start;
+  const { value, type } = node;
+  const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
+  let at = isBlock ? endOfLine(text, start) + 1 : start + (type === 'PLAIN' ? 0 : 1);
+  for (let place = 0; place < Math.min(offset, value.length) && at < end; place += 1) {
+    at = skipFolding(text, at, end, value[place] ?? '');
+    at += type === 'QUOTE_DOUBLE' && text[at] === '\\' ? lengthOfEscape(text, at) : 1;
+    if (type === 'QUOTE_SINGLE' && text[at - 1] === "'" && text[at] === "'") at += 1;
+  }
+  if (offset < value.length) at = skipFolding(text, at, end, value[offset] ?? '');
+  return Math.min(at, end);
+}
+
+/** A line break with its indentation stands for one space, or for nothing where the value goes on with another sign. */
+function skipFolding(text: string, from: number, end: number, wanted: string): number {
+  let at = from;
+  if (text[at] === wanted && wanted !== ' ' && wanted !== '\n') return at;
+  if (wanted === ' ' || wanted === '\n') {
+    if (text[at] === wanted) return at;
+    if (text[at] !== '\n' && text[at] !== '\r') return at;
+    while (at + 1 < end && /\s/.test(text[at + 1] ?? '')) at += 1;
+    return at;
+  }
+  while (at < end && /\s/.test(text[at] ?? '')) at += 1;
+  return at;
+}
+
+function lengthOfEscape(text: string, at: number): number {
+  const lengths: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
+  return lengths[text[at + 1] ?? ''] ?? 2;
+}
