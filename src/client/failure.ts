@@ -1,4 +1,4 @@
-import { type ErrorCode, ReeveError } from '../errors.ts';
+import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
 import { forgeMessage } from './answer.ts';
 
 /** Status → code of our error. What is not here: other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
@@ -38,21 +38,25 @@ export function failureOf(
 }
 
 /** Returns our error for a call that got no answer. */
-export function unreachable(where: string, cause: unknown): ReeveError {
-  if (cause instanceof ReeveError) return cause;
-  const timedOut = cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError');
-  if (timedOut)
+export function unreachable(where: string, thrown: unknown): ReeveError {
+  if (thrown instanceof ReeveError) return thrown;
+  const { name, reason } = reasonOf(thrown);
+  // What the HTTP library throws holds the request, and with it the credential: only its name and reason go on.
+  const cause = new Error(reason);
+  cause.name = name;
+  if (name === 'TimeoutError' || name === 'AbortError') {
     return new ReeveError('forge-timeout', `${where}: the forge did not answer in time`, { cause });
-  return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reasonOf(cause)})`, {
-    cause,
-  });
+  }
+  return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reason})`, { cause });
 }
 
-function reasonOf(cause: unknown): string {
-  for (let error = cause; error instanceof Error; error = error.cause) {
-    if ('code' in error && typeof error.code === 'string') return error.code;
+/** Returns the name of what was thrown, and the code of the system's error below it, else its message. */
+function reasonOf(thrown: unknown): { name: string; reason: string } {
+  const name = thrown instanceof Error ? thrown.name : 'Error';
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    if ('code' in error && typeof error.code === 'string') return { name, reason: error.code };
   }
-  return cause instanceof Error ? cause.message : String(cause);
+  return { name, reason: messageOf(thrown) };
 }
 
 /** Reads `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined where it says nothing usable. */

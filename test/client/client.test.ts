@@ -1,0 +1,315 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { apiRoot, type ClientOptions, createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { ReeveError } from '../../src/errors.ts';
+import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';
+
+const params = { owner: 'acme', repo: 'demo' };
+const token = 'a-token-that-nobody-else-may-see';
+const open: BareServer[] = [];
+
+async function serve(answer: Parameters<typeof startBareServer>[0], options: Partial<ClientOptions> = {}) {
+  const server = await startBareServer(answer);
+  open.push(server);
+  const slept: number[] = [];
+  const client = createClient({
+    url: server.url,
+    credentials: { token },
+    sleep: async (ms) => slept.push(ms),
+    ...options,
+  });
+  return { server, client, slept };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<ReeveError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ReeveError) return error;
+  throw new Error(`expected a ReeveError, got ${inspect(error)}`);
+}
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+describe('a call', () => {
+  it('fills in the path, sends query and credential, and reads the answer by its shape', async () => {
+    const { server, client } = await serve((_seen, response) =>
+      json(response, { id: 1, name: 'a/b', color: null, odd: 1 }),
+    );
+
+    const label = await client.call(operations.getLabel, { params: { ...params, id: 'a/b' } });
+
+    expect(label).toEqual({ id: 1, name: 'a/b', color: null });
+    expect(server.seen[0]).toMatchObject({ method: 'GET', path: '/api/v1/repos/acme/demo/labels/a%2Fb' });
+    expect(server.seen[0]?.headers.authorization).toBe(`token ${token}`);
+  });
+
+  it('keeps the slashes of a path parameter that takes the rest', async () => {
+    const { server, client } = await serve((_seen, response) =>
+      json(response, { name: 'x', path: 'a/b c', type: 'file' }),
+    );
+
+    await client.call(operations.getContents, {
+      params: { ...params, filepath: 'a/b c' },
+      query: { ref: 'x&y' },
+    });
+
+    expect(server.seen[0]?.path).toBe('/api/v1/repos/acme/demo/contents/a/b%20c?ref=x%26y');
+  });
+
+  it('never sends a path that could leave its place', async () => {
+    const { server, client } = await serve((_seen, response) => json(response, {}));
+
+    await expect(
+      client.call(operations.getContents, { params: { ...params, filepath: 'a/../../b' } }),
+    ).rejects.toThrow('must not contain');
+    expect(server.seen).toEqual([]);
+  });
+
+  it('reads null lists and missing members', async () => {
+    const { client } = await serve((_seen, response) => json(response, null));
+
+    expect(await client.call(operations.listBranches, { params })).toEqual([]);
+  });
+
+  it('refuses to send a body that the row does not know', async () => {
+    const { server, client } = await serve((_seen, response) => json(response, {}));
+
+    const error = await failureOf(
+      client.send(operations.replaceIssueLabels, {
+        params: { ...params, index: 1 },
+        body: { labels: [1, 'two'] },
+      }),
+    );
+
+    expect(error.code).toBe('internal');
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('an answer that is no success', () => {
+  const bodies: readonly [number, string, string, string][] = [
+    [401, '{"message":"token is required","url":"x"}', 'forge-unauthorized', 'token is required'],
+    [403, '', 'forge-forbidden', 'lacks a right'],
+    [404, '{"message":"not found","url":"x","errors":null}', 'forge-not-found', 'not found'],
+    [404, '{"message":"gone"}null', 'forge-not-found', 'gone'],
+    [409, '{"message":"exists"}', 'forge-conflict', 'exists'],
+    [422, '{"message":"[Name]: Required"}', 'forge-refused', '[Name]: Required'],
+    [423, '{"message":"archived"}', 'forge-locked', 'archived'],
+    [418, '<html>teapot</html>', 'forge-refused', 'a web page'],
+    [500, '', 'forge-unavailable', '500'],
+  ];
+
+  it.each(bodies)('%i %s becomes %s', async (status, body, code, words) => {
+    const { client } = await serve((_seen, response) => void response.writeHead(status).end(body), {
+      tries: 1,
+    });
+
+    const error = await failureOf(client.call(operations.getRepository, { params }));
+
+    expect(error).toMatchObject({ code, status });
+    expect(error.message).toContain(words);
+    expect(error.message).toContain('GET /api/v1/repos/acme/demo');
+  });
+
+  it('carries no credential, however it is printed', async () => {
+    const { client } = await serve((_seen, response) => void response.destroy(), { tries: 1 });
+
+    const error = await failureOf(client.call(operations.getRepository, { params }));
+
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(token);
+  });
+});
+
+describe('retries', () => {
+  it('asks a read again after 503 and gives the answer', async () => {
+    let asked = 0;
+    const { client, slept } = await serve((_seen, response) => {
+      asked += 1;
+      if (asked < 3) response.writeHead(503, { 'retry-after': '1' }).end();
+      else json(response, { version: '1.27.0' });
+    });
+
+    expect(await client.call(operations.getVersion, {})).toEqual({ version: '1.27.0' });
+    expect(slept).toEqual([1_000, 1_000]);
+    expect(client.requests).toBe(3);
+  });
+
+  it('sends a write once, whatever comes back', async () => {
+    const { server, client } = await serve(
+      (_seen, response) => void response.writeHead(502).end('bad gateway'),
+    );
+
+    const error = await failureOf(
+      client.call(operations.createLabel, { params, body: { name: 'a', color: 'ff0000' } }),
+    );
+
+    expect(error).toMatchObject({ code: 'forge-unavailable', retryable: true });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('leaves a long pause to whoever asked', async () => {
+    const { server, client } = await serve(
+      (_seen, response) => void response.writeHead(429, { 'retry-after': '60' }).end(),
+    );
+
+    const error = await failureOf(client.call(operations.getVersion, {}));
+
+    expect(error).toMatchObject({ code: 'forge-throttled', retryAfterMs: 60_000 });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('gives up a forge that does not answer in time', async () => {
+    const { client } = await serve(() => {}, { timeoutMs: 50, tries: 2 });
+
+    expect(await failureOf(client.call(operations.getVersion, {}))).toMatchObject({ code: 'forge-timeout' });
+    expect(client.requests).toBe(2);
+  });
+
+  it('tells a forge that is not there from one that refuses', async () => {
+    const { server, client } = await serve(() => {}, { tries: 1 });
+    await server.close();
+
+    expect(await failureOf(client.call(operations.getVersion, {}))).toMatchObject({
+      code: 'forge-unreachable',
+    });
+  });
+
+  it.each(['not json', '{"version": 7}', '[]'])('takes %s for junk', async (body) => {
+    const { client } = await serve((_seen, response) => void response.end(body), { tries: 1 });
+
+    expect(await failureOf(client.call(operations.getVersion, {}))).toMatchObject({
+      code: 'forge-junk',
+      retryable: true,
+    });
+  });
+});
+
+describe('redirects', () => {
+  it('follows a read inside the forge', async () => {
+    const { server, client } = await serve((seen, response) => {
+      if (seen.path.endsWith('/old')) response.writeHead(301, { location: '/api/v1/repos/acme/new' }).end();
+      else json(response, { id: 1, name: 'new', full_name: 'acme/new', owner: { id: 1, login: 'acme' } });
+    });
+
+    const found = await client.call(operations.getRepository, { params: { owner: 'acme', repo: 'old' } });
+
+    expect(found.name).toBe('new');
+    expect(server.seen.map(({ path }) => path)).toEqual(['/api/v1/repos/acme/old', '/api/v1/repos/acme/new']);
+  });
+
+  it.each([301, 302, 303, 307, 308])('refuses a write that is sent elsewhere by %i', async (status) => {
+    const { server, client } = await serve((_seen, response) => {
+      response.writeHead(status, { location: '/api/v1/repos/acme/new/labels' }).end();
+    });
+
+    const error = await failureOf(
+      client.call(operations.createLabel, { params, body: { name: 'a', color: 'ff0000' } }),
+    );
+
+    expect(error.code).toBe('forge-moved');
+    expect(error.message).toContain('/api/v1/repos/acme/new/labels');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('never contacts another origin', async () => {
+    const stranger = await startBareServer((_seen, response) => json(response, {}));
+    open.push(stranger);
+    const { client } = await serve((_seen, response) => {
+      response.writeHead(302, { location: `${stranger.url}/api/v1/version` }).end();
+    });
+
+    expect((await failureOf(client.call(operations.getVersion, {}))).code).toBe('forge-moved');
+    expect(stranger.seen).toEqual([]);
+  });
+
+  it('ends a circle', async () => {
+    const { server, client } = await serve((_seen, response) => {
+      response.writeHead(302, { location: '/api/v1/version' }).end();
+    });
+
+    expect((await failureOf(client.call(operations.getVersion, {}))).code).toBe('forge-moved');
+    expect(server.seen.length).toBeLessThan(10);
+  });
+});
+
+describe('paging', () => {
+  const label = (id: number) => ({ id, name: `l${id}` });
+  const pageOf = (seen: Seen): number => Number(new URL(seen.path, 'http://x').searchParams.get('page'));
+  async function collect(
+    client: ReturnType<typeof createClient>,
+    operation = operations.listLabels,
+  ): Promise<number[]> {
+    const ids: number[] = [];
+    for await (const item of client.items(operation, { params })) ids.push(item.id);
+    return ids;
+  }
+
+  it('goes on while Link names a next page, and never follows its address', async () => {
+    const { server, client } = await serve((seen, response) => {
+      const page = pageOf(seen);
+      const link =
+        page < 3
+          ? { link: `<http://elsewhere.invalid/x?page=${page + 1}>; rel="next"` }
+          : { link: '<x>; rel="prev"' };
+      json(response, [label(page)], 200, link);
+    });
+
+    expect(await collect(client)).toEqual([1, 2, 3]);
+    expect(server.seen.map(pageOf)).toEqual([1, 2, 3]);
+  });
+
+  it('stops at the total where there is no Link', async () => {
+    const { server, client } = await serve((seen, response) => {
+      json(response, [label(pageOf(seen) * 2), label(pageOf(seen) * 2 + 1)], 200, { 'x-total-count': '4' });
+    });
+
+    expect(await collect(client)).toEqual([2, 3, 4, 5]);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('goes on over a page that is shorter than asked for, to the first empty one', async () => {
+    const { client } = await serve((seen, response) => {
+      const page = pageOf(seen);
+      json(response, page === 1 ? [label(1)] : page === 2 ? [label(2)] : []);
+    });
+
+    expect(await collect(client)).toEqual([1, 2]);
+  });
+
+  it('calls a repeated page an error instead of going round for ever', async () => {
+    const { client } = await serve((_seen, response) =>
+      json(response, [label(1)], 200, { link: '<x>; rel="next"' }),
+    );
+
+    expect((await failureOf(collect(client))).code).toBe('forge-paging');
+  });
+
+  it('ends a list that does not end', async () => {
+    const { client } = await serve((seen, response) => {
+      json(response, [label(pageOf(seen))], 200, { link: '<x>; rel="next"' });
+    });
+
+    expect((await failureOf(collect(client))).message).toContain('more than 2000 pages');
+  });
+});
+
+describe('the address of the forge', () => {
+  it.each([
+    ['http://h', 'http://h/api/v1'],
+    ['http://h/', 'http://h/api/v1'],
+    ['http://h:3000/api/v1', 'http://h:3000/api/v1'],
+    ['https://h/sub/api/v1/', 'https://h/sub/api/v1'],
+    ['https://h/sub', 'https://h/sub/api/v1'],
+  ])('%s is asked at %s', (given, root) => {
+    expect(apiRoot(given).href).toBe(root);
+  });
+
+  it.each(['nowhere', 'ftp://h', 'http://user:password@h', 'http://h?token=x'])('%s is refused', (given) => {
+    expect(() => apiRoot(given)).toThrow(ReeveError);
+  });
+});
