@@ -1,6 +1,9 @@
+import { branchHandlers } from './branches.ts';
 import { collaboratorHandlers } from './collaborators.ts';
 import { commentHandlers } from './comments.ts';
+import { compareHandlers } from './compare.ts';
 import { contentsHandlers } from './contents.ts';
+import { fileHandlers } from './files.ts';
 import type { Handlers } from './handler.ts';
 import { hookHandlers } from './hooks.ts';
 import { instanceHandlers } from './instance.ts';
@@ -9,6 +12,7 @@ import { issueHandlers } from './issues.ts';
 import { labelHandlers } from './labels.ts';
 import { milestoneHandlers } from './milestones.ts';
 import { organizationHandlers } from './organizations.ts';
+import { pullHandlers } from './pulls.ts';
 import { repositoryHandlers } from './repositories.ts';
 import { starHandlers } from './stars.ts';
 import { tokenHandlers } from './tokens.ts';
@@ -17,6 +21,10 @@ import { userHandlers } from './users.ts';
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
 export const handlers: Handlers = {
   ...contentsHandlers,
+  ...pullHandlers,
+  ...fileHandlers,
+  ...compareHandlers,
+  ...branchHandlers,
   ...collaboratorHandlers,
   ...commentHandlers,
   ...hookHandlers,

@@ -22,17 +22,6 @@ export interface GitStore {
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
   /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
-  /** Writes the first commit of an empty repository. Emits nothing. */
-  initialize(
-    repositoryId: number,
-    options: {
-      branch: string;
-      files: readonly { path: string; content: string }[];
-      message: string;
-      author: { name: string; email: string };
-      at: Date;
-    },
-  ): Promise<void>;
   hasBranch(repositoryId: number, branch: string): Promise<boolean>;
   /** Returns how many bytes the objects take on disk. */
   sizeOf(repositoryId: number): Promise<number>;
@@ -118,11 +107,6 @@ export function createGitStore(folder: string): GitStore {
       await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { folder: folderOf(id) });
     },
     commitFiles: (id, commit) => commitFiles(open(id), commit),
-    async initialize(id, { branch, files, message, author, at }) {
-      const person = { ...author, seconds: Math.floor(at.getTime() / 1000), zone: '+0000' };
-      const edits = files.map(({ path, content }) => ({ path, content: Buffer.from(content) }));
-      await commitFiles(open(id), { branch, message, author: person, committer: person, edits });
-    },
     hasBranch: async (id, branch) => (await readBranch(open(id), branch)) !== undefined,
     async sizeOf(id) {
       const { stdout } = await git.run(['count-objects', '-v'], { folder: folderOf(id) });

@@ -6,6 +6,12 @@ import { type IssuePlace, issueAddress, toIssues } from './issue.ts';
 import { toRepository } from './repository.ts';
 import { loadUsers, toUser } from './user.ts';
 
+type RepositoryShape = ReturnType<typeof toRepository>;
+
+/** Who was asked to review: nobody is `null` in a list. */
+const noReviewers: ReturnType<typeof toUser>[] | null = null;
+const noTeams: never[] | null = null;
+
 type Branch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
 
 /** The issue side and the pull-request side of one pull request. */
@@ -23,7 +29,7 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
     ...shape,
     assignees: shape.assignees ?? [],
     requested_reviewers: [],
-    requested_reviewers_teams: [] as object[],
+    requested_reviewers_teams: [],
     additions,
     deletions,
     changed_files,
@@ -55,7 +61,7 @@ function toShape(given: {
   place: IssuePlace;
   shape: ReturnType<typeof toIssues>[number];
   mergers: ReadonlyMap<number, UserRow>;
-  repositoryOf: (id: number | null) => object | null;
+  repositoryOf: (id: number | null) => RepositoryShape | null;
 }) {
   const { context, issue, pull, place, shape, repositoryOf } = given;
   const address = issueAddress(context, issue, place);
@@ -73,8 +79,8 @@ function toShape(given: {
     milestone: shape.milestone,
     assignee: shape.assignee,
     assignees: shape.assignees,
-    requested_reviewers: null as object[] | null,
-    requested_reviewers_teams: null as object[] | null,
+    requested_reviewers: noReviewers,
+    requested_reviewers_teams: noTeams,
     state: shape.state,
     draft: isDraft,
     is_locked: shape.is_locked,
@@ -100,11 +106,14 @@ function toShape(given: {
   };
 }
 
-function toBranch({ name, sha, repositoryId }: Branch, repositoryOf: (id: number | null) => object | null) {
+function toBranch(
+  { name, sha, repositoryId }: Branch,
+  repositoryOf: (id: number | null) => RepositoryShape | null,
+) {
   return { label: name, ref: name, sha, repo_id: repositoryId, repo: repositoryOf(repositoryId) };
 }
 
-function toHead(pull: PullRow, repositoryOf: (id: number | null) => object | null) {
+function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositoryShape | null) {
   const repo = repositoryOf(pull.head_repo_id);
   // A branch that is gone is still reachable under the name that the pull request keeps.
   const ref = pull.is_head_gone === 1 || repo === null ? `refs/pull/${pull.number}/head` : pull.head_branch;
@@ -121,8 +130,8 @@ function toHead(pull: PullRow, repositoryOf: (id: number | null) => object | nul
 function createRepositoryShapes(
   context: ForgeContext,
   { repository, owner, viewer }: IssuePlace,
-): (id: number | null) => object | null {
-  const known = new Map<number, object | null>([
+): (id: number | null) => RepositoryShape | null {
+  const known = new Map<number, RepositoryShape | null>([
     [repository.id, toRepository(context, repository, { owner, viewer })],
   ]);
   return (id) => {
@@ -132,7 +141,7 @@ function createRepositoryShapes(
   };
 }
 
-function findShape(context: ForgeContext, id: number, viewer: UserRow | undefined): object | null {
+function findShape(context: ForgeContext, id: number, viewer: UserRow | undefined): RepositoryShape | null {
   const repository = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', id);
   const owner = repository && loadUsers(context, [repository.owner_id]).get(repository.owner_id);
   if (!repository || !owner) return null;

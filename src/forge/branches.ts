@@ -1,0 +1,127 @@
+import { reaches } from './access.ts';
+import { addressOf, toPayloadCommit } from './commits.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem, found } from './errors.ts';
+import type { CommitData } from './git/commit.ts';
+import { isRefName } from './git/names.ts';
+import {
+  isEmpty,
+  listBranchNames,
+  listRefs,
+  moveRefs,
+  readBranch,
+  readRef,
+  readTag,
+  resolveRef,
+} from './git/refs.ts';
+import type { GitRepository } from './git/repository.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { withPush } from './pushes.ts';
+
+/** Branches, read from git and made and removed there. */
+export const branchHandlers = defineHandlers({
+  listBranches: async ({ context, query, page, reply, ...target }) => {
+    const git = context.git.open(target.repository.id);
+    if (await isEmpty(git)) {
+      reply.total(0);
+      return null;
+    }
+    const wanted = (query.q ?? '').toLowerCase();
+    const names = (await listBranchNames(git)).filter((name) => name.toLowerCase().includes(wanted));
+    reply.total(names.length);
+    const shown = names.slice(page.offset, page.offset + page.limit);
+    const heads = await Promise.all(shown.map((name) => readBranch(git, name)));
+    return heads.flatMap((commit, at) =>
+      commit ? [toBranch(context, target, shown[at] ?? '', commit)] : [],
+    );
+  },
+
+  getBranch: async ({ context, params, ...target }) => {
+    const commit = await readBranch(context.git.open(target.repository.id), params.branch);
+    return toBranch(
+      context,
+      target,
+      params.branch,
+      found(commit, `branch does not exist [name: ${params.branch}]`),
+    );
+  },
+
+  createBranch: async ({ context, body, caller, ...target }) => {
+    const name = body.new_branch_name;
+    const git = context.git.open(target.repository.id);
+    if (await isEmpty(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
+    return await withPush(context, { ...target, pusher: caller }, async () => {
+      const commit = await findOrigin(git, target, body);
+      await guardName(git, name);
+      const ref = `refs/heads/${name}`;
+      if (!(await moveRefs(git, [{ name: ref, before: undefined, after: commit.id }]))) {
+        throw new ForgeProblem(409, 'The branch already exists.');
+      }
+      const result = toBranch(context, target, name, commit);
+      return { result, changes: [{ ref, before: undefined, after: commit.id }] };
+    });
+  },
+
+  deleteBranch: async ({ context, params, caller, ...target }) => {
+    const name = params.branch;
+    const git = context.git.open(target.repository.id);
+    await withPush(context, { ...target, pusher: caller }, async () => {
+      const before = found(await readBranch(git, name), `branch does not exist [name: ${name}]`).id;
+      if (name === target.repository.default_branch) {
+        throw new ForgeProblem(403, `can not delete default or pull request target branch: ${name}`);
+      }
+      const ref = `refs/heads/${name}`;
+      if (!(await moveRefs(git, [{ name: ref, before, after: undefined }]))) {
+        throw new ForgeProblem(404, `branch does not exist [name: ${name}]`);
+      }
+      return { result: undefined, changes: [{ ref, before, after: undefined }] };
+    });
+    return undefined;
+  },
+});
+
+async function findOrigin(
+  git: GitRepository,
+  { repository }: RepositoryTarget,
+  body: { old_ref_name?: string | undefined; old_branch_name?: string | undefined },
+): Promise<CommitData> {
+  if (body.old_ref_name) {
+    // The baseline answers 500 here; Forgejo tells the caller that there is no such ref.
+    return found(await resolveRef(git, body.old_ref_name), 'The given ref does not exist').commit;
+  }
+  const name = body.old_branch_name || repository.default_branch;
+  return found(await readBranch(git, name), 'The old branch does not exist');
+}
+
+async function guardName(git: GitRepository, name: string): Promise<void> {
+  if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is no name of a branch`);
+  if (await readRef(git, `refs/heads/${name}`)) throw new ForgeProblem(409, 'The branch already exists.');
+  if (await readTag(git, name)) throw new ForgeProblem(409, 'The branch with the same tag already exists.');
+  // A ref is a file on disk or beside one: `a` and `a/b` cannot both be.
+  const others = (await listRefs(git, ['refs/heads'])).map((ref) => ref.name.slice('refs/heads/'.length));
+  if (others.some((other) => other.startsWith(`${name}/`) || name.startsWith(`${other}/`))) {
+    throw new ForgeProblem(409, `branch name conflicts with an existing one [name: ${name}]`);
+  }
+}
+
+/** Returns a branch as the API shows it, for the eyes of the caller. */
+export function toBranch(
+  context: ForgeContext,
+  { repository, owner, permission }: RepositoryTarget,
+  name: string,
+  commit: CommitData,
+) {
+  const mayPush = reaches(permission, 'write');
+  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  return {
+    name,
+    commit: toPayloadCommit(context.db, address, commit),
+    protected: false,
+    required_approvals: 0,
+    enable_status_check: false,
+    status_check_contexts: [],
+    user_can_push: mayPush,
+    user_can_merge: mayPush,
+    effective_branch_protection_name: '',
+  };
+}

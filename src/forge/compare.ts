@@ -1,0 +1,114 @@
+import { accountByEmail, addressOf, escapePath, type RepositoryAddress, toCommitEntry } from './commits.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem } from './errors.ts';
+import { type FileChange, listChanges } from './git/changes.ts';
+import type { CommitData } from './git/commit.ts';
+import { findMergeBase, listCommits } from './git/history.ts';
+import { takeRef } from './git/merge.ts';
+import { moveRefs, readCommit, readRef, resolveRef } from './git/refs.ts';
+import type { GitRepository } from './git/repository.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { findHead } from './head-repository.ts';
+import { toUser } from './resources/user.ts';
+import type { UserRow } from './rows.ts';
+
+/** Two refs or commits compared. */
+export const compareHandlers = defineHandlers({
+  compare: async ({ context, params, caller, ...target }) => {
+    const { base, head, isDirect } = await openComparison(context, target, params.basehead, caller);
+    const git = context.git.open(target.repository.id);
+    const from = isDirect ? base : await findMergeBase(git, base, head);
+    const commits = await listCommits(git, { from: from ?? base, to: head }, { limit: maxCommits });
+    const changes = await listChanges(git, from ?? base, head);
+    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    return {
+      total_commits: commits.length,
+      commits: commits.map((commit) => toEntry(context, address, commit, caller)),
+      files: changes.map((change) => toChangedFile(address, change, { base: from ?? base, head })),
+    };
+  },
+});
+
+const maxCommits = 10_000;
+
+type Comparison = { readonly base: string; readonly head: string; readonly isDirect: boolean };
+
+/** Reads `base...head` (from the merge base) or `base..head`; a word alone is compared with the default branch. */
+async function openComparison(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  words: string,
+  caller: UserRow | undefined,
+): Promise<Comparison> {
+  const git = context.git.open(target.repository.id);
+  const separator = words.includes('...') ? '...' : words.includes('..') ? '..' : undefined;
+  const [left = '', right = ''] =
+    separator === undefined ? [target.repository.default_branch, words] : splitOnce(words, separator);
+  const base = await resolveRef(git, left || target.repository.default_branch);
+  const head = await openHead(context, target, right || target.repository.default_branch, caller);
+  if (!base || !head) throw new ForgeProblem(404, 'The target could not be found.');
+  return { base: base.commit.id, head, isDirect: separator === '..' };
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** Returns the id of the head's commit, made known to the base repository where it comes from a fork. */
+async function openHead(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  word: string,
+  caller: UserRow | undefined,
+): Promise<string | undefined> {
+  const git = context.git.open(target.repository.id);
+  const { repository, name } = findHead(context, target, word, caller);
+  const from = context.git.open(repository.id);
+  const resolved = await resolveRef(from, name);
+  if (resolved === undefined || from.id === git.id) return resolved?.commit.id;
+  if (resolved.kind === 'branch') await borrow(git, from, name, resolved.commit.id);
+  return (await readCommit(git, resolved.commit.id))?.id;
+}
+
+/** Objects of a fork are looked at through a ref that goes again; git keeps the objects long enough. */
+async function borrow(git: GitRepository, from: GitRepository, branch: string, id: string): Promise<void> {
+  if (await readRef(git, id)) return;
+  const target = `refs/reeve/compare-${id}`;
+  await takeRef(git, from, { source: `refs/heads/${branch}`, target });
+  await moveRefs(git, [{ name: target, before: id, after: undefined }]);
+}
+
+/** Returns a commit as a list shows it, with the accounts behind its addresses. */
+export function toEntry(
+  context: ForgeContext,
+  address: RepositoryAddress,
+  commit: CommitData,
+  viewer: UserRow | undefined,
+) {
+  return toCommitEntry(address, commit, (email) => {
+    const account = accountByEmail(context.db, email);
+    return account ? toUser(context, account, viewer) : null;
+  });
+}
+
+/** Returns a changed file as the API shows it. A file that is gone is looked at where it last was. */
+export function toChangedFile(
+  address: RepositoryAddress,
+  change: FileChange,
+  { base, head }: { base: string; head: string },
+) {
+  const commit = change.status === 'deleted' ? base : head;
+  const path = escapePath(change.path);
+  return {
+    filename: change.path,
+    ...(change.status === 'renamed' ? { previous_filename: change.from } : {}),
+    status: change.status,
+    additions: change.additions,
+    deletions: change.deletions,
+    changes: change.additions + change.deletions,
+    html_url: `${address.html}/src/commit/${commit}/${path}`,
+    contents_url: `${address.api}/contents/${path}?ref=${commit}`,
+    raw_url: `${address.html}/raw/commit/${commit}/${path}`,
+  };
+}

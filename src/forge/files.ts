@@ -1,0 +1,140 @@
+import { addressOf, toFileCommit, toVerification } from './commits.ts';
+import { describeEntry } from './contents.ts';
+import { ForgeProblem } from './errors.ts';
+import { type FileEditRequest, planEdit } from './file-edit.ts';
+import type { Signature } from './git/commit.ts';
+import { cleanTreePath, isRefName } from './git/names.ts';
+import { readBranch, readCommit } from './git/refs.ts';
+import { findEntry } from './git/tree.ts';
+import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
+import { parseInstant, secondsOf } from './instants.ts';
+import { withPush } from './pushes.ts';
+import { noReplyAddress } from './resources/user.ts';
+import type { UserRow } from './rows.ts';
+
+type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
+
+/** Members that every way of writing a file shares. */
+type Writing = {
+  readonly message?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly new_branch?: string | undefined;
+  readonly author?: Person | undefined;
+  readonly committer?: Person | undefined;
+  readonly dates?:
+    | { readonly author?: string | undefined; readonly committer?: string | undefined }
+    | undefined;
+  readonly signoff?: boolean | undefined;
+};
+
+type Writer = RepositoryTarget & Pick<Call, 'context'> & { readonly caller: UserRow };
+
+/** `contents` written: each call is a commit, and a push like any other. */
+export const fileHandlers = defineHandlers({
+  createFile: ({ params, body, ...call }) =>
+    writeFile(call, body, {
+      kind: 'create',
+      path: params.filepath,
+      content: decodeContent(body.content),
+    }),
+
+  updateFile: async ({ params, body, ...call }) => {
+    const kind = body.sha ? 'update' : 'create';
+    if (kind === 'create') call.reply.status(201);
+    return await writeFile(call, body, {
+      kind,
+      path: params.filepath,
+      content: decodeContent(body.content),
+      from: body.from_path || undefined,
+      sha: body.sha,
+    });
+  },
+
+  deleteFile: ({ params, body, ...call }) =>
+    writeFile(call, body, { kind: 'delete', path: params.filepath, sha: body.sha }),
+});
+
+function decodeContent(text: string): Buffer {
+  const plain = text.replace(/[\r\n]/g, '');
+  const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(plain) && plain.length % 4 === 0;
+  if (!isBase64) throw new ForgeProblem(422, 'illegal base64 data');
+  return Buffer.from(plain, 'base64');
+}
+
+async function writeFile(writer: Writer, writing: Writing, request: FileEditRequest) {
+  const { context, repository, owner, caller } = writer;
+  const branch = writing.branch || repository.default_branch;
+  const target = writing.new_branch || branch;
+  const path = cleanTreePath(request.path);
+  if (!path) throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.path}]`);
+  return await withPush(context, { repository, owner, pusher: caller }, async () => {
+    const git = context.git.open(repository.id);
+    const head = await readBranch(git, branch);
+    if (!head && repository.is_empty === 0)
+      throw new ForgeProblem(404, `branch does not exist [name: ${branch}]`);
+    if (target !== branch && (!isRefName(target) || (await readBranch(git, target)))) {
+      throw new ForgeProblem(422, `branch already exists or is no name of one [name: ${target}]`);
+    }
+    if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is no name of a branch`);
+    const edits = await planEdit(git, head?.id, { ...request, path });
+    const before = target === branch ? head?.id : undefined;
+    const people = signaturesOf(writer, writing);
+    const message = messageOf(request, path, writing, people.committer);
+    const commit = { branch: target, before, parent: head?.id, message, ...people, edits };
+    const after = await context.git.commitFiles(repository.id, commit);
+    const result = await describe(writer, { target, path, commitId: after });
+    return { result, changes: [{ ref: `refs/heads/${target}`, before, after }] };
+  });
+}
+
+async function describe(
+  { context, repository, owner }: Writer,
+  { target, path, commitId }: { target: string; path: string; commitId: string },
+) {
+  const git = context.git.open(repository.id);
+  const commit = await readCommit(git, commitId);
+  if (!commit) throw new TypeError(`commit ${commitId} is gone right after it was written`);
+  const entry = await findEntry(git, commitId, path);
+  const view = { ref: { kind: 'branch' as const, commit }, word: target };
+  const includes = { fileContent: true, lfs: false, commit: true, message: false };
+  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const shape = { context, repository, owner };
+  return {
+    content: entry ? await describeEntry(shape, git, view, { path, entry }, includes) : null,
+    commit: toFileCommit(address, commit),
+    verification: toVerification(commit),
+  };
+}
+
+/** Whoever is named alone is both author and committer; nobody named means the caller. */
+function signaturesOf({ context, caller }: Writer, { author, committer, dates }: Writing) {
+  const now = secondsOf(context.clock());
+  const sign = (
+    person: Person | undefined,
+    other: Person | undefined,
+    date: string | undefined,
+  ): Signature => {
+    const named = isNamed(person) ? person : isNamed(other) ? other : undefined;
+    return {
+      name: named?.name || caller.full_name || caller.name,
+      email: named?.email || caller.email || noReplyAddress(caller),
+      seconds: parseInstant(date) ?? now,
+      zone: '+0000',
+    };
+  };
+  return {
+    author: sign(author, committer, dates?.author),
+    committer: sign(committer, author, dates?.committer),
+  };
+}
+
+function isNamed(person: Person | undefined): boolean {
+  return Boolean(person?.name || person?.email);
+}
+
+function messageOf(request: FileEditRequest, path: string, writing: Writing, committer: Signature): string {
+  const verb = { create: 'Add', update: 'Update', delete: 'Delete' }[request.kind];
+  const text = writing.message?.trim() || `${verb} ${path}`;
+  const sign = writing.signoff ? `\n\nSigned-off-by: ${committer.name} <${committer.email}>` : '';
+  return `${text}${sign}\n`;
+}

@@ -1,0 +1,208 @@
+import { isMember, permissionOf, reaches } from './access.ts';
+import { announceIssue, type IssueScene } from './announce.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem, found } from './errors.ts';
+import { resolveRef } from './git/refs.ts';
+import type { RepositoryTarget } from './handler.ts';
+import { findHead, type Head } from './head-repository.ts';
+import { parseInstant } from './instants.ts';
+import { changeAssignees, findAssignees, hasMilestone, insertIssue } from './issue-changes.ts';
+import { attachLabels, findLabels } from './issue-labels.ts';
+import { userNamed } from './lookup.ts';
+import { emitPull } from './pull-events.ts';
+import { inspectPull } from './pull-inspection.ts';
+import { keepHead } from './pull-refresh.ts';
+import { findByBranches } from './pull-rows.ts';
+import type { IssueRow, LabelRow, PullRow, UserRow } from './rows.ts';
+import { settingsOf } from './settings.ts';
+
+/** What a caller says of a new pull request; the contract's `CreatePullRequestOption`. */
+export type PullText = {
+  readonly title: string;
+  readonly head: string;
+  readonly base: string;
+  readonly body?: string | undefined;
+  readonly assignee?: string | undefined;
+  readonly assignees?: readonly string[] | undefined;
+  readonly milestone?: number | undefined;
+  readonly labels?: readonly number[] | undefined;
+  readonly due_date?: string | undefined;
+  readonly reviewers?: readonly string[] | undefined;
+  readonly team_reviewers?: readonly string[] | undefined;
+  readonly allow_maintainer_edit?: boolean | undefined;
+};
+
+type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+/** What the texts of a new pull request mean, all of it found and allowed. */
+type Wanted = {
+  readonly labels: readonly LabelRow[];
+  readonly assignees: readonly UserRow[];
+  readonly reviewers: readonly UserRow[];
+  readonly milestoneId: number | undefined;
+  readonly dueAt: number | undefined;
+};
+
+/** Opens a pull request and tells the hooks, in the baseline's order; returns its issue side. */
+export async function openPull(place: Place, text: PullText): Promise<IssueRow> {
+  const { context, repository } = place;
+  if (text.head === text.base) {
+    throw new ForgeProblem(422, 'Invalid PullRequest: There are no changes between the head and the base');
+  }
+  const head = findHead(context, place, text.head, place.caller);
+  await requireBranch(context, repository.id, text.base);
+  await requireBranch(context, head.repository.id, head.name);
+  guardOpener(place, head);
+  return await context.git.exclusively(repository.id, 'pulls', async () => {
+    refuseDouble(place, head, text.base);
+    const issue = await insertPull(place, head, text, findWanted(place, text));
+    return issue;
+  });
+}
+
+async function requireBranch(context: ForgeContext, repositoryId: number, name: string): Promise<void> {
+  const resolved = found(
+    await resolveRef(context.git.open(repositoryId), name),
+    `branch does not exist [name: ${name}]`,
+  );
+  if (resolved.kind !== 'branch') throw new ForgeProblem(422, `${name} is a ${resolved.kind}, not a branch`);
+}
+
+/** Reading is not enough: whoever opens belongs to the base repository, or may write to the head. */
+function guardOpener({ context, repository, owner, permission, caller }: Place, head: Head): void {
+  const { db } = context;
+  if (reaches(permission, 'write')) return;
+  const sql = 'SELECT 1 AS one FROM collaborators WHERE repo_id = ? AND user_id = ?';
+  if (db.get(sql, repository.id, caller.id) !== undefined) return;
+  if (owner.type === 'organization' && isMember(db, owner, caller)) return;
+  if (reaches(head.permission, 'write')) return;
+  throw new ForgeProblem(403, 'user should be a collaborator of the base or a writer of the head');
+}
+
+function refuseDouble({ context, repository }: Place, head: Head, base: string): void {
+  const branches = { baseId: repository.id, base, headId: head.repository.id, head: head.name };
+  const number = findByBranches(context, branches, { openOnly: true });
+  if (number === undefined) return;
+  throw new ForgeProblem(
+    409,
+    `pull request already exists for these targets [index: ${number}, head: ${head.name}, base: ${base}]`,
+  );
+}
+
+function findWanted(place: Place, text: PullText): Wanted {
+  const { context, repository } = place;
+  const names = [...(text.assignees ?? []), ...(text.assignee ? [text.assignee] : [])];
+  const milestoneId = text.milestone || undefined;
+  if (milestoneId !== undefined && !hasMilestone(context, repository, milestoneId)) {
+    throw new ForgeProblem(404, 'milestone does not exist');
+  }
+  return {
+    labels: findLabels(context, place, text.labels ?? []),
+    assignees: findAssignees(context, place, names),
+    reviewers: findReviewers(place, text),
+    milestoneId,
+    dueAt: parseInstant(text.due_date),
+  };
+}
+
+function findReviewers({ context, owner }: Place, text: PullText): readonly UserRow[] {
+  for (const team of text.team_reviewers ?? []) {
+    const sql = 'SELECT 1 AS one FROM teams WHERE org_id = ? AND lower_name = ?';
+    found(context.db.get(sql, owner.id, team.toLowerCase()), `team does not exist [name: ${team}]`);
+  }
+  const names = new Set((text.reviewers ?? []).map((name) => name.toLowerCase()));
+  return [...names].map((name) => found(userNamed(context.db, name), `user does not exist [name: ${name}]`));
+}
+
+/** The row is there before the first event, and `checking` while they are told, as on the baseline. */
+async function insertPull(place: Place, head: Head, text: PullText, wanted: Wanted): Promise<IssueRow> {
+  const { context, repository, caller } = place;
+  const { db, git } = context;
+  const { milestoneId, dueAt } = wanted;
+  const issue = db.transaction(() => {
+    const row = insertIssue(context, {
+      repository,
+      poster: caller,
+      title: text.title,
+      body: text.body,
+      isPull: true,
+      milestoneId,
+      dueAt,
+    });
+    insertRow(place, head, text, row);
+    attachLabels(context, row.id, wanted.labels);
+    return row;
+  });
+  const [baseGit, headGit] = [git.open(repository.id), git.open(head.repository.id)];
+  try {
+    await keepHead(baseGit, headGit, { number: issue.number, head_branch: head.name });
+    const [base, tip] = [await resolveRef(baseGit, text.base), await resolveRef(headGit, head.name)];
+    const seen = await inspectPull(baseGit, base?.commit.id ?? '', tip?.commit.id ?? '');
+    db.run(
+      `UPDATE pulls SET base_sha = ?, head_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?
+       WHERE issue_id = ?`,
+      base?.commit.id ?? '',
+      tip?.commit.id ?? '',
+      seen.merge_base,
+      seen.additions,
+      seen.deletions,
+      seen.changed_files,
+      issue.id,
+    );
+    guardReviewers(place, wanted.reviewers);
+    db.transaction(() => {
+      announce(place, issue, wanted);
+      db.run('UPDATE pulls SET status = ? WHERE issue_id = ?', seen.status, issue.id);
+    });
+    return issue;
+  } catch (error) {
+    // Where a reviewer is refused the pull request stays, silently, as on the baseline; any other failure undoes it.
+    if (!(error instanceof ForgeProblem)) db.run('DELETE FROM issues WHERE id = ?', issue.id);
+    throw error;
+  }
+}
+
+function insertRow({ context, repository }: Place, head: Head, text: PullText, issue: IssueRow): void {
+  const mayEdit = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
+  const row: Pick<
+    PullRow,
+    'issue_id' | 'repo_id' | 'number' | 'base_branch' | 'head_repo_id' | 'head_branch'
+  > = {
+    issue_id: issue.id,
+    repo_id: repository.id,
+    number: issue.number,
+    base_branch: text.base,
+    head_repo_id: head.repository.id,
+    head_branch: head.name,
+  };
+  context.db.run(
+    `INSERT INTO pulls (issue_id, repo_id, number, base_branch, head_repo_id, head_branch, head_sha, merge_base,
+       allow_maintainer_edit) VALUES (?, ?, ?, ?, ?, ?, '', '', ?)`,
+    ...Object.values(row),
+    mayEdit,
+  );
+}
+
+function guardReviewers({ context, repository, owner, caller }: Place, reviewers: readonly UserRow[]): void {
+  for (const user of reviewers) {
+    const isPerson = user.type === 'user' && user.id !== caller.id;
+    if (isPerson && permissionOf(context.db, user, repository, owner) !== 'none') continue;
+    throw new ForgeProblem(422, `${user.name} cannot review this pull request`);
+  }
+}
+
+function announce(place: Place, issue: IssueRow, wanted: Wanted): void {
+  const { context, caller } = place;
+  const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
+  for (const requestedReviewer of wanted.reviewers) {
+    emitPull(context, { ...place, actor: caller }, issue.id, {
+      type: 'pull_request_review_request',
+      action: 'review_requested',
+      requestedReviewer,
+    });
+  }
+  announceIssue(context, scene, { action: 'opened' });
+  if (wanted.labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
+  if (wanted.milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
+  changeAssignees(context, scene, wanted.assignees);
+}

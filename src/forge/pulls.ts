@@ -1,0 +1,87 @@
+import { addressOf } from './commits.ts';
+import { toChangedFile, toEntry } from './compare.ts';
+import { found } from './errors.ts';
+import { listChanges } from './git/changes.ts';
+import { countCommits, listCommits } from './git/history.ts';
+import { defineHandlers, type Reply } from './handler.ts';
+import { findHead } from './head-repository.ts';
+import { requireAuthorOrWriter } from './issues.ts';
+import type { Page } from './paging.ts';
+import { openPull } from './pull-create.ts';
+import { changePull } from './pull-edit.ts';
+import { findByBranches, findPull, listPullRows } from './pull-rows.ts';
+import { toPull, toPulls } from './resources/pull.ts';
+
+/** What answers for pull requests; their labels, comments and state of discussion are those of issues. */
+export const pullHandlers = defineHandlers({
+  listPulls(call) {
+    const { context, query, page, caller, reply } = call;
+    const { pulls, total } = listPullRows(context, call, query, page);
+    reply.total(total);
+    return toPulls(context, pulls, { ...call, viewer: caller });
+  },
+
+  getPull: (call) =>
+    toPull(call.context, findPull(call.context, call, call.params.index).issue, {
+      ...call,
+      viewer: call.caller,
+    }),
+
+  getPullByBranches(call) {
+    const { context, params, caller } = call;
+    const head = findHead(context, call, params.head, caller);
+    const branches = {
+      baseId: call.repository.id,
+      base: params.base,
+      headId: head.repository.id,
+      head: head.name,
+    };
+    const number = found(findByBranches(context, branches, { openOnly: false }));
+    return toPull(context, findPull(context, call, number).issue, { ...call, viewer: caller });
+  },
+
+  async createPull(call) {
+    const issue = await openPull(call, call.body);
+    const { issue: row } = findPull(call.context, call, issue.number);
+    return toPull(call.context, row, { ...call, viewer: call.caller });
+  },
+
+  async editPull(call) {
+    const { context, params, caller } = call;
+    requireAuthorOrWriter(call, caller, findPull(context, call, params.index).issue.poster_id);
+    await changePull(call, params.index, call.body);
+    return toPull(context, findPull(context, call, params.index).issue, { ...call, viewer: caller });
+  },
+
+  async listPullFiles({ context, params, page, reply, ...target }) {
+    const { pull } = findPull(context, target, params.index);
+    const git = context.git.open(target.repository.id);
+    const changes = await listChanges(git, pull.merge_base, pull.head_sha);
+    tellPage(reply, page, changes.length);
+    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    const ends = { base: pull.merge_base, head: pull.head_sha };
+    return changes
+      .slice(page.offset, page.offset + page.limit)
+      .map((change) => toChangedFile(address, change, ends));
+  },
+
+  async listPullCommits({ context, params, page, reply, caller, ...target }) {
+    const { pull } = findPull(context, target, params.index);
+    const git = context.git.open(target.repository.id);
+    const stretch = { from: pull.merge_base, to: pull.head_sha };
+    tellPage(reply, page, await countCommits(git, stretch));
+    const commits = await listCommits(git, stretch, { skip: page.offset, limit: page.limit });
+    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    return commits.map((commit) => toEntry(context, address, commit, caller));
+  },
+});
+
+/** Two lists tell their place in headers of their own beside the usual ones. */
+function tellPage(reply: Reply, page: Page, total: number): void {
+  reply.total(total);
+  const last = Math.ceil(total / page.limit);
+  reply.header('X-Page', String(page.page));
+  reply.header('X-PerPage', String(page.limit));
+  reply.header('X-PageCount', String(last));
+  reply.header('X-HasMore', String(page.page < last));
+}
