@@ -102,7 +102,7 @@ function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow
 
 function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Moved) {
-    const names = `/${encodeURIComponent(error.owner)}/${encodeURIComponent(error.name)}.git`;
+    const names = `/${encodeURIComponent(error.owner)}/${encodeURIComponent(error.repository)}.git`;
     return reply
       .code(301)
       .header('location', request.url.replace(/^\/[^/?]+\/[^/?]+/, names))

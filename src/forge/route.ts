@@ -1,185 +1,61 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations.ts';
-import { type Actor, createActorReader } from './actor.ts';
-import { bindBody, bindParams, bindQuery } from './binding.ts';
+import { createActorReader } from './actor.ts';
+import { createAnswer } from './answer.ts';
 import type { ForgeContext } from './context.ts';
-import { ForgeProblem, problemBody } from './errors.ts';
-import type { Call, Handler, Handlers, Reply } from './handler.ts';
-import { guard, guardAfterBody, Moved } from './lookup.ts';
-import { pageHeaders, readPage } from './paging.ts';
+import type { Handler, Handlers } from './handler.ts';
 
 const prefix = '/api/v1';
-const json = 'application/json;charset=utf-8';
 const methods: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+type Route = {
+  readonly method: HTTPMethods;
+  readonly url: string;
+  readonly operation: Operation;
+  readonly handler: Handler<Operation>;
+};
 
 /** Registers a route for every operation of the contract that has a handler, below `/api/v1`. */
 export function registerOperations(app: FastifyInstance, context: ForgeContext, handlers: Handlers): void {
   const readActor = createActorReader(context);
-  const paths = new Map<string, Set<HTTPMethods>>();
-
-  function add(
-    method: HTTPMethods,
-    path: string,
-    answer: (request: FastifyRequest, reply: FastifyReply) => unknown,
-  ) {
-    app.route({ method, url: path, handler: async (request, reply) => answer(request, reply) });
-    paths.set(path, (paths.get(path) ?? new Set()).add(method));
+  const routes = routesOf(handlers);
+  for (const { method, url, operation, handler } of routes) {
+    app.route({ method, url, handler: createAnswer(context, operation, handler, readActor) });
   }
-
-  for (const [name, handler] of Object.entries(handlers)) {
-    const operation: Operation = operations[name as OperationName];
-    const path = toRoute(operation.path);
-    // One table of differently typed functions: each is called with what its own row has bound.
-    const answer = createAnswer(context, operation, handler as unknown as Handler<Operation>, readActor);
-    add(operation.method, path, answer);
-  }
-  addRoots(paths, add, handlers, (operation, handler) =>
-    createAnswer(context, operation, handler, readActor),
-  );
-  for (const [path, known] of [...paths]) {
+  for (const sameShape of Map.groupBy(routes, shapeOf).values()) {
+    const known = new Set(sameShape.map((route) => route.method));
     const others = methods.filter((method) => !known.has(method));
-    if (others.length > 0) app.route({ method: others, url: path, handler: refuseMethod });
+    const url = sameShape[0]?.url;
+    if (url !== undefined && others.length > 0) app.route({ method: others, url, handler: refuseMethod });
   }
 }
 
-type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-
-/** A path that takes the rest (`contents/{filepath*}`) also answers without it, unless that is another operation's. */
-function addRoots(
-  paths: ReadonlyMap<string, ReadonlySet<HTTPMethods>>,
-  add: (method: HTTPMethods, path: string, answer: Answer) => void,
-  handlers: Handlers,
-  answerOf: (operation: Operation, handler: Handler<Operation>) => Answer,
-): void {
-  for (const [name, handler] of Object.entries(handlers)) {
+function routesOf(handlers: Handlers): Route[] {
+  const routes = Object.entries(handlers).map(([name, handler]): Route => {
     const operation: Operation = operations[name as OperationName];
-    const root = toRoute(operation.path.replace(/\/\{\w+\*\}$/, ''));
-    const isOpen = operation.method === 'GET' && operation.path.endsWith('*}');
-    if (isOpen && !paths.has(root))
-      add('GET', root, answerOf(operation, handler as unknown as Handler<Operation>));
-  }
+    // One table of differently typed functions: each is called with what its own row has bound.
+    const anyHandler = handler as unknown as Handler<Operation>;
+    return { method: operation.method, url: toUrl(operation.path), operation, handler: anyHandler };
+  });
+  // A path that takes the rest (`contents/{filepath*}`) also answers without it, unless another operation does.
+  const taken = new Set(routes.map((route) => `${route.method} ${shapeOf(route)}`));
+  const roots = routes
+    .filter(({ method, operation }) => method === 'GET' && operation.path.endsWith('*}'))
+    .map((route) => ({ ...route, url: route.url.replace(/\/\*$/, '') }))
+    .filter((route) => !taken.has(`${route.method} ${shapeOf(route)}`));
+  return [...routes, ...roots];
+}
+
+/** Two paths that differ in the names of their parameters alone are one to the router. */
+function shapeOf(route: { readonly url: string }): string {
+  return route.url.replace(/:\w+/g, ':');
+}
+
+function toUrl(path: string): string {
+  return prefix + path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
 }
 
 function refuseMethod(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(405).send();
-}
-
-function toRoute(path: string): string {
-  return prefix + path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
-}
-
-function createAnswer(
-  context: ForgeContext,
-  operation: Operation,
-  handler: Handler<Operation>,
-  readActor: ReturnType<typeof createActorReader>,
-): Answer {
-  return async (request, reply) => {
-    reply.header('cache-control', 'max-age=0, private, must-revalidate');
-    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
-    try {
-      const actor = await readActor(credentialsOf(request, query));
-      return await perform({ context, operation, handler, request, reply, query, actor });
-    } catch (error) {
-      return sendFailure(context, request, reply, error);
-    }
-  };
-}
-
-type Passage = {
-  readonly context: ForgeContext;
-  readonly operation: Operation;
-  readonly handler: Handler<Operation>;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly query: URLSearchParams;
-  readonly actor: Actor;
-};
-
-async function perform(passage: Passage): Promise<FastifyReply> {
-  const { context, operation, handler, request, reply, query, actor } = passage;
-  const given = paramsOf(operation, request);
-  const target = guard(context.db, operation, given, actor);
-  const body = bindBody(operation, Buffer.isBuffer(request.body) ? request.body : undefined);
-  guardAfterBody(operation, target);
-  const page = readPage(query);
-  let status = operation.success;
-  const headers: Record<string, string> = {};
-  const answer: Reply = {
-    status: (code) => {
-      status = code;
-    },
-    header: (name, value) => {
-      headers[name] = value;
-    },
-    total(count) {
-      if (operation.paging === 'body') return;
-      const address = new URL(request.url, `${context.rootUrl()}/`);
-      const links = operation.paging === 'link';
-      Object.assign(headers, pageHeaders({ total: count, page, links, address }));
-    },
-  };
-  const call = {
-    ...target,
-    params: bindParams(operation, given),
-    query: bindQuery(operation, query),
-    body,
-    caller: actor.user,
-    actor,
-    page,
-    context,
-    reply: answer,
-    // The row decides which members a call has; `Call` derives the same from the row's type.
-  } as unknown as Call;
-  const result = await handler(call);
-  reply.code(status).headers(headers);
-  if (result === undefined) return reply.send();
-  return reply.type(json).send(JSON.stringify(result));
-}
-
-function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
-  const sudo = query.get('sudo') ?? request.headers.sudo;
-  return {
-    authorization: request.headers.authorization,
-    queryToken: query.get('token') || query.get('access_token') || undefined,
-    sudo: typeof sudo === 'string' && sudo !== '' ? sudo : undefined,
-  };
-}
-
-function paramsOf(operation: Operation, request: FastifyRequest): Record<string, string> {
-  // fastify types parameters as unknown; the router only ever fills in texts.
-  const given = { ...(request.params as Record<string, string>) };
-  const rest = /\{(\w+)\*\}$/.exec(operation.path)?.[1];
-  if (rest !== undefined) given[rest] = given['*'] ?? '';
-  return given;
-}
-
-/** Writes whatever was thrown as an answer; only a `ForgeProblem` says more than its status. */
-export function sendFailure(
-  context: ForgeContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: unknown,
-): FastifyReply {
-  if (error instanceof Moved) return sendMoved(request, reply, error);
-  const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
-  if (problem.status >= 500) {
-    const [path] = request.url.split('?');
-    context.log.error({ err: error, method: request.method, path }, 'the forge failed to answer');
-  }
-  const body = problemBody(problem, context.rootUrl());
-  return body === undefined
-    ? reply.code(problem.status).send()
-    : reply.code(problem.status).type(json).send(body);
-}
-
-/** Only the names change, so that the rest of the path and the query arrive as they were sent. */
-function sendMoved(request: FastifyRequest, reply: FastifyReply, { owner, repository }: Moved): FastifyReply {
-  const names = `${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
-  const location = request.url.replace(
-    /^((?:\/api\/v1\/(?:repos|user\/starred))?)\/[^/?]+\/[^/?]+/,
-    `$1/${names}`,
-  );
-  return reply.code(301).header('location', location).send();
 }

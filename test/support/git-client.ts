@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A person's clone: the real git program with an identity of its own and nothing of the machine's settings. */
+export interface GitClone {
+  readonly folder: string;
+  /** Runs git in the clone and returns what it printed; throws with its complaint where it fails. */
+  git(...args: string[]): Promise<string>;
+  /** Writes files and commits them; returns the commit's id. */
+  commit(files: Readonly<Record<string, string>>, message?: string): Promise<string>;
+  remove(): void;
+}
+
+/** Clones an address (with credentials in it, where needed) into a temporary folder. */
+export async function cloneRepository(address: string): Promise<GitClone> {
+  const folder = mkdtempSync(join(tmpdir(), 'clone-'));
+  await runGit(folder, ['clone', '--quiet', address, '.']);
+  const git = (...args: string[]): Promise<string> => runGit(folder, args);
+  return {
+    folder,
+    git,
+    async commit(files, message = 'change') {
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+      await git('add', '--all');
+      await git('commit', '--quiet', '-m', message);
+      return (await git('rev-parse', 'HEAD')).trim();
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs git anywhere. */
+export function runGit(cwd: string, args: readonly string[]): Promise<string> {
+  const child = spawn('git', [...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: cwd,
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_AUTHOR_NAME: 'Ada',
+      GIT_AUTHOR_EMAIL: 'ada@example.org',
+      GIT_COMMITTER_NAME: 'Ada',
+      GIT_COMMITTER_EMAIL: 'ada@example.org',
+    },
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let [output, complaint] = ['', ''];
+  child.stdout.on('data', (piece) => {
+    output += piece;
+  });
+  child.stderr.on('data', (piece) => {
+    complaint += piece;
+  });
+  child.on('error', reject);
+  child.on('close', (code) =>
+    code === 0 ? resolve(output) : reject(new Error(`git ${args.join(' ')}: ${complaint}`)),
+  );
+  return promise;
+}
