@@ -1,0 +1,79 @@
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request that goes through the proxy. */
+export type Passing = { readonly method: string; readonly path: string };
+
+/** What becomes of it: passed on, answered here, cut off, or held for ever. `before` runs first, for what happens in between. */
+export type Fault =
+  | {
+      readonly kind: 'pass';
+      readonly before?: () => Promise<unknown>;
+      readonly after?: () => Promise<unknown>;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly body: string;
+      readonly headers?: Record<string, string>;
+    }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'hang' }
+  /** The request reaches the forge, its answer gets lost. */
+  | { readonly kind: 'lose' };
+
+export type FaultProxy = {
+  readonly url: string;
+  /** What passed, in order. */
+  readonly passed: Passing[];
+  /** Decides for each request; default: passes everything. */
+  decide: (passing: Passing) => Fault;
+  close(): Promise<void>;
+};
+
+/** Starts a proxy on a free port of loopback before a server, so that a test can stand between Reeve and its forge. */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  const { hostname, port } = new URL(target);
+  const proxy: FaultProxy = { url: '', passed: [], decide: () => ({ kind: 'pass' }), close: async () => {} };
+  const server = createServer(async (request, response) => {
+    const passing = { method: request.method ?? '', path: request.url ?? '' };
+    proxy.passed.push(passing);
+    const fault = proxy.decide(passing);
+    if (fault.kind === 'reset') return request.socket.destroy();
+    if (fault.kind === 'hang') return;
+    if (fault.kind === 'answer') {
+      request.resume();
+      response
+        .writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
+        .end(fault.body);
+      return;
+    }
+    if (fault.kind === 'pass') await fault.before?.();
+    const upstream = forward(
+      { hostname, port, method: request.method, path: request.url, headers: request.headers },
+      async (answer) => {
+        if (fault.kind === 'lose') {
+          answer.resume();
+          answer.on('end', () => request.socket.destroy());
+          return;
+        }
+        const chunks: Buffer[] = [];
+        for await (const chunk of answer) chunks.push(chunk as Buffer);
+        await fault.after?.();
+        response.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(chunks));
+      },
+    );
+    upstream.on('error', () => request.socket.destroy());
+    request.pipe(upstream);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  Object.assign(proxy, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  });
+  return proxy;
+}
