@@ -5,6 +5,7 @@ import { compareHandlers } from './compare.ts';
 import { contentsHandlers } from './contents.ts';
 import { fileHandlers } from './files.ts';
 import type { Handlers } from './handler.ts';
+import { hookTestHandlers } from './hook-test.ts';
 import { hookHandlers } from './hooks.ts';
 import { instanceHandlers } from './instance.ts';
 import { issueLabelHandlers } from './issue-labels.ts';
@@ -28,6 +29,7 @@ export const handlers: Handlers = {
   ...collaboratorHandlers,
   ...commentHandlers,
   ...hookHandlers,
+  ...hookTestHandlers,
   ...issueLabelHandlers,
   ...issueHandlers,
   ...labelHandlers,

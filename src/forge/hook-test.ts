@@ -1,0 +1,39 @@
+import { addressOf, toPayloadCommit } from './commits.ts';
+import { found } from './errors.ts';
+import { payloadText, queueDelivery, wants } from './events.ts';
+import { isEmpty, resolveRef } from './git/refs.ts';
+import { defineHandlers } from './handler.ts';
+import { findHook } from './hooks.ts';
+import { pushPayload } from './payloads.ts';
+import { toRepository } from './resources/repository.ts';
+import { toUser } from './resources/user.ts';
+
+/** Test deliveries: a push that never was, of the head of a ref. */
+export const hookTestHandlers = defineHandlers({
+  async testHook({ context, params, query, caller, ...target }) {
+    const { repository, owner } = target;
+    const hook = findHook({ context, repository, params });
+    const git = context.git.open(repository.id);
+    const word = query.ref || `refs/heads/${repository.default_branch}`;
+    const resolved = (await isEmpty(git)) ? undefined : await resolveRef(git, word);
+    const { commit } = found(resolved, `no commit found for the ref [ref: ${word}]`);
+    // The baseline asks subscription and filter here too, so that 204 may mean that nothing was queued.
+    if (!wants(hook, { type: 'push', ref: word })) return undefined;
+    const address = addressOf(context.rootUrl(), owner.name, repository.name);
+    const shape = toPayloadCommit(context.db, address, commit);
+    const payload = pushPayload({
+      ref: word,
+      before: commit.id,
+      after: commit.id,
+      compareUrl: `${address.html}/compare/${commit.id}...${commit.id}`,
+      commits: [shape],
+      totalCommits: 1,
+      headCommit: shape,
+      repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'none' }),
+      sender: toUser(context, caller, undefined),
+    });
+    queueDelivery(context, hook.id, 'push', payloadText('push', payload));
+    context.deliveries.wake();
+    return undefined;
+  },
+});
