@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
+import { sendFailure } from './answer.ts';
 import type { ForgeContext } from './context.ts';
 import { openDatabase } from './database.ts';
 import { createDeliveries, type Deliveries } from './deliver.ts';
@@ -14,7 +15,7 @@ import { registerGitHttp } from './git-http.ts';
 import { handlers } from './handlers.ts';
 import { secondsOf } from './instants.ts';
 import { toPull } from './resources/pull.ts';
-import { registerOperations, sendFailure } from './route.ts';
+import { registerOperations } from './route.ts';
 import type { UserRow } from './rows.ts';
 import { ensureAdministrator } from './users.ts';
 

@@ -1,0 +1,130 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Operation } from '../contract/operation.ts';
+import type { Actor, createActorReader } from './actor.ts';
+import { bindBody, bindParams, bindQuery } from './binding.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem, problemBody } from './errors.ts';
+import type { Call, Handler, Reply } from './handler.ts';
+import { guard, guardAfterBody, Moved } from './lookup.ts';
+import { pageHeaders, readPage } from './paging.ts';
+
+const json = 'application/json;charset=utf-8';
+
+/** Answers one request of one operation. */
+export type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Creates what answers an operation: credentials, guards, binding, the handler, and every failure as an answer. */
+export function createAnswer(
+  context: ForgeContext,
+  operation: Operation,
+  handler: Handler<Operation>,
+  readActor: ReturnType<typeof createActorReader>,
+): Answer {
+  return async (request, reply) => {
+    reply.header('cache-control', 'max-age=0, private, must-revalidate');
+    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
+    try {
+      const actor = await readActor(credentialsOf(request, query));
+      return await perform({ context, operation, handler, request, reply, query, actor });
+    } catch (error) {
+      return sendFailure(context, request, reply, error);
+    }
+  };
+}
+
+type Passage = {
+  readonly context: ForgeContext;
+  readonly operation: Operation;
+  readonly handler: Handler<Operation>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly query: URLSearchParams;
+  readonly actor: Actor;
+};
+
+async function perform(passage: Passage): Promise<FastifyReply> {
+  const { context, operation, handler, request, reply, query, actor } = passage;
+  const given = paramsOf(operation, request);
+  const target = guard(context.db, operation, given, actor);
+  const body = bindBody(operation, Buffer.isBuffer(request.body) ? request.body : undefined);
+  guardAfterBody(operation, target);
+  const page = readPage(query);
+  let status = operation.success;
+  const headers: Record<string, string> = {};
+  const answer: Reply = {
+    status: (code) => {
+      status = code;
+    },
+    header: (name, value) => {
+      headers[name] = value;
+    },
+    total(count) {
+      if (operation.paging === 'body') return;
+      const address = new URL(request.url, `${context.rootUrl()}/`);
+      const links = operation.paging === 'link';
+      Object.assign(headers, pageHeaders({ total: count, page, links, address }));
+    },
+  };
+  const call = {
+    ...target,
+    params: bindParams(operation, given),
+    query: bindQuery(operation, query),
+    body,
+    caller: actor.user,
+    actor,
+    page,
+    context,
+    reply: answer,
+    // The row decides which members a call has; `Call` derives the same from the row's type.
+  } as unknown as Call;
+  const result = await handler(call);
+  reply.code(status).headers(headers);
+  if (result === undefined) return reply.send();
+  return reply.type(json).send(JSON.stringify(result));
+}
+
+function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
+  const sudo = query.get('sudo') ?? request.headers.sudo;
+  return {
+    authorization: request.headers.authorization,
+    queryToken: query.get('token') || query.get('access_token') || undefined,
+    sudo: typeof sudo === 'string' && sudo !== '' ? sudo : undefined,
+  };
+}
+
+function paramsOf(operation: Operation, request: FastifyRequest): Record<string, string> {
+  // fastify types parameters as unknown; the router only ever fills in texts.
+  const given = { ...(request.params as Record<string, string>) };
+  const rest = /\{(\w+)\*\}$/.exec(operation.path)?.[1];
+  if (rest !== undefined) given[rest] = given['*'] ?? '';
+  return given;
+}
+
+/** Writes whatever was thrown as an answer; only a `ForgeProblem` says more than its status. */
+export function sendFailure(
+  context: ForgeContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  if (error instanceof Moved) return sendMoved(request, reply, error);
+  const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
+  if (problem.status >= 500) {
+    const [path] = request.url.split('?');
+    context.log.error({ err: error, method: request.method, path }, 'the forge failed to answer');
+  }
+  const body = problemBody(problem, context.rootUrl());
+  return body === undefined
+    ? reply.code(problem.status).send()
+    : reply.code(problem.status).type(json).send(body);
+}
+
+/** Only the names change, so that the rest of the path and the query arrive as they were sent. */
+function sendMoved(request: FastifyRequest, reply: FastifyReply, { owner, repository }: Moved): FastifyReply {
+  const names = `${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
+  const location = request.url.replace(
+    /^((?:\/api\/v1\/(?:repos|user\/starred))?)\/[^/?]+\/[^/?]+/,
+    `$1/${names}`,
+  );
+  return reply.code(301).header('location', location).send();
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Account,
+  basic,
+  type ContractForge,
+  contractForges,
+  freshName,
+} from '../support/contract-forge.ts';
+
+describe.each(contractForges)('accounts on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+  });
+  afterAll(() => forge.close());
+
+  it('shows private members to the account itself and to administrators only', async () => {
+    const [own, admin, stranger, nobody] = await Promise.all([
+      forge.ask('GET', `/users/${ada.name}`, { as: ada }),
+      forge.ask('GET', `/users/${ada.name}`, { as: forge.adminToken }),
+      forge.ask('GET', `/users/${ada.name}`, { as: await forge.makeUser() }),
+      forge.ask('GET', `/users/${ada.name}`),
+    ]);
+
+    expect([own, admin, stranger, nobody].map((answer) => answer.json.active)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(stranger.json.email).toBe(`${ada.name}@example.org`);
+    expect(nobody.json.email).not.toBe(`${ada.name}@example.org`);
+    expect(nobody.json.username).toBe(ada.name);
+  });
+
+  it('hides private accounts from strangers and limited ones from nobody signed in', async () => {
+    const secret = await forge.makeUser({ visibility: 'private' });
+    const limited = await forge.makeUser({ visibility: 'limited' });
+    const seen = async (name: string, as?: Account) =>
+      (await forge.ask('GET', `/users/${name}`, { as })).status;
+
+    expect([await seen(secret.name, ada), await seen(secret.name, secret)]).toEqual([404, 200]);
+    expect([await seen(limited.name, ada), await seen(limited.name)]).toEqual([200, 404]);
+  });
+
+  it.each([
+    ['a name with a space', { username: 'a b' }],
+    ['a reserved name', { username: 'admin' }],
+    ['a name that starts with a dot', { username: '.x' }],
+    ['a broken address', { email: 'nonsense' }],
+    ['an unknown visibility', { visibility: 'secret' }],
+    ['no name', { username: '' }],
+  ])('refuses an account with %s', async (_, wrong) => {
+    const name = freshName('user');
+    const body = { username: name, email: `${name}@example.org`, password: 'long enough 1', ...wrong };
+
+    const answer = await forge.ask('POST', '/admin/users', { as: forge.adminToken, body });
+
+    expect(answer.status).toBe(422);
+  });
+
+  it('refuses a name and an address that are taken, in any case of letters', async () => {
+    const name = freshName('user');
+    const make = (username: string, email: string) =>
+      forge.ask('POST', '/admin/users', {
+        as: forge.adminToken,
+        body: { username, email, password: 'long enough 1' },
+      });
+
+    const sameName = await make(ada.name.toUpperCase(), `${name}@example.org`);
+    const sameAddress = await make(name, `${ada.name.toUpperCase()}@example.org`);
+
+    expect([sameName.status, sameAddress.status]).toEqual([422, 422]);
+  });
+
+  describe('tokens', () => {
+    const tokens = () => `/users/${ada.name}/tokens`;
+    const self = () => basic(ada.name, ada.password);
+    const make = (body: object, headers: Record<string, string> = self()) =>
+      forge.ask('POST', tokens(), { headers, body });
+
+    it('show themselves once, as forty hex digits', async () => {
+      const name = freshName('token');
+
+      const made = await make({ name, scopes: ['write:issue', 'read:issue', 'read:user'] });
+      const listed = await forge.ask('GET', tokens(), { headers: self() });
+
+      expect(made.status).toBe(201);
+      expect(made.json.sha1).toMatch(/^[0-9a-f]{40}$/);
+      expect(made.json.token_last_eight).toBe(made.json.sha1.slice(-8));
+      const entry = listed.json.find((token: { name: string }) => token.name === name);
+      expect(entry).toMatchObject({ sha1: '', token_last_eight: made.json.token_last_eight });
+      expect([...entry.scopes].sort()).toEqual(['read:user', 'write:issue']);
+      expect(listed.text).not.toContain(made.json.sha1);
+    });
+
+    it.each([
+      ['no scope', {}, 400],
+      ['an unknown scope', { scopes: ['fly'] }, 400],
+      ['no name', { name: '', scopes: ['all'] }, 422],
+    ])('with %s are refused', async (_, body, status) => {
+      expect((await make({ name: freshName('token'), ...body })).status).toBe(status);
+    });
+
+    it('with a name in use are refused', async () => {
+      const body = { name: freshName('token'), scopes: ['all'] };
+      await make(body);
+
+      expect((await make(body)).status).toBe(400);
+    });
+
+    it('are made with Basic credentials alone, for oneself', async () => {
+      const other = await forge.makeUser();
+      const body = { name: freshName('token'), scopes: ['all'] };
+
+      const byToken = await forge.ask('POST', tokens(), { as: ada, body });
+      const byOther = await make(body, basic(other.name, other.password));
+
+      expect([byToken.status, byOther.status]).toEqual([401, 403]);
+    });
+
+    it('hand out no wider scope than they have', async () => {
+      const narrow = await make({ name: freshName('token'), scopes: ['write:user'] });
+      const through = basic(ada.name, narrow.json.sha1);
+
+      const wider = await make({ name: freshName('token'), scopes: ['write:issue'] }, through);
+      const same = await make({ name: freshName('token'), scopes: ['read:user'] }, through);
+
+      expect([wider.status, same.status]).toEqual([403, 201]);
+    });
+
+    it('go by id or by name, and open nothing afterwards', async () => {
+      const byName = await make({ name: freshName('token'), scopes: ['all'] });
+      const byId = await make({ name: freshName('token'), scopes: ['all'] });
+
+      for (const key of [byName.json.name, byId.json.id]) {
+        const gone = await forge.ask('DELETE', `${tokens()}/${key}`, { headers: self() });
+        expect(gone.status).toBe(204);
+      }
+
+      const again = await forge.ask('DELETE', `${tokens()}/${byId.json.id}`, { headers: self() });
+      const used = await forge.ask('GET', '/user', { as: byName.json.sha1 });
+      expect([again.status, used.status]).toEqual([404, 401]);
+    });
+  });
+
+  describe('organizations', () => {
+    it('belong to whoever makes them', async () => {
+      const name = freshName('org');
+
+      const made = await forge.ask('POST', '/orgs', { as: ada, body: { username: name, full_name: 'Acme' } });
+      const read = await forge.ask('GET', `/orgs/${name}`);
+      const label = await forge.ask('POST', `/orgs/${name}/labels`, {
+        as: ada,
+        body: { name: 'x', color: 'fff' },
+      });
+
+      expect([made.status, label.status]).toEqual([201, 201]);
+      expect(read.json).toMatchObject({ name, username: name, full_name: 'Acme', visibility: 'public' });
+    });
+
+    it('take no name that an account has', async () => {
+      const answer = await forge.ask('POST', '/orgs', { as: ada, body: { username: ada.name } });
+
+      expect(answer.status).toBe(422);
+    });
+
+    it('are hidden from strangers when private, and refuse their writes with 403', async () => {
+      const name = await forge.makeOrganization(ada, { visibility: 'private' });
+      const stranger = await forge.makeUser();
+
+      const read = await forge.ask('GET', `/orgs/${name}`, { as: stranger });
+      const own = await forge.ask('GET', `/orgs/${name}`, { as: ada });
+      const write = await forge.ask('POST', `/orgs/${name}/labels`, {
+        as: stranger,
+        body: { name: 'x', color: 'fff' },
+      });
+
+      expect([read.status, own.status, write.status]).toEqual([404, 200, 403]);
+    });
+  });
+});

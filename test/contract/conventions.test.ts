@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('conventions on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  let repository: string;
+  let secret: string;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+    repository = await forge.makeRepository(ada);
+    secret = await forge.makeRepository(ada, { private: true });
+    for (let at = 1; at <= 5; at += 1) {
+      await forge.ask('POST', `/repos/${repository}/labels`, {
+        as: ada,
+        body: { name: `l${at}`, color: 'ffffff' },
+      });
+      await forge.ask('POST', `/repos/${repository}/issues`, { as: ada, body: { title: `issue ${at}` } });
+    }
+  });
+  afterAll(() => forge.close());
+
+  it('answers JSON without a space before the charset and without a newline at the end', async () => {
+    const answer = await forge.ask('GET', `/repos/${repository}`);
+
+    expect(answer.headers.get('content-type')).toBe('application/json;charset=utf-8');
+    expect(answer.text.endsWith('}')).toBe(true);
+  });
+
+  it('answers an unknown route with plain text', async () => {
+    const answer = await forge.ask('GET', '/no-such-route');
+
+    expect([answer.status, answer.json]).toEqual([404, undefined]);
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+  });
+
+  it('answers another method on a known path with an empty 405', async () => {
+    const answer = await forge.ask('PUT', '/version');
+
+    expect([answer.status, answer.text]).toEqual([405, '']);
+  });
+
+  it.each(['/version', '/repos/R', '/repos/R/labels'])(
+    'answers HEAD of %s like GET, without a body',
+    async (path) => {
+      const head = await forge.ask('HEAD', path.replace('R', repository));
+      const get = await forge.ask('GET', path.replace('R', repository));
+
+      expect([head.status, head.text]).toEqual([200, '']);
+      expect(head.headers.get('x-total-count')).toBe(get.headers.get('x-total-count'));
+    },
+  );
+
+  it('tells in an error what is wrong and where the API is described', async () => {
+    const answer = await forge.ask('GET', `/repos/${freshName('nobody')}/nothing`);
+
+    expect(answer.status).toBe(404);
+    expect(answer.json).toMatchObject({
+      message: expect.any(String),
+      url: expect.stringMatching(/\/api\/swagger$/),
+    });
+  });
+
+  it('finds owners and repositories in any case of letters', async () => {
+    const answer = await forge.ask('GET', `/repos/${repository.toUpperCase()}`);
+
+    expect([answer.status, answer.json.full_name]).toEqual([200, repository]);
+  });
+
+  it.each(['/issues/abc', '/issues/99999999999999999999', '/issues/-1', '/issues/1.5'])(
+    'takes the number in %s for none',
+    async (path) => {
+      const answer = await forge.ask('GET', `/repos/${repository}${path}`);
+
+      expect(answer.status).toBe(404);
+    },
+  );
+
+  describe('the order of checks', () => {
+    const write = { name: 'x', color: 'ffffff' };
+
+    it('asks an anonymous writer of a public repository to sign in', async () => {
+      const answer = await forge.ask('POST', `/repos/${repository}/labels`, { body: write });
+
+      expect(answer.status).toBe(401);
+    });
+
+    it('hides a private repository from an anonymous writer', async () => {
+      const answer = await forge.ask('POST', `/repos/${secret}/labels`, { body: write });
+
+      expect(answer.status).toBe(404);
+    });
+
+    it('looks at the role before the body', async () => {
+      const stranger = await forge.makeUser();
+
+      const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: stranger, body: '{' });
+
+      expect(answer.status).toBe(403);
+    });
+
+    it('looks at the archive before the body', async () => {
+      const old = await forge.makeRepository(ada);
+      await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { archived: true } });
+
+      const answer = await forge.ask('POST', `/repos/${old}/labels`, { as: ada, body: '{' });
+
+      expect(answer.status).toBe(423);
+    });
+  });
+
+  describe('a body', () => {
+    it.each([
+      ['is no JSON', '{'],
+      ['is no object', '[]'],
+      ['has a member of the wrong type', { name: 1, color: 'ffffff' }],
+      ['lacks a required member', { name: 'x' }],
+      ['has an empty text where one is required', { name: '', color: 'ffffff' }],
+      ['has null where something is required', { name: null, color: 'ffffff' }],
+    ])('that %s is refused with 422', async (_, body) => {
+      const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: ada, body });
+
+      expect([answer.status, Object.keys(answer.json).sort()]).toEqual([422, ['message', 'url']]);
+    });
+
+    it('may have members nobody knows', async () => {
+      const body = { name: freshName('label'), color: 'ffffff', shape: 'round', __proto__: 1 };
+
+      const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: ada, body });
+
+      expect(answer.status).toBe(201);
+    });
+  });
+
+  describe('pages', () => {
+    const list = (query: string) => forge.ask('GET', `/repos/${repository}/issues?${query}`, { as: ada });
+
+    it.each([
+      ['page=0&limit=2', ['issue 5', 'issue 4']],
+      ['page=-3&limit=2', ['issue 5', 'issue 4']],
+      ['page=x&limit=2', ['issue 5', 'issue 4']],
+      ['page=2&limit=2', ['issue 3', 'issue 2']],
+      ['page=3&limit=2', ['issue 1']],
+      ['page=4&limit=2', []],
+    ])('of %s hold %j', async (query, titles) => {
+      const answer = await list(query);
+
+      expect(answer.json.map((issue: { title: string }) => issue.title)).toEqual(titles);
+      expect(answer.headers.get('x-total-count')).toBe('5');
+    });
+
+    it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1000', ''])(
+      'take %s for the default or the cap',
+      async (query) => {
+        expect((await list(query)).json).toHaveLength(5);
+      },
+    );
+
+    it('are linked: next and last, then first and previous, keys of the query in order', async () => {
+      const relations = async (query: string) =>
+        [...((await list(query)).headers.get('link') ?? '').matchAll(/\?([^>]*)>; rel="(\w+)"/g)].map(
+          ([, text, relation]) => `${relation} ${text}`,
+        );
+
+      expect(await relations('state=all&limit=2')).toEqual([
+        'next limit=2&page=2&state=all',
+        'last limit=2&page=3&state=all',
+      ]);
+      expect(await relations('limit=2&page=2')).toEqual([
+        'next limit=2&page=3',
+        'last limit=2&page=3',
+        'first limit=2&page=1',
+        'prev limit=2&page=1',
+      ]);
+      expect(await relations('limit=2&page=3')).toEqual(['first limit=2&page=1', 'prev limit=2&page=2']);
+      expect(await relations('limit=50')).toEqual([]);
+    });
+
+    it('expose the headers that they set', async () => {
+      const linked = await list('limit=2');
+      const whole = await list('limit=50');
+
+      expect(linked.headers.get('access-control-expose-headers')).toBe('Link, X-Total-Count');
+      expect(whole.headers.get('access-control-expose-headers')).toBe('X-Total-Count');
+    });
+
+    it('of labels have a count and no links', async () => {
+      const answer = await forge.ask('GET', `/repos/${repository}/labels?limit=2`);
+
+      expect([answer.headers.get('link'), answer.json.length]).toEqual([null, 2]);
+    });
+  });
+
+  describe('a renamed repository', () => {
+    it('is answered with 301 to the new path, with the rest of the path and the query', async () => {
+      const old = await forge.makeRepository(ada);
+      const name = freshName('renamed');
+      await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { name } });
+
+      const get = await forge.ask('GET', `/repos/${old}/labels?limit=2&page=1`);
+      const post = await forge.ask('POST', `/repos/${old}/labels`, {
+        as: ada,
+        body: { name: 'x', color: 'fff' },
+      });
+
+      expect([get.status, post.status]).toEqual([301, 301]);
+      expect(get.headers.get('location')).toBe(`/api/v1/repos/${ada.name}/${name}/labels?limit=2&page=1`);
+    });
+
+    it('gives its old name to a new repository', async () => {
+      const old = await forge.makeRepository(ada);
+      await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { name: freshName('renamed') } });
+
+      const fresh = await forge.makeRepository(ada, { name: old.split('/')[1] });
+
+      expect((await forge.ask('GET', `/repos/${fresh}`)).status).toBe(200);
+    });
+  });
+});
