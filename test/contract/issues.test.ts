@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('issues on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  let bob: Account;
+  let repository: string;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+    bob = await forge.makeUser();
+  });
+  beforeEach(async () => {
+    repository = await forge.makeRepository(ada);
+  });
+  afterAll(() => forge.close());
+
+  const ask = (method: string, path: string, body?: unknown, as: Account | undefined = ada) =>
+    forge.ask(method, `/repos/${repository}${path}`, { as, body });
+  const titles = (answer: { json: { title: string }[] }) => answer.json.map((issue) => issue.title);
+
+  describe('when opened', () => {
+    it('carry what a writer gives them', async () => {
+      const label = await ask('POST', '/labels', { name: 'bug', color: 'fff' });
+      const milestone = await ask('POST', '/milestones', { title: 'v1' });
+      const body = {
+        title: 'crash',
+        body: 'it falls over',
+        ref: 'main',
+        labels: [label.json.id],
+        milestone: milestone.json.id,
+        assignees: [ada.name],
+        due_date: '2030-01-02T03:04:05+01:00',
+      };
+
+      const answer = await ask('POST', '/issues', body);
+
+      expect(answer.status).toBe(201);
+      expect(answer.json).toMatchObject({
+        number: 1,
+        title: 'crash',
+        body: 'it falls over',
+        ref: 'main',
+        state: 'open',
+        user: { login: ada.name },
+        labels: [{ name: 'bug' }],
+        milestone: { title: 'v1', open_issues: 1 },
+        assignee: { login: ada.name },
+        assignees: [{ login: ada.name }],
+        repository: { full_name: repository },
+        pull_request: null,
+      });
+      expect(Date.parse(answer.json.due_date)).toBe(Date.parse('2030-01-02T02:04:05Z'));
+    });
+
+    it('lose in silence what a reader may not set', async () => {
+      const label = await ask('POST', '/labels', { name: 'bug', color: 'fff' });
+      const body = {
+        title: 'x',
+        labels: [label.json.id],
+        assignees: [ada.name],
+        milestone: 1,
+        due_date: '2030-01-02T00:00:00Z',
+      };
+
+      const answer = await ask('POST', '/issues', body, bob);
+
+      expect(answer.status).toBe(201);
+      expect(answer.json).toMatchObject({
+        labels: [],
+        assignees: null,
+        assignee: null,
+        milestone: null,
+        due_date: null,
+      });
+    });
+
+    it.each([
+      ['no title', { title: '' }],
+      ['an assignee nobody knows', { title: 'x', assignees: ['nobody-at-all'] }],
+    ])('with %s are refused', async (_, body) => {
+      expect((await ask('POST', '/issues', body)).status).toBe(422);
+    });
+
+    it('with an assignee who cannot write here are refused', async () => {
+      expect((await ask('POST', '/issues', { title: 'x', assignees: [bob.name] })).status).toBe(422);
+    });
+
+    it('may be closed at once', async () => {
+      const answer = await ask('POST', '/issues', { title: 'x', closed: true });
+
+      expect(answer.json.state).toBe('closed');
+      expect(answer.json.closed_at).not.toBeNull();
+    });
+
+    it('are refused in an archived repository', async () => {
+      await ask('PATCH', '', { archived: true });
+
+      expect((await ask('POST', '/issues', { title: 'x' })).status).toBe(423);
+    });
+
+    it('are counted by the repository while they are open', async () => {
+      const count = async () => (await ask('GET', '')).json.open_issues_count;
+      await ask('POST', '/issues', { title: 'a' });
+      await ask('POST', '/issues', { title: 'b' });
+      const before = await count();
+
+      await ask('PATCH', '/issues/1', { state: 'closed' });
+
+      expect([before, await count()]).toEqual([2, 1]);
+    });
+  });
+
+  describe('when edited', () => {
+    beforeEach(() => ask('POST', '/issues', { title: 'first', body: 'text' }));
+
+    it('answer 201 and keep what is not named', async () => {
+      const answer = await ask('PATCH', '/issues/1', { title: 'second' });
+
+      expect([answer.status, answer.json.title, answer.json.body]).toEqual([201, 'second', 'text']);
+    });
+
+    it('open and close, and take no other state', async () => {
+      const closed = await ask('PATCH', '/issues/1', { state: 'closed' });
+      const open = await ask('PATCH', '/issues/1', { state: 'open' });
+      const wrong = await ask('PATCH', '/issues/1', { state: 'merged' });
+
+      expect([closed.json.state, open.json.state, open.json.closed_at]).toEqual(['closed', 'open', null]);
+      expect(wrong.status).toBe(412);
+    });
+
+    it('refuse a body written upon another version', async () => {
+      const { content_version } = (await ask('GET', '/issues/1')).json;
+
+      const first = await ask('PATCH', '/issues/1', { body: 'mine', content_version });
+      const second = await ask('PATCH', '/issues/1', { body: 'yours', content_version });
+
+      expect([first.status, second.status]).toEqual([201, 409]);
+      expect((await ask('GET', '/issues/1')).json.body).toBe('mine');
+    });
+
+    it('change assignees, milestone and due date, and lose them again', async () => {
+      const milestone = await ask('POST', '/milestones', { title: 'v1' });
+      const due_date = '2031-05-06T00:00:00Z';
+      const set = await ask('PATCH', '/issues/1', {
+        assignees: [ada.name],
+        milestone: milestone.json.id,
+        due_date,
+      });
+      const unset = await ask('PATCH', '/issues/1', { assignees: [], milestone: 0, unset_due_date: true });
+
+      expect(set.json).toMatchObject({ assignees: [{ login: ada.name }], milestone: { title: 'v1' } });
+      expect(unset.json).toMatchObject({ assignees: null, milestone: null, due_date: null });
+    });
+
+    it('obey their author', async () => {
+      const own = await ask('POST', '/issues', { title: 'mine' }, bob);
+
+      const answer = await ask(
+        'PATCH',
+        `/issues/${own.json.number}`,
+        { title: 'still mine', state: 'closed' },
+        bob,
+      );
+
+      expect(answer.json).toMatchObject({ title: 'still mine', state: 'closed' });
+    });
+
+    it('refuse a stranger with an empty 403', async () => {
+      const answer = await ask('PATCH', '/issues/1', { title: 'x' }, bob);
+
+      expect([answer.status, answer.text]).toEqual([403, '']);
+    });
+
+    it('answer 404 where there is none', async () => {
+      expect((await ask('PATCH', '/issues/7', { title: 'x' })).status).toBe(404);
+    });
+  });
+
+  describe('in a list', () => {
+    beforeEach(async () => {
+      for (const name of ['bug', 'docs']) await ask('POST', '/labels', { name, color: 'fff' });
+      const v1 = await ask('POST', '/milestones', { title: 'v1' });
+      await ask('POST', '/issues', { title: 'alpha', body: `hello @${bob.name}` });
+      await ask('POST', '/issues', { title: 'beta', milestone: v1.json.id });
+      await ask('POST', '/issues', { title: 'gamma', assignees: [ada.name] });
+      await ask('POST', '/issues', { title: 'delta' }, bob);
+      await ask('PUT', '/issues/1/labels', { labels: ['bug', 'docs'] });
+      await ask('PUT', '/issues/2/labels', { labels: ['bug'] });
+      await ask('PATCH', '/issues/3', { state: 'closed' });
+    });
+
+    it.each([
+      ['', ['delta', 'beta', 'alpha']],
+      ['state=closed', ['gamma']],
+      ['state=all', ['delta', 'gamma', 'beta', 'alpha']],
+      ['state=nonsense', ['delta', 'beta', 'alpha']],
+      ['type=pulls', []],
+      ['type=issues&state=all&limit=2&page=2', ['beta', 'alpha']],
+      ['labels=bug', ['beta', 'alpha']],
+      ['labels=bug,docs', ['alpha']],
+      ['labels=docs,nothing', ['alpha']],
+      ['labels=nothing', ['delta', 'beta', 'alpha']],
+      ['milestones=v1', ['beta']],
+      ['q=ALPH', ['alpha']],
+      ['created_by=BOB', ['delta']],
+      ['assigned_by=ADA&state=all', ['gamma']],
+      ['mentioned_by=BOB', ['alpha']],
+      ['since=2100-01-01T00:00:00Z', []],
+      ['before=2100-01-01T00:00:00Z', ['delta', 'beta', 'alpha']],
+    ])('are narrowed by %s', async (query, expected) => {
+      const answer = await ask('GET', `/issues?${query.replace('BOB', bob.name).replace('ADA', ada.name)}`);
+
+      expect(titles(answer)).toEqual(expected);
+    });
+
+    it.each([
+      ['since=yesterday', 422],
+      ['created_by=nobody-at-all', 404],
+    ])('are refused with %s', async (query, status) => {
+      expect((await ask('GET', `/issues?${query}`)).status).toBe(status);
+    });
+  });
+
+  describe('comments', () => {
+    beforeEach(() => ask('POST', '/issues', { title: 'first' }));
+
+    it('stand on their issue, oldest first, all at once', async () => {
+      for (const body of ['one', 'two', 'three']) await ask('POST', '/issues/1/comments', { body });
+
+      const list = await ask('GET', '/issues/1/comments?limit=1');
+
+      expect(list.json.map((comment: { body: string }) => comment.body)).toEqual(['one', 'two', 'three']);
+      expect(list.headers.get('x-total-count')).toBe('3');
+      expect((await ask('GET', '/issues/1')).json.comments).toBe(3);
+    });
+
+    it('name the issue by its web address and no pull request', async () => {
+      const answer = await ask('POST', '/issues/1/comments', { body: 'hm' });
+
+      expect(answer.status).toBe(201);
+      expect(answer.json.issue_url).toMatch(new RegExp(`/${repository}/issues/1$`));
+      expect(answer.json.html_url).toBe(`${answer.json.issue_url}#issuecomment-${answer.json.id}`);
+      expect(answer.json.pull_request_url).toBe('');
+    });
+
+    it('are narrowed by when they were written', async () => {
+      await ask('POST', '/issues/1/comments', { body: 'hm' });
+
+      const later = await ask('GET', '/issues/1/comments?since=2100-01-01T00:00:00Z');
+      const wrong = await ask('GET', '/issues/1/comments?since=now');
+
+      expect([later.json, wrong.status]).toEqual([[], 422]);
+    });
+
+    it('obey their author and writers, and answer strangers with an empty 403', async () => {
+      const own = (await ask('POST', '/issues/1/comments', { body: 'mine' }, bob)).json.id;
+      const others = (await ask('POST', '/issues/1/comments', { body: 'hers' })).json.id;
+
+      const byAuthor = await ask('PATCH', `/issues/comments/${own}`, { body: 'still mine' }, bob);
+      const byWriter = await ask('PATCH', `/issues/comments/${own}`, { body: 'now hers' });
+      const byStranger = await ask('PATCH', `/issues/comments/${others}`, { body: 'x' }, bob);
+      const removal = await ask('DELETE', `/issues/comments/${others}`, undefined, bob);
+
+      expect([byAuthor.json.body, byWriter.json.body]).toEqual(['still mine', 'now hers']);
+      expect([byStranger.status, byStranger.text, removal.status, removal.text]).toEqual([403, '', 403, '']);
+    });
+
+    it('go, and are unknown afterwards', async () => {
+      const { id } = (await ask('POST', '/issues/1/comments', { body: 'hm' })).json;
+
+      const gone = await ask('DELETE', `/issues/comments/${id}`);
+      const read = await ask('GET', `/issues/comments/${id}`);
+
+      expect([gone.status, read.status, (await ask('GET', '/issues/1')).json.comments]).toEqual([
+        204, 404, 0,
+      ]);
+    });
+
+    it('of another repository are unknown here', async () => {
+      const { id } = (await ask('POST', '/issues/1/comments', { body: 'hm' })).json;
+      const other = await forge.makeRepository(ada);
+
+      const answers = await Promise.all([
+        forge.ask('GET', `/repos/${other}/issues/comments/${id}`, { as: ada }),
+        forge.ask('PATCH', `/repos/${other}/issues/comments/${id}`, { as: ada, body: { body: 'x' } }),
+        forge.ask('DELETE', `/repos/${other}/issues/comments/${id}`, { as: ada }),
+      ]);
+
+      expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
+    });
+
+    it('need a text', async () => {
+      expect((await ask('POST', '/issues/1/comments', { body: '' })).status).toBe(422);
+    });
+
+    it('of an unknown issue are no mistake of the forge, except on the baseline', async () => {
+      const list = await ask('GET', '/issues/77/comments');
+      const write = await ask('POST', '/issues/77/comments', { body: 'x' });
+
+      for (const { status } of [list, write]) expect([404, 500]).toContain(status);
+    });
+  });
+
+  describe('milestones', () => {
+    it('are listed by due date, those without one last, open ones unless asked otherwise', async () => {
+      for (const [title, due_on, state] of [
+        ['none', undefined, 'open'],
+        ['late', '2031-01-01T00:00:00Z', 'open'],
+        ['soon', '2030-01-01T00:00:00Z', 'open'],
+        ['done', undefined, 'closed'],
+      ]) {
+        await ask('POST', '/milestones', { title, due_on, state });
+      }
+
+      expect(titles(await ask('GET', '/milestones'))).toEqual(['soon', 'late', 'none']);
+      expect(titles(await ask('GET', '/milestones?state=closed'))).toEqual(['done']);
+      expect(titles(await ask('GET', '/milestones?state=all&name=o'))).toEqual(['soon', 'done', 'none']);
+    });
+
+    it('count their issues', async () => {
+      const { id } = (await ask('POST', '/milestones', { title: 'v1' })).json;
+      await ask('POST', '/issues', { title: 'a', milestone: id });
+      await ask('POST', '/issues', { title: 'b', milestone: id });
+      await ask('PATCH', '/issues/2', { state: 'closed' });
+
+      expect((await ask('GET', '/milestones')).json[0]).toMatchObject({ open_issues: 1, closed_issues: 1 });
+    });
+  });
+});

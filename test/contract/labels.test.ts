@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('labels on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  let organization: string;
+  let repository: string;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+    organization = await forge.makeOrganization(ada);
+  });
+  beforeEach(async () => {
+    repository = await forge.makeRepository(ada, { in: organization });
+  });
+  afterAll(() => forge.close());
+
+  const ask = (method: string, path: string, body?: unknown) =>
+    forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });
+  async function make(name: string, more: object = {}): Promise<number> {
+    return (await ask('POST', '/labels', { name, color: '#123456', ...more })).json.id;
+  }
+  const namesOf = (labels: { name: string }[]) => labels.map((label) => label.name);
+
+  describe('of a repository', () => {
+    it.each([
+      ['#0052cc', '0052cc'],
+      ['0052CC', '0052cc'],
+      ['#f0A', 'ff00aa'],
+      ['abc', 'aabbcc'],
+    ])('keep the color %s as %s', async (color, kept) => {
+      const answer = await ask('POST', '/labels', { name: 'x', color });
+
+      expect([answer.status, answer.json.color]).toEqual([201, kept]);
+    });
+
+    it.each(['red', '#12345', '12 345', '#gggggg'])('refuse the color %s', async (color) => {
+      expect((await ask('POST', '/labels', { name: 'x', color })).status).toBe(422);
+    });
+
+    it('may have one name twice', async () => {
+      const first = await make('same');
+      const second = await make('same');
+
+      expect(second).not.toBe(first);
+    });
+
+    it.each([
+      ['', ['a', 'b', 'c']],
+      ['?sort=reversealphabetically', ['c', 'b', 'a']],
+      ['?sort=mostissues', ['b', 'c', 'a']],
+      ['?sort=leastissues', ['a', 'c', 'b']],
+    ])('are listed by %s', async (query, names) => {
+      for (const name of ['c', 'a', 'b']) await make(name);
+      for (const labels of [['b'], ['b', 'c']]) {
+        const issue = await ask('POST', '/issues', { title: 'i' });
+        await ask('PUT', `/issues/${issue.json.number}/labels`, { labels });
+      }
+
+      expect(namesOf((await ask('GET', `/labels${query}`)).json)).toEqual(names);
+    });
+
+    it('are found by id, and by a name that is no number', async () => {
+      const id = await make('kind/bug');
+
+      const byId = await ask('GET', `/labels/${id}`);
+      const byName = await ask('GET', `/labels/${encodeURIComponent('kind/bug')}`);
+      const unknown = await ask('GET', '/labels/nothing');
+
+      expect([byId.json.id, byName.json.id, unknown.status]).toEqual([id, id, 404]);
+    });
+
+    it('are un-archived by an edit that does not name the archive', async () => {
+      const id = await make('old', { is_archived: true });
+
+      const kept = await ask('PATCH', `/labels/${id}`, { is_archived: true, description: 'd' });
+      const reset = await ask('PATCH', `/labels/${id}`, { color: 'fff' });
+
+      expect([kept.json.is_archived, reset.json.is_archived]).toEqual([true, false]);
+      expect(reset.json).toMatchObject({ name: 'old', description: 'd', color: 'ffffff' });
+    });
+
+    it('answer 404 to an edit of an unknown one, 204 to its removal', async () => {
+      const edit = await ask('PATCH', '/labels/999999999', { name: 'x' });
+      const removal = await ask('DELETE', '/labels/999999999');
+
+      expect([edit.status, removal.status]).toEqual([404, 204]);
+    });
+
+    it('leave the issues that carry them when they go', async () => {
+      const id = await make('gone');
+      const issue = await ask('POST', '/issues', { title: 'i', labels: [id] });
+
+      await ask('DELETE', `/labels/${id}`);
+
+      expect((await ask('GET', `/issues/${issue.json.number}`)).json.labels).toEqual([]);
+    });
+
+    it('leave out those of the organization', async () => {
+      await forge.ask('POST', `/orgs/${organization}/labels`, {
+        as: ada,
+        body: { name: 'everywhere', color: 'fff' },
+      });
+      await make('own');
+
+      const own = await ask('GET', '/labels');
+      const shared = await forge.ask('GET', `/orgs/${organization}/labels`, { as: ada });
+
+      expect(namesOf(own.json)).toEqual(['own']);
+      expect(namesOf(shared.json)).toContain('everywhere');
+    });
+
+    it('refuse a write to an archived repository', async () => {
+      const id = await make('x');
+      await ask('PATCH', '', { archived: true });
+
+      const answers = await Promise.all([
+        ask('POST', '/labels', { name: 'y', color: 'fff' }),
+        ask('PATCH', `/labels/${id}`, { name: 'y' }),
+        ask('DELETE', `/labels/${id}`),
+      ]);
+
+      expect(answers.map((answer) => answer.status)).toEqual([423, 423, 423]);
+    });
+  });
+
+  describe('of an issue', () => {
+    let ids: Record<string, number>;
+    beforeEach(async () => {
+      ids = {};
+      for (const name of ['bug', 'docs', 'size/s', 'size/m', 'size/l']) {
+        ids[name] = await make(name, { exclusive: name.startsWith('size/') });
+      }
+      await ask('POST', '/issues', { title: 'first' });
+    });
+    const labels = '/issues/1/labels';
+    const put = (wanted: unknown) => ask('PUT', labels, { labels: wanted });
+
+    it.each([
+      ['names', () => ['docs', 'bug'], ['bug', 'docs']],
+      ['ids', () => [ids.docs, ids.bug], ['bug', 'docs']],
+      ['unknown names', () => ['bug', 'nothing'], ['bug']],
+      ['unknown ids', () => [ids.bug, 999_999_999], ['bug']],
+      ['fractions of ids', () => [(ids.bug ?? 0) + 0.9], ['bug']],
+      ['names in other letters', () => ['BUG'], []],
+      ['the same name twice', () => ['bug', 'bug'], ['bug']],
+      ['nothing', () => [], []],
+    ])('are replaced by %s', async (_, wanted, names) => {
+      await put(['docs']);
+
+      const answer = await put(wanted());
+
+      expect([answer.status, namesOf(answer.json)]).toEqual([200, names]);
+      expect(namesOf((await ask('GET', labels)).json)).toEqual(names);
+    });
+
+    it('all go where the list is missing', async () => {
+      await put(['bug']);
+
+      const answer = await ask('PUT', labels, {});
+
+      expect([answer.status, answer.json]).toEqual([200, []]);
+    });
+
+    it.each([
+      ['a mixture', [1, 'bug'], 400],
+      ['a flag', [true], 400],
+      ['null', [null], 400],
+      ['a text in place of a list', 'bug', 422],
+    ])('refuse %s', async (_, wanted, status) => {
+      await put(['docs']);
+
+      expect((await put(wanted)).status).toBe(status);
+      expect(namesOf((await ask('GET', labels)).json)).toEqual(['docs']);
+    });
+
+    it('keep, of several exclusive ones of a scope, the one whose name sorts last', async () => {
+      const answer = await put(['size/s', 'size/l', 'size/m', 'bug']);
+
+      expect(namesOf(answer.json)).toEqual(['bug', 'size/s']);
+    });
+
+    it('lose the others of a scope when one more is added', async () => {
+      await put(['size/s', 'bug']);
+
+      const answer = await ask('POST', labels, { labels: ['size/l'] });
+
+      expect(namesOf(answer.json)).toEqual(['bug', 'size/l']);
+    });
+
+    it('may be those of the organization; a name that both have means both', async () => {
+      const shared = { name: 'bug', color: 'fff' };
+      await forge.ask('POST', `/orgs/${organization}/labels`, { as: ada, body: shared });
+
+      const answer = await put(['bug']);
+
+      expect(namesOf(answer.json)).toEqual(['bug', 'bug']);
+      expect(answer.json.map((label: { url: string }) => label.url.includes('/orgs/')).sort()).toEqual([
+        false,
+        true,
+      ]);
+    });
+
+    it('ignore ids of another repository', async () => {
+      const other = await forge.makeRepository(ada);
+      const foreign = await forge.ask('POST', `/repos/${other}/labels`, {
+        as: ada,
+        body: { name: 'x', color: 'fff' },
+      });
+
+      expect((await put([foreign.json.id])).json).toEqual([]);
+    });
+
+    it('go one by one, 204 also where the issue does not carry it', async () => {
+      await put(['bug']);
+
+      const carried = await ask('DELETE', `${labels}/${ids.bug}`);
+      const again = await ask('DELETE', `${labels}/${ids.bug}`);
+      const unknown = await ask('DELETE', `${labels}/999999999`);
+
+      expect([carried.status, again.status]).toEqual([204, 204]);
+      expect([404, 422]).toContain(unknown.status);
+    });
+
+    it('go all at once', async () => {
+      await put(['bug', 'docs']);
+
+      expect((await ask('DELETE', labels)).status).toBe(204);
+      expect((await ask('GET', labels)).json).toEqual([]);
+    });
+
+    it('answer 404 for an unknown issue', async () => {
+      const answers = await Promise.all([
+        ask('GET', '/issues/99/labels'),
+        ask('PUT', '/issues/99/labels', { labels: [] }),
+        ask('POST', '/issues/99/labels', { labels: [] }),
+        ask('DELETE', '/issues/99/labels'),
+      ]);
+
+      expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404, 404]);
+    });
+
+    it('may be replaced in an archived repository', async () => {
+      await ask('PATCH', '', { archived: true });
+
+      expect((await put(['bug'])).status).toBe(200);
+    });
+  });
+});

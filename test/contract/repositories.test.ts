@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('repositories on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+  });
+  afterAll(() => forge.close());
+
+  const create = (body: object) => forge.ask('POST', '/user/repos', { as: ada, body });
+
+  it('start empty, open and on main', async () => {
+    const name = freshName('repo');
+
+    const answer = await create({ name, description: 'about' });
+
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({
+      name,
+      full_name: `${ada.name}/${name}`,
+      description: 'about',
+      empty: true,
+      private: false,
+      archived: false,
+      default_branch: 'main',
+      permissions: { admin: true, push: true, pull: true },
+      owner: { login: ada.name },
+    });
+    expect(new Date(answer.json.archived_at).getTime()).toBe(0);
+    expect(answer.json.mirror_updated).toBe('0001-01-01T00:00:00Z');
+  });
+
+  it('have a first commit where one is asked for', async () => {
+    const repository = await forge.makeRepository(ada, { auto_init: true, default_branch: 'trunk' });
+
+    const answer = await forge.ask('GET', `/repos/${repository}`, { as: ada });
+    const branches = await forge.ask('GET', `/repos/${repository}/branches`, { as: ada });
+
+    expect(answer.json).toMatchObject({ empty: false, default_branch: 'trunk', branch_count: 1 });
+    expect(branches.json.map((branch: { name: string }) => branch.name)).toEqual(['trunk']);
+  });
+
+  it('may start with a set of labels', async () => {
+    const repository = await forge.makeRepository(ada, { issue_labels: 'Default' });
+
+    const labels = await forge.ask('GET', `/repos/${repository}/labels`, { as: ada });
+
+    expect(labels.json.map((label: { name: string }) => label.name)).toContain('wontfix');
+  });
+
+  it.each([
+    ['no name', { name: '' }, 422],
+    ['a slash in the name', { name: 'a/b' }, 422],
+    ['a reserved name', { name: '..' }, 422],
+    ['a reserved ending', { name: 'x.git' }, 422],
+    ['a name over a hundred characters', { name: 'x'.repeat(101) }, 422],
+    ['an unknown set of labels', { name: 'fine', issue_labels: 'Nothing' }, 422],
+    ['an unknown readme', { name: 'fine', auto_init: true, readme: 'Nothing' }, 400],
+  ])('with %s are refused', async (_, body, status) => {
+    expect((await create(body)).status).toBe(status);
+  });
+
+  it('of one name exist once, in any case of letters', async () => {
+    const name = freshName('repo');
+    await create({ name });
+
+    expect((await create({ name: name.toUpperCase() })).status).toBe(409);
+  });
+
+  it('of one name asked for at once are made once', async () => {
+    const name = freshName('repo');
+
+    const answers = await Promise.all([create({ name }), create({ name }), create({ name })]);
+
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409]);
+  });
+
+  describe('when edited', () => {
+    it('keep what is not named', async () => {
+      const repository = await forge.makeRepository(ada, { description: 'about' });
+
+      const answer = await forge.ask('PATCH', `/repos/${repository}`, {
+        as: ada,
+        body: {
+          has_wiki: false,
+          allow_rebase: false,
+          default_merge_style: 'squash',
+          website: 'https://example.org',
+        },
+      });
+
+      expect(answer.status).toBe(200);
+      expect(answer.json).toMatchObject({
+        description: 'about',
+        website: 'https://example.org',
+        has_wiki: false,
+        allow_rebase: false,
+        allow_squash_merge: true,
+        default_merge_style: 'squash',
+      });
+    });
+
+    it('go into the archive and come back', async () => {
+      const repository = await forge.makeRepository(ada);
+      const edit = (archived: boolean) =>
+        forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { archived } });
+
+      const there = await edit(true);
+      const back = await edit(false);
+
+      expect([there.json.archived, back.json.archived]).toEqual([true, false]);
+      expect(new Date(there.json.archived_at).getTime()).toBeGreaterThan(0);
+      expect(new Date(back.json.archived_at).getTime()).toBe(0);
+    });
+
+    it('take no name that another one has', async () => {
+      const [one, two] = [await forge.makeRepository(ada), await forge.makeRepository(ada)];
+      const body = { name: two.split('/')[1] };
+
+      expect((await forge.ask('PATCH', `/repos/${one}`, { as: ada, body })).status).toBe(422);
+    });
+
+    it('become unreadable when made private', async () => {
+      const repository = await forge.makeRepository(ada);
+
+      await forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { private: true } });
+
+      expect((await forge.ask('GET', `/repos/${repository}`)).status).toBe(404);
+    });
+  });
+
+  describe('in lists', () => {
+    it('of an organization show what the caller can read, counted before that', async () => {
+      const organization = await forge.makeOrganization(ada);
+      const stranger = await forge.makeUser();
+      const open = await forge.makeRepository(ada, { in: organization });
+      const secret = await forge.makeRepository(ada, { in: organization, private: true });
+      const list = async (as?: Account) => {
+        const answer = await forge.ask('GET', `/orgs/${organization}/repos`, { as });
+        const names = answer.json.map((repository: { full_name: string }) => repository.full_name);
+        return [names, answer.headers.get('x-total-count')];
+      };
+
+      expect(await list(ada)).toEqual([[open, secret], '2']);
+      expect(await list(stranger)).toEqual([[open], '2']);
+      expect(await list()).toEqual([[open], '1']);
+    });
+
+    it('of the caller hold what they own and work on', async () => {
+      const bob = await forge.makeUser();
+      const shared = await forge.makeRepository(ada, { private: true });
+      const own = await forge.makeRepository(bob);
+      await forge.share(shared, ada, { with: bob, permission: 'read' });
+      const inside = await forge.makeRepository(bob, { in: await forge.makeOrganization(bob) });
+
+      const answer = await forge.ask('GET', '/user/repos', { as: bob });
+
+      const names = answer.json.map((repository: { full_name: string }) => repository.full_name).sort();
+      expect(names).toEqual([shared, own, inside].sort());
+    });
+  });
+
+  describe('stars', () => {
+    it('are given and taken back, and counted once', async () => {
+      const bob = await forge.makeUser();
+      const repository = await forge.makeRepository(ada);
+      const count = async () => (await forge.ask('GET', `/repos/${repository}`)).json.stars_count;
+
+      const given = await forge.ask('PUT', `/user/starred/${repository}`, { as: bob });
+      await forge.ask('PUT', `/user/starred/${repository}`, { as: bob });
+      const once = await count();
+      const list = await forge.ask('GET', `/users/${bob.name}/starred`, { as: ada });
+      const taken = await forge.ask('DELETE', `/user/starred/${repository}`, { as: bob });
+
+      expect([given.status, once, taken.status, await count()]).toEqual([204, 1, 204, 0]);
+      expect(list.json.map((starred: { full_name: string }) => starred.full_name)).toEqual([repository]);
+    });
+
+    it('show the rights of whoever gave them, and what is private to nobody else', async () => {
+      const bob = await forge.makeUser();
+      const shared = await forge.makeRepository(ada, { private: true });
+      await forge.share(shared, ada, { with: bob, permission: 'write' });
+      await forge.ask('PUT', `/user/starred/${shared}`, { as: bob });
+
+      const own = await forge.ask('GET', `/users/${bob.name}/starred`, { as: bob });
+      const foreign = await forge.ask('GET', `/users/${bob.name}/starred`, { as: ada });
+
+      expect(own.json[0].permissions).toEqual({ admin: false, push: true, pull: true });
+      expect([foreign.json, foreign.headers.get('x-total-count')]).toEqual([[], '1']);
+    });
+
+    it('drop what their giver can no longer read', async () => {
+      const bob = await forge.makeUser();
+      const repository = await forge.makeRepository(ada);
+      await forge.ask('PUT', `/user/starred/${repository}`, { as: bob });
+
+      await forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { private: true } });
+
+      const answer = await forge.ask('GET', `/users/${bob.name}/starred`, { as: bob });
+      expect([answer.json, answer.headers.get('x-total-count')]).toEqual([[], '1']);
+    });
+
+    it('are shown to those who signed in', async () => {
+      const anonymous = await forge.ask('GET', `/users/${ada.name}/starred`);
+      const unknown = await forge.ask('GET', `/users/${freshName('nobody')}/starred`, { as: ada });
+
+      expect([anonymous.status, unknown.status]).toEqual([401, 404]);
+    });
+
+    it('cannot be given to what one cannot see', async () => {
+      const secret = await forge.makeRepository(ada, { private: true });
+      const bob = await forge.makeUser();
+
+      expect((await forge.ask('PUT', `/user/starred/${secret}`, { as: bob })).status).toBe(404);
+    });
+  });
+});
