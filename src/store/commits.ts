@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../errors.ts';
+import type { Durability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 
 type Step = {
@@ -14,63 +15,58 @@ const maxSteps = 256;
 const maxWeight = 4 * 2 ** 20;
 
 /**
- * Group commit: all writes of one turn of the event loop leave in one transaction, so that one fsync serves many
- * deliveries. A write resolves after the COMMIT that contains it, in the order asked.
+ * Group commit: all writes that come while the last transaction is on its way to the disk leave in the next, so that one
+ * sync serves many deliveries. A write resolves after the sync that covers it, in the order asked.
  */
 export class Commits {
   readonly #database: DatabaseSync;
   readonly #path: string;
+  readonly #durability: Durability;
+  readonly #onRefused: () => void;
   readonly #begin: { run(): unknown };
   readonly #commit: { run(): unknown };
   #steps: Step[] = [];
-  #scheduled = false;
-  #closed = false;
+  #draining: Promise<void> | undefined;
+  #isClosed = false;
 
-  constructor(database: DatabaseSync, path: string) {
+  /** `onRefused` is told when writes were refused of which some may be in the database all the same. */
+  constructor(
+    database: DatabaseSync,
+    options: { path: string; durability: Durability; onRefused: () => void },
+  ) {
     this.#database = database;
-    this.#path = path;
+    this.#path = options.path;
+    this.#durability = options.durability;
+    this.#onRefused = options.onRefused;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
   }
 
-  /** Runs a synchronous write in the next transaction. `weight` is its size in bytes, where that matters. */
+  /**
+   * Runs a synchronous write in the next transaction. `weight` is its size in bytes, where that matters. A write that
+   * throws is rolled back alone; it may run twice, so whatever it changes beside the database must bear that.
+   */
   write<Result>(write: () => Result, weight = 0): Promise<Result> {
-    if (this.#closed)
+    if (this.#isClosed)
       return Promise.reject(new ReeveError('store-unwritable', `the store ${this.#path} is closed`));
     return new Promise<Result>((resolve, reject) => {
       // The border of the queue: a step's value goes to the promise that was made with it.
       this.#steps.push({ write, weight, resolve: resolve as (value: unknown) => void, reject });
-      this.#schedule();
+      this.#draining ??= this.#drain();
     });
   }
 
-  /** Writes what waits, at once, and takes no more. */
-  close(): void {
-    this.#closed = true;
-    while (this.#steps.length > 0) this.#flush();
+  /** Takes no more, and resolves when all that waits was written. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#draining;
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#steps.length > 0) this.#flush();
-      if (this.#steps.length > 0) this.#schedule();
-    });
-  }
-
-  #flush(): void {
-    const batch = this.#take();
-    const error = this.#run(batch);
-    if (error === undefined) return;
-    // One write that cannot be done must not take its neighbours along; a disk that refuses refuses all of them.
-    const refused = asStoreError(error, this.#path);
-    const isDisk = refused instanceof ReeveError && refused.code === 'store-unwritable';
-    for (const step of batch) {
-      const own = isDisk || batch.length === 1 ? error : this.#run([step]);
-      if (own !== undefined) step.reject(asStoreError(own, this.#path));
-    }
+  async #drain(): Promise<void> {
+    // Whatever else this turn of the event loop brings joins the first transaction.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#steps.length > 0) await this.#flush(this.#take());
+    this.#draining = undefined;
   }
 
   #take(): Step[] {
@@ -84,19 +80,36 @@ export class Commits {
     return this.#steps.splice(0, count);
   }
 
-  /** Returns what went wrong; then nothing of the batch happened and no promise was resolved. */
-  #run(batch: readonly Step[]): unknown {
-    const results: unknown[] = [];
+  async #flush(batch: readonly Step[]): Promise<void> {
+    try {
+      const results = this.#run(batch);
+      await this.#durability.sync();
+      for (const [index, step] of batch.entries()) step.resolve(results[index]);
+    } catch (error) {
+      this.#onRefused();
+      const refused = asStoreError(error, this.#path);
+      const isDisk = refused instanceof ReeveError && refused.code === 'store-unwritable';
+      if (isDisk || batch.length === 1) {
+        for (const step of batch) step.reject(refused);
+        return;
+      }
+      // One write that cannot be done must not take its neighbours along.
+      for (const step of batch) await this.#flush([step]);
+    }
+  }
+
+  /** Writes the batch whole; when it throws, nothing of it was written. */
+  #run(batch: readonly Step[]): unknown[] {
+    this.#durability.prepare();
     try {
       this.#begin.run();
-      for (const step of batch) results.push(step.write());
+      const results = batch.map((step) => step.write());
       this.#commit.run();
+      return results;
     } catch (error) {
       this.#rollback();
-      return error;
+      throw error;
     }
-    for (const [index, step] of batch.entries()) step.resolve(results[index]);
-    return undefined;
   }
 
   #rollback(): void {
