@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createForge } from '../../src/forge/forge.ts';
+import { createForge, type Forge } from '../../src/forge/forge.ts';
 
 /** A forge that the contract suite runs on: the embedded one, or a real one named by the environment. */
 export interface ContractForge {
@@ -38,16 +38,19 @@ export type Answer = {
 
 /** Every forge the suite runs on now: `describe.each(contractForges)('… on $name', ({ start }) => …)`. */
 export const contractForges: readonly { readonly name: string; start(): Promise<ContractForge> }[] = [
-  { name: 'the embedded forge', start: startEmbedded },
+  { name: 'the embedded forge', start: () => startEmbedded() },
   ...realForges(),
 ];
 
-async function startEmbedded(): Promise<ContractForge> {
-  const forge = await createForge({ clock: () => new Date() });
+/** Starts the embedded forge, with its inside at hand (`forge.deliveries`); `data` keeps its files over a restart. */
+export async function startEmbedded(
+  options: { data?: string } = {},
+): Promise<ContractForge & { readonly forge: Forge }> {
+  const forge = await createForge({ clock: () => new Date(), ...options });
   const url = await forge.listen();
   await forge.createAdministrator({ name: 'root', password: 'correct horse' });
   const token = await makeToken(url, 'root', 'correct horse');
-  return createContractForge(url, token, () => forge.close());
+  return { ...createContractForge(url, token, () => forge.close()), forge };
 }
 
 function realForges(): { name: string; start(): Promise<ContractForge> }[] {
