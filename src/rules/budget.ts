@@ -10,17 +10,20 @@ export class TooLargeToJudge extends Error {
 
 const maxCharacters = 1_000_000;
 const maxSteps = 1_000_000;
+/** Errors that the parts of a loop may run into: each costs as much as a hundred steps. */
+const maxErrors = 2_000;
 /** Texts up to this length cost no more than the step that looks at them. */
 const freeText = 256;
 /** A text that is searched for, or read as a number or an instant. Longer ones would multiply with the text searched. */
 const maxNeedle = 1_024;
-/** Wall for what the counted budgets do not see, such as thousands of errors in a loop. Far above any honest condition. */
+/** Wall for what the counted budgets do not see, such as slow machines. Far above any honest condition. */
 const maxMs = 1_000;
 
 /** What one evaluation of a condition may cost: characters looked at, and steps of loops. The same everywhere, whatever the machine. */
 export class Budget {
   #characters = maxCharacters;
   #steps = maxSteps;
+  #errors = maxErrors;
   readonly #deadline = performance.now() + maxMs;
   #failure: TooLargeToJudge | undefined;
 
@@ -58,6 +61,12 @@ export class Budget {
     this.#steps -= list.length * parts;
     if (this.#steps < 0) this.fail(`more than ${maxSteps} steps`);
     return list.length < 64 ? list : new Proxy(list, { get: (items, key) => this.#next(items, key) });
+  }
+
+  /** Counts an error that the expression ran into. */
+  error(): void {
+    this.#errors -= 1;
+    if (this.#errors < 0) this.fail(`more than ${maxErrors} errors`);
   }
 
   fail(what: string): never {

@@ -2,8 +2,17 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import type { Environment } from './environment.ts';
-import { createPart, type Part, readingsOf, resolveExpression, runPart, Values } from './expression.ts';
+import {
+  createPart,
+  type Part,
+  readingsOf,
+  resolveExpression,
+  runPart,
+  tooDeep,
+  Values,
+} from './expression.ts';
 import type { Knowledge } from './knowledge.ts';
+import { unlessTooDeep } from './program.ts';
 import type { ExpressionProblem } from './resolve.ts';
 import { boolType, describeType, mayBe } from './types.ts';
 import type { Finding } from './verdict.ts';
@@ -56,7 +65,8 @@ export function compileCondition(
     part: createPart(leaf, resolver),
     where: { file: place.file, ...place.at(leaf.start) },
   });
-  const tree = treeOf(node, plant);
+  const tree = unlessTooDeep(() => treeOf(node, plant));
+  if (tree === undefined) return tooDeep(source);
   const leaves = leavesOf(tree);
   const problems = leaves.flatMap(({ part }) => checkPart(part));
   if (problems.length > 0) return { problems };

@@ -49,6 +49,14 @@ function parse(source: string): ASTNode | ExpressionProblem {
   }
 }
 
+const limits: Readonly<Record<string, string>> = {
+  AstNodes: 'parts',
+  Depth: 'levels of nesting',
+  ListElements: 'items in a list',
+  MapEntries: 'entries in a map',
+  CallArguments: 'arguments of a function',
+};
+
 /** Says what people who come from other languages most likely meant. */
 function explainSyntax(summary: string, source: string, at: number): string {
   const near = source.slice(Math.max(0, at - 1), at + 4);
@@ -65,6 +73,8 @@ function explainSyntax(summary: string, source: string, at: number): string {
   if (/===|!==/.test(near)) return 'equality is written == and !=';
   if (/=(?!=)/.test(source.slice(at, at + 1))) return 'equality is written ==';
   if (/^&(?!&)|^\|(?!\|)/.test(source.slice(at))) return 'and is written &&, or is written ||';
+  const limit = /^Exceeded max(\w+) \((\d+)\)/.exec(summary);
+  if (limit) return `the expression has more than ${limit[2]} ${limits[limit[1] ?? ''] ?? 'parts'}`;
   return summary.charAt(0).toLowerCase() + summary.slice(1);
 }
 
@@ -78,6 +88,12 @@ export type Part = {
   readonly reads: Reads;
   readonly program: Program;
 };
+
+/** The problem of an expression that could be looked up, but not run. */
+export function tooDeep(source: string): { readonly problems: readonly ExpressionProblem[] } {
+  const message = 'the expression is nested too deep';
+  return { problems: [{ code: 'expression', message, start: 0, end: source.length }] };
+}
 
 /** Returns the part of an expression that starts at this node. */
 export function createPart(node: ASTNode, resolver: Resolver): Part {

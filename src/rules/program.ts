@@ -1,4 +1,9 @@
-import { type ASTNode, Environment as CelEnvironment } from '@marcbachmann/cel-js';
+import {
+  type ASTNode,
+  Environment as CelEnvironment,
+  EvaluationError,
+  ParseError,
+} from '@marcbachmann/cel-js';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
 import { Budget } from './budget.ts';
 import { functions, loops } from './functions.ts';
@@ -26,11 +31,19 @@ type Evaluation = {
 // Evaluation is one synchronous call, so that its state can stand here instead of in every value it touches.
 let current: Evaluation = { budget: new Budget(), patterns: [], facts: [], names: {} };
 
+// The library makes an error, with a drawing of the place, for every failing part of every item of a loop. All of them
+// pass their constructor, which assigns `name`: the one place where they can be counted.
+Object.defineProperty(Object.getPrototypeOf(EvaluationError.prototype), 'name', {
+  configurable: true,
+  get: () => 'CelError',
+  set: () => current.budget.error(),
+});
+
 const sync = { async: false };
 const printed = new CelEnvironment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
-  limits: { maxAstNodes: 4_000, maxDepth: 200, maxListElements: 100, maxMapEntries: 20, maxCallArguments: 9 },
+  limits: { maxAstNodes: 4_000, maxDepth: 250, maxListElements: 100, maxMapEntries: 20, maxCallArguments: 9 },
 })
   .registerFunction('p_(dyn): dyn', (value: unknown) => current.budget.pay(value), sync)
   .registerFunction('n_(dyn): dyn', (value: unknown) => current.budget.needle(value), sync)
@@ -80,6 +93,16 @@ function hasChain(value: unknown, chain: readonly string[]): boolean {
     inner = (inner as Readonly<Record<string, unknown>>)[name];
   }
   return inner !== undefined && inner !== null;
+}
+
+/** Returns what is made of an expression, or undefined where its parts are nested so deep that it cannot be run. */
+export function unlessTooDeep<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof ParseError) return undefined;
+    throw error;
+  }
 }
 
 /** An expression ready to run. Running throws what the expression throws. */
@@ -164,9 +187,9 @@ class Printer {
         return `(${condition} ? ${then} : ${otherwise})`;
       }
       case '!_':
-        return `!(${this.print(node.args)})`;
+        return `!${this.print(node.args)}`;
       case '-_':
-        return `(-${this.print(node.args)})`;
+        return `-${this.print(node.args)}`;
       case '&&':
       case '||':
         return `(${this.print(node.args[0])} ${node.op} ${this.print(node.args[1])})`;

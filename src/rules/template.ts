@@ -1,8 +1,9 @@
 import type { FactRequest } from '../facts/fact.ts';
 import { checkPart } from './conditions.ts';
 import type { Environment } from './environment.ts';
-import { createPart, type Part, resolveExpression, runPart, Values } from './expression.ts';
+import { createPart, type Part, resolveExpression, runPart, tooDeep, Values } from './expression.ts';
 import type { Knowledge } from './knowledge.ts';
+import { unlessTooDeep } from './program.ts';
 import type { ExpressionProblem } from './resolve.ts';
 import { mayBe } from './types.ts';
 
@@ -131,7 +132,8 @@ function compilePiece(
     const message = 'only text, numbers and true or false can be inserted';
     return { problems: [shift({ code: 'expression-type', message, start: node.start, end: node.end })] };
   }
-  const part = createPart(node, resolver);
+  const part = unlessTooDeep(() => createPart(node, resolver));
+  if (part === undefined) return tooDeep(piece.expression);
   const problems = checkPart(part);
   if (problems.length > 0) return { problems: problems.map(shift) };
   return { part, facts: [...resolver.facts.values()] };

@@ -1,4 +1,15 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
 import { messageOf } from '../errors.ts';
 import type { Problem, ProblemCode } from './problem.ts';
 
@@ -80,14 +91,15 @@ function readWithin(
 ): YamlSource {
   const document = parseDocument(text, {
     lineCounter: lines,
-    keepSourceTokens: true,
     prettyErrors: false,
     stringKeys: true,
     logLevel: 'error',
     version: '1.2',
   });
   const root = document.contents;
-  const forbidden = findForbidden(root, text, problem);
+  const reader = new Reader(text, problem);
+  const value = reader.read(root);
+  const { forbidden } = reader;
   const taken = new Set(forbidden.map(({ line }) => line));
   const errors = [...document.errors, ...document.warnings].flatMap(({ code, message, pos }) => {
     const span = { start: pos[0], end: pos[1] };
@@ -108,7 +120,7 @@ function readWithin(
     errors.every(({ code }) => harmless.has(code)) && forbidden.every(({ code }) => code === 'yaml-tag');
   const find = (path: YamlPath): Found => findNode(root, path, text.length);
   return {
-    value: readable ? document.toJS({ maxAliasCount: 0 }) : undefined,
+    value: readable ? value : undefined,
     problems: [...forbidden, ...errors],
     readable,
     valueAt: (path) => find(path).value,
@@ -119,18 +131,44 @@ function readWithin(
   };
 }
 
-function findForbidden(root: Node | null, text: string, problem: YamlSource['problem']): Problem[] {
-  const found: Problem[] = [];
-  if (root === null) return found;
-  visit(root, (_, node) => {
-    if (!isNode(node)) return;
-    const span = spanOf(node);
-    if (isAlias(node))
-      found.push(problem('yaml-alias', 'aliases are not allowed: write the value out', span));
-    else if (node.anchor) found.push(problem('yaml-alias', 'anchors are not allowed', span));
-    else if (node.tag) found.push(tagProblem(span, text, problem));
-  });
-  return found;
+/** One pass over the tree: its value, and whatever rule files must not use. */
+class Reader {
+  readonly forbidden: Problem[] = [];
+  readonly #text: string;
+  readonly #problem: YamlSource['problem'];
+
+  constructor(text: string, problem: YamlSource['problem']) {
+    this.#text = text;
+    this.#problem = problem;
+  }
+
+  read(node: unknown): unknown {
+    if (!isNode(node)) return null;
+    this.#check(node);
+    if (isScalar(node)) return node.value;
+    if (isSeq(node)) return node.items.map((item) => this.read(item));
+    if (!isMap(node)) return null;
+    const value: Record<string, unknown> = {};
+    for (const { key, value: member } of node.items) {
+      setOwn(value, String(this.read(key)), this.read(member));
+    }
+    return value;
+  }
+
+  #check(node: Node): void {
+    const forbid = (code: ProblemCode, message: string): void => {
+      this.forbidden.push(this.#problem(code, message, spanOf(node)));
+    };
+    if (isAlias(node)) forbid('yaml-alias', 'aliases are not allowed: write the value out');
+    else if (node.anchor) forbid('yaml-alias', 'anchors are not allowed');
+    else if (node.tag) this.forbidden.push(tagProblem(spanOf(node), this.#text, this.#problem));
+  }
+}
+
+/** Sets a member of its own even under the one name that assignment takes for the prototype. */
+function setOwn(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function tagProblem(span: Span, text: string, problem: YamlSource['problem']): Problem {
@@ -229,13 +267,23 @@ function stepInto(node: Node | undefined, step: string | number): Found | undefi
     return isNode(item) ? { node: item, value: spanOf(item), key: spanOf(item) } : undefined;
   }
   if (!isMap(node)) return undefined;
-  // The last of two equal keys is the one whose value is read; both are a problem of their own.
-  const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === String(step));
+  const pair = pairsOf(node).get(String(step));
   if (pair === undefined || !isNode(pair.key)) return undefined;
   const key = spanOf(pair.key);
   return isNode(pair.value)
     ? { node: pair.value, value: spanOf(pair.value), key }
     : { node: undefined, value: key, key };
+}
+
+const indexed = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** Returns the pairs of a map by key. The last of two equal keys is the one whose value is read; both are a problem. */
+function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+  const known = indexed.get(map);
+  if (known) return known;
+  const pairs = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
+  indexed.set(map, pairs);
+  return pairs;
 }
 
 /** Walks value and source side by side: what the source has beyond the value is quotes, escapes and line folding. */

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Action } from '../actions/action.ts';
+import { RuleFile } from './grammar.ts';
+import { TestFile } from './test-grammar.ts';
+
+/** JSON Schema as plain data. */
+export type JsonSchema = { [key: string]: unknown };
+
+/**
+ * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, and for each action the arguments that
+ * `with` takes beside it. What it accepts may still have problems that only the loader sees; what it refuses, the loader
+ * refuses too.
+ */
+export function schemaOfRules(actions: readonly Action[]): JsonSchema {
+  const schema = toJsonSchema(RuleFile);
+  const step = find(schema, ['properties', 'rules', 'additionalProperties', 'properties', 'steps', 'items']);
+  if (step) {
+    step.properties = { ...asSchema(step.properties), uses: usesOf(actions) };
+    step.allOf = actions.map((action) => ({
+      if: { properties: { uses: { const: action.name } }, required: ['uses'] },
+      // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own word.
+      then: { properties: { with: { ...toJsonSchema(action.arguments), description: action.meaning } } },
+    }));
+  }
+  return { ...schema, title: 'Rules of Reeve' };
+}
+
+/** Returns the JSON Schema (draft-07) of rule tests. */
+export function schemaOfRuleTests(): JsonSchema {
+  return { ...toJsonSchema(TestFile), title: 'Rule tests of Reeve' };
+}
+
+function usesOf(actions: readonly Action[]): JsonSchema {
+  return {
+    description: 'The action.',
+    oneOf: actions.map((action) => ({ const: action.name, description: action.meaning })),
+  };
+}
+
+function toJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // Our own marks say how a text is read; editors know no such key.
+      Reflect.deleteProperty(jsonSchema, 'holds');
+    },
+  }) as JsonSchema;
+}
+
+function asSchema(value: unknown): JsonSchema {
+  return typeof value === 'object' && value !== null ? (value as JsonSchema) : {};
+}
+
+function find(schema: JsonSchema, path: readonly string[]): JsonSchema | undefined {
+  let inner: unknown = schema;
+  for (const name of path) inner = asSchema(inner)[name];
+  return typeof inner === 'object' && inner !== null ? (inner as JsonSchema) : undefined;
+}

@@ -1,0 +1,41 @@
+import type { Subject } from '../../src/contract/subject.ts';
+import { type Fact, type FactRequest, type Facts, keyOf } from '../../src/facts/fact.ts';
+import { facts as table } from '../../src/facts/facts.ts';
+
+/** A double of facts: given values, every one of which can be told to fail by giving an Error. `asked` tells what was asked. */
+export type FakeFacts = Facts & { readonly asked: string[] };
+
+/** Makes facts of plain values (`{ labels: ['bug'] }`), completed as the table of facts says. What was not given fails. */
+export function makeFacts(
+  given: Readonly<Record<string, unknown>> = {},
+  options: { subject?: Partial<Subject>; facts?: readonly Fact[] } = {},
+): FakeFacts {
+  const rows = options.facts ?? table;
+  const asked: string[] = [];
+  const facts: FakeFacts = {
+    asked,
+    subject: {
+      kind: 'pull_request',
+      repository: { id: 1, owner: 'acme', name: 'site' },
+      index: 7,
+      ...options.subject,
+    },
+    async ask(request: FactRequest) {
+      asked.push(keyOf(request));
+      const fact = rows.find((row) => row.name === request.name);
+      const value = givenValue(request, given);
+      if (value instanceof Error) throw value;
+      if (value === undefined) throw new Error(`${keyOf(request)} is not given`);
+      return fact?.complete ? fact.complete(value) : value;
+    },
+    fresh: () => facts,
+    forget() {},
+  };
+  return facts;
+}
+
+function givenValue({ name, argument }: FactRequest, given: Readonly<Record<string, unknown>>): unknown {
+  const value = given[name];
+  if (argument === undefined || value instanceof Error) return value;
+  return typeof value === 'object' && value !== null ? Reflect.get(value, argument) : undefined;
+}
