@@ -19,6 +19,7 @@ import { createRuleSource } from './sources/rules-for.ts';
 import { createServed } from './sources/served.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
+import type { BackoffOptions } from './worker/backoff.ts';
 import { createWorker } from './worker.ts';
 
 export type ServerOptions = {
@@ -35,6 +36,8 @@ export type ServerOptions = {
   readonly host: string;
   readonly port: number;
   readonly log: Log;
+  /** Waits between the attempts of a delivery; default: the worker's. */
+  readonly backoff?: BackoffOptions;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
 };
@@ -71,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     const rules = createRuleSource({ client, served, operatorRules, nowMs, log });
     const memory = createFactMemory(nowMs);
-    const { onRun } = options;
+    const { onRun, backoff } = options;
     const handle = createDeliveryHandler({
       client,
       account,
@@ -82,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       nowMs,
       ...(onRun ? { onRun } : {}),
     });
-    const worker = createWorker({ store, handle, log, clock });
+    const worker = createWorker({ store, handle, log, clock, ...(backoff ? { backoff } : {}) });
     const app = createApp(options, store, () => worker.wake());
     const url = await listen(app, options);
     worker.start();

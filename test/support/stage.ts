@@ -20,6 +20,7 @@ export type Stage = {
   readonly proxy: FaultProxy;
   readonly root: Client;
   readonly ada: Client;
+  readonly bot: Client;
   readonly data: string;
   readonly runs: Run[];
   readonly server: Server;
@@ -87,6 +88,7 @@ export async function setStage(options: { rules?: string; labels?: readonly stri
       host: '127.0.0.1',
       port,
       log: silentLog,
+      backoff: { firstMs: 200 },
       onRun: (run) => {
         runs.push(run);
         for (const listener of listeners) listener();
@@ -109,6 +111,7 @@ export async function setStage(options: { rules?: string; labels?: readonly stri
     proxy,
     root,
     ada,
+    bot,
     data,
     runs,
     get server() {

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import type { Fault } from '../support/fault-proxy.ts';
+import { at, type Stage, setStage } from '../support/stage.ts';
+
+const rules = `version: 1
+rules:
+  by-path:
+    on: { pull_request: [opened] }
+    steps:
+      - uses: set-labels
+        with:
+          sync:
+            area/docs: files.exists(f, f.filename.glob("docs/**"))
+`;
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const opened = (run: Run): boolean => run.trigger.activity === 'opened';
+const isPut = ({ method }: { method: string }): boolean => method === 'PUT';
+
+async function deliveriesOf(kind: string) {
+  const { items } = await stage.server.store.listDeliveries({ search: kind });
+  return items.filter(({ eventType }) => eventType === kind);
+}
+
+/** Waits until a delivery of the kind is in the state. */
+async function until(kind: string, state: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await deliveriesOf(kind)).some((delivery) => delivery.state === state)) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`no ${kind} is ${state}: ${JSON.stringify(await deliveriesOf(kind))}`);
+}
+
+describe('a forge that fails', () => {
+  const faults: readonly [string, Fault][] = [
+    ['answers 500', { kind: 'answer', status: 500, body: '{"message":""}' }],
+    ['answers 503', { kind: 'answer', status: 503, body: '' }],
+    ['answers junk', { kind: 'answer', status: 200, body: '<html>hello</html>' }],
+    ['resets the connection', { kind: 'reset' }],
+  ];
+
+  it.each(faults)('%s while it is asked: the delivery waits and is tried again', async (_title, fault) => {
+    stage = await setStage({ rules });
+    let isBroken = true;
+    stage.proxy.decide = ({ path }) => (isBroken && path.includes('/files') ? fault : { kind: 'pass' });
+    const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
+    await stage.run((run) => opened(run) && run.outcomes.length === 0);
+    expect(stage.proxy.passed.filter(isPut)).toEqual([]);
+
+    isBroken = false;
+    await stage.run((run) => opened(run) && run.outcomes.some(({ status }) => status === 'applied'));
+
+    expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+    await until('pull_request', 'settled');
+  });
+
+  it('loses the answer to a write: it is planned again and not repeated', async () => {
+    stage = await setStage({ rules });
+    let lost = 0;
+    stage.proxy.decide = (passing) => {
+      if (!isPut(passing) || lost > 0) return { kind: 'pass' };
+      lost += 1;
+      return { kind: 'lose' };
+    };
+    const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
+    await stage.run((run) => opened(run) && run.outcomes.some(({ status }) => status === 'failed'));
+    await stage.run((run) => opened(run) && run.changes.length === 0);
+
+    expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+    expect(stage.proxy.passed.filter(isPut)).toHaveLength(1);
+  });
+
+  it('refuses a write: the outcome says so and nobody tries again', async () => {
+    stage = await setStage({ rules });
+    stage.proxy.decide = (passing) =>
+      isPut(passing) ? { kind: 'answer', status: 403, body: '{"message":"no"}' } : { kind: 'pass' };
+    await stage.openPull('docs', { 'docs/a.md': 'a' });
+    const run = await stage.run(opened);
+    await until('pull_request', 'settled');
+
+    expect(run.outcomes).toMatchObject([{ status: 'failed' }]);
+    expect(run.outcomes[0]?.error).toContain('the forge answered 403; no; ');
+    expect(stage.proxy.passed.filter(isPut)).toHaveLength(1);
+  });
+});
+
+describe('a rule file that is broken', () => {
+  it('is told in the run and harms nobody else', async () => {
+    stage = await setStage({ rules: rules.replace('docs/**")', 'docs/**"') });
+    const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
+    const run = await stage.run(opened);
+
+    expect(run.rules).toMatchObject([{ verdict: 'failed', rule: 'acme/demo/.reeve.yml' }]);
+    expect(run.rules[0]?.reason).toContain('acme/demo/.reeve.yml:9:');
+    expect(await stage.labelsOf(pull.number)).toEqual([]);
+
+    await stage.setRules(rules);
+    await stage.openPull('more', { 'docs/b.md': 'a' });
+    const next = await stage.run((one) => opened(one) && one !== run);
+    expect(next.outcomes).toMatchObject([{ status: 'applied' }]);
+  });
+
+  it('is refused where the repository has two', async () => {
+    stage = await setStage({ rules });
+    await stage.root.call(operations.createFile, {
+      params: { ...at, filepath: '.gitea/reeve.yml' },
+      body: { content: Buffer.from(rules).toString('base64'), message: 'second' },
+    });
+    await stage.openPull('docs', { 'docs/a.md': 'a' });
+
+    expect((await stage.run(opened)).rules[0]?.reason).toContain(
+      '.reeve.yml and .gitea/reeve.yml are both there',
+    );
+  });
+});
+
+it('says which key is missing, changes nothing, and does not try again', async () => {
+  const missing = rules.replace(
+    '    steps:',
+    '    if: pull_request.merged_at.startsWith("2026")\n    steps:',
+  );
+  stage = await setStage({ rules: missing });
+  await stage.openPull('docs', { 'docs/a.md': 'a' });
+  const run = await stage.run(opened);
+  await until('pull_request', 'settled');
+
+  expect(run.rules).toMatchObject([{ verdict: 'failed', findings: [{ result: 'error' }] }]);
+  expect(JSON.stringify(run.rules)).toContain('merged_at');
+  expect(run.changes).toEqual([]);
+  expect(stage.runs.filter(opened)).toHaveLength(1);
+});
+
+it('keeps a delivery over a restart and handles it afterwards', async () => {
+  stage = await setStage({ rules });
+  stage.proxy.decide = () => ({ kind: 'reset' });
+  const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  stage.proxy.decide = () => ({ kind: 'pass' });
+  await stage.restart();
+
+  await stage.run((run) => opened(run) && run.outcomes.some(({ status }) => status === 'applied'));
+  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+});
+
+it('has no effect in a repository that nobody starred', async () => {
+  stage = await setStage({ rules });
+  await stage.bot.call(operations.unstar, { params: at });
+  await stage.openPull('docs', { 'docs/a.md': 'a' });
+  await until('pull_request', 'settled');
+
+  expect(stage.runs).toEqual([]);
+});
