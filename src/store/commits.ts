@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../errors.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import type { Durability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 
@@ -22,6 +23,7 @@ export class Commits {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #durability: Durability;
+  readonly #checkpoints: Checkpoints;
   readonly #onRefused: () => void;
   readonly #begin: { run(): unknown };
   readonly #commit: { run(): unknown };
@@ -32,11 +34,12 @@ export class Commits {
   /** `onRefused` is told when writes were refused of which some may be in the database all the same. */
   constructor(
     database: DatabaseSync,
-    options: { path: string; durability: Durability; onRefused: () => void },
+    options: { path: string; durability: Durability; checkpoints: Checkpoints; onRefused: () => void },
   ) {
     this.#database = database;
     this.#path = options.path;
     this.#durability = options.durability;
+    this.#checkpoints = options.checkpoints;
     this.#onRefused = options.onRefused;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -84,7 +87,12 @@ export class Commits {
     try {
       const results = this.#run(batch);
       await this.#durability.sync();
-      for (const [index, step] of batch.entries()) step.resolve(results[index]);
+      let bytes = 0;
+      for (const [index, step] of batch.entries()) {
+        bytes += step.weight;
+        step.resolve(results[index]);
+      }
+      this.#checkpoints.committed(bytes);
     } catch (error) {
       this.#onRefused();
       const refused = asStoreError(error, this.#path);

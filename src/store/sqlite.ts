@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, ReeveError } from '../errors.ts';
+import { createThreadedCheckpoints, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
@@ -78,10 +79,16 @@ function createSqliteStore(
   { path, role, clock = { now: () => new Date() }, monotonicMs = () => performance.now() }: SqliteOptions,
 ): Store {
   const durability = path === ':memory:' ? noDurability : createLogDurability(database, path);
+  // A reader writes so little that SQLite may carry its log over itself.
+  const checkpoints =
+    path === ':memory:' || role === 'reader'
+      ? noCheckpoints
+      : createThreadedCheckpoints(database, path, pageBytes);
   let isCountStale = false;
   const commits = new Commits(database, {
     path,
     durability,
+    checkpoints,
     onRefused: () => {
       isCountStale = true;
     },
@@ -241,6 +248,7 @@ function createSqliteStore(
     async close() {
       if (!database.isOpen) return;
       await commits.close();
+      await checkpoints.close();
       if (!database.isOpen) return;
       durability.close();
       database.close();
