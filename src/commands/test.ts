@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parseEvent } from '../contract/events.ts';
+import { runEvent } from '../engine/run.ts';
+import { ReeveError } from '../errors.ts';
+import { createGivenFacts } from '../facts/ask.ts';
+import { formatProblem } from '../rules/problem.ts';
+import { createRuleSet } from '../rules/rule-set.ts';
+import { type CaseRun, loadRuleTests, type RuleCase, runRuleTests, type TestedFile } from '../rules/tests.ts';
+import { findRuleFiles, loadRuleFiles } from '../sources/folder.ts';
+import { count, pathsOrDefault } from './check.ts';
+import { readData } from './plan.ts';
+import { plain, type Terminal } from './terminal.ts';
+
+/**
+ * Runs the rule tests beside the rule files at these paths, and prints differences and what no case reaches. Returns the
+ * exit status: 1 where a case differs, or a file has problems.
+ */
+export async function test(
+  given: readonly string[],
+  options: { json?: boolean; rules?: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const paths = pathsOrDefault(given, options.rules).map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
+  const files = await loadRuleFiles(await findRuleFiles(paths));
+  const tested: TestedFile[] = [];
+  const problems = files.flatMap((file) => file.problems);
+  for (const file of files) {
+    const path = file.path.replace(/(\.ya?ml)$/, '.test$1');
+    const text = await readFile(path, 'utf8').catch(() => undefined); // No test file: its rules count as not reached.
+    const loaded = text === undefined ? { cases: [], problems: [] } : loadRuleTests({ path, text });
+    problems.push(...loaded.problems);
+    tested.push({ path, cases: loaded.cases, rules: file.rules });
+  }
+  const { results, unreached } = await runRuleTests({ files: tested, run: runCase });
+  const failed = results.filter(({ differences }) => differences.length > 0);
+  if (options.json) {
+    terminal.out(JSON.stringify({ cases: results.length, failed, unreached, problems }));
+    return failed.length + problems.length > 0 ? 1 : 0;
+  }
+  for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
+  for (const result of results) {
+    const isGood = result.differences.length === 0;
+    const mark = isGood ? terminal.style('green', '✓') : terminal.style('red', '✗');
+    terminal.out(`${mark} ${plain(`${result.path}:${result.line} ${result.name}`)}`);
+    for (const difference of result.differences) terminal.out(`    ${plain(difference)}`);
+  }
+  for (const rule of unreached.rules)
+    terminal.out(terminal.style('yellow', plain(`not reached: rule ${rule}`)));
+  for (const step of unreached.steps)
+    terminal.out(terminal.style('yellow', plain(`not reached: step ${step}`)));
+  const rules = tested.flatMap((file) => file.rules);
+  const steps = rules.flatMap((rule) => rule.steps).length;
+  terminal.out(
+    `${count(results.length - failed.length, 'case')} passed, ${failed.length} failed; reached ${rules.length - unreached.rules.length} of ${count(rules.length, 'rule')}, ${steps - unreached.steps.length} of ${count(steps, 'step')}`,
+  );
+  if (results.length === 0 && problems.length === 0) throw new ReeveError('usage', 'no rule test was found');
+  return failed.length + problems.length > 0 ? 1 : 0;
+}
+
+/** Plans a case with given facts alone: the same engine, no forge. */
+async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
+  const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
+  const event = parseEvent(one.eventType, payload);
+  const subject = event.subject ?? { kind: 'repository' as const };
+  const now = one.now ?? new Date();
+  const { run } = await runEvent({
+    id: 'test',
+    mode: 'plan',
+    trigger: {
+      door: 'cli',
+      kind: event.family ?? event.eventType,
+      activity: event.activity,
+      at: now.toISOString(),
+    },
+    rules: createRuleSet(file.rules),
+    event,
+    facts: createGivenFacts({ subject, given: one.facts, payload: event.payload }),
+    now,
+    nowMs: () => performance.now(),
+  });
+  return run;
+}
