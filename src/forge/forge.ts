@@ -23,7 +23,7 @@ import { ensureAdministrator } from './users.ts';
 export interface Forge {
   /** The address it tells others; before `listen` without a given `rootUrl` there is none, and asking throws. */
   readonly url: string;
-  /** Starts to answer; port 0 takes a free one. Throws `port-taken`. Returns the address. */
+  /** Starts to answer; port 0 takes a free one. Throws `port-taken`. Returns the address it listens on. */
   listen(options?: { port?: number; host?: string }): Promise<string>;
   /** Makes a site administrator, or gives an account of this name the password and the role. */
   createAdministrator(options: { name: string; password: string; email?: string }): Promise<UserRow>;
@@ -69,7 +69,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     async listen({ port = 0, host = '127.0.0.1' } = {}) {
       const listening = await listen(app, port, host);
       address ??= listening;
-      return address;
+      return listening;
     },
     deliveries,
     createAdministrator: (account) => createAdministrator(context, account),

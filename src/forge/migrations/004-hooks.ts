@@ -44,4 +44,5 @@ CREATE TABLE hook_tasks (
 ) STRICT;
 CREATE INDEX hook_tasks_hook ON hook_tasks (hook_id, id);
 CREATE INDEX hook_tasks_queued ON hook_tasks (id) WHERE state = 'queued';
+CREATE INDEX hook_tasks_sending ON hook_tasks (id) WHERE state = 'sending';
 `;

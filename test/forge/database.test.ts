@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/forge/database.ts';
+
+let folder: string;
+let file: string;
+let db: Database;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'database-'));
+  file = join(folder, 'forge.db');
+  db = openDatabase(file);
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function addUser(name: string): void {
+  db.run('INSERT INTO users (name, lower_name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
+}
+function names(): string[] {
+  return db.all<{ name: string }>('SELECT name FROM users ORDER BY name').map((row) => row.name);
+}
+
+describe('a transaction', () => {
+  it('undoes everything when its work throws', () => {
+    const work = () =>
+      db.transaction(() => {
+        addUser('ada');
+        throw new Error('no');
+      });
+
+    expect(work).toThrow('no');
+    expect(names()).toEqual([]);
+  });
+
+  it('undoes its own part alone when it stands within another', () => {
+    db.transaction(() => {
+      addUser('ada');
+      expect(() =>
+        db.transaction(() => {
+          addUser('bob');
+          throw new Error('no');
+        }),
+      ).toThrow('no');
+      addUser('eve');
+    });
+
+    expect(names()).toEqual(['ada', 'eve']);
+  });
+
+  it('refuses to wait', () => {
+    expect(() => db.transaction(async () => addUser('ada'))).toThrow('must not wait');
+    expect(names()).toEqual([]);
+  });
+
+  it('runs what waits for the commit after it, in order, and nothing that was undone', () => {
+    const said: string[] = [];
+    db.transaction(() => {
+      db.afterCommit(() => said.push('first'));
+      expect(() =>
+        db.transaction(() => {
+          db.afterCommit(() => said.push('undone'));
+          throw new Error('no');
+        }),
+      ).toThrow('no');
+      db.transaction(() => db.afterCommit(() => said.push('second')));
+      said.push('before');
+    });
+    db.afterCommit(() => said.push('at once'));
+
+    expect(said).toEqual(['before', 'first', 'second', 'at once']);
+  });
+});
+
+describe('a database file', () => {
+  it('keeps what was written, and is not migrated twice', () => {
+    addUser('ada');
+    db.close();
+
+    db = openDatabase(file);
+
+    expect(names()).toEqual(['ada']);
+  });
+
+  it('of a later version is refused with its number', () => {
+    const other = new DatabaseSync(file);
+    other.exec('PRAGMA user_version = 9999');
+    other.close();
+
+    expect(() => openDatabase(file)).toThrow(/schema 9999 is newer/);
+  });
+
+  it('knows flags and absent values', () => {
+    addUser('ada');
+    db.run('UPDATE users SET is_admin = ?, full_name = coalesce(?, full_name)', true, undefined);
+
+    expect(db.get('SELECT is_admin, full_name FROM users')).toEqual({ is_admin: 1, full_name: '' });
+  });
+});
