@@ -4,6 +4,7 @@ import { commentHandlers } from './comments.ts';
 import { compareHandlers } from './compare.ts';
 import { contentsHandlers } from './contents.ts';
 import { fileHandlers } from './files.ts';
+import { forkHandlers } from './forks.ts';
 import type { Handlers } from './handler.ts';
 import { hookTestHandlers } from './hook-test.ts';
 import { hookHandlers } from './hooks.ts';
@@ -13,6 +14,7 @@ import { issueHandlers } from './issues.ts';
 import { labelHandlers } from './labels.ts';
 import { milestoneHandlers } from './milestones.ts';
 import { organizationHandlers } from './organizations.ts';
+import { pullMergeHandlers } from './pull-merge.ts';
 import { pullHandlers } from './pulls.ts';
 import { repositoryHandlers } from './repositories.ts';
 import { starHandlers } from './stars.ts';
@@ -23,6 +25,8 @@ import { userHandlers } from './users.ts';
 export const handlers: Handlers = {
   ...contentsHandlers,
   ...pullHandlers,
+  ...pullMergeHandlers,
+  ...forkHandlers,
   ...fileHandlers,
   ...compareHandlers,
   ...branchHandlers,

@@ -51,7 +51,10 @@ async function refreshPull(context: ForgeContext, id: number, actor: UserRow): P
   if (head.id !== pull.head_sha) await keepHead(baseGit, headGit, pull);
   if (await wasMergedByHand(place.repository, baseGit, pull, { base: base.id, head: head.id })) {
     const commit = (await findMergeCommit(baseGit, head.id, base.id)) ?? head.id;
-    markMerged(context, place, pull, { commit, base: base.id });
+    db.transaction(() => {
+      markMerged(context, pull, { commit, base: base.id, merger: actor });
+      tellClosed(context, place, pull);
+    });
     return;
   }
   const seen = await inspectPull(baseGit, base.id, head.id);
@@ -125,33 +128,36 @@ function closePull(context: ForgeContext, place: PullPlace, pull: PullRow): void
       now,
       pull.issue_id,
     );
-    emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
+    tellClosed(context, place, pull);
   });
 }
 
-/** Records that a pull request is merged, and emits `closed`. */
+/** Records that a pull request is merged; `tellClosed` is for afterwards. */
 export function markMerged(
-  context: ForgeContext,
-  place: PullPlace,
+  { db, clock }: ForgeContext,
   pull: PullRow,
-  merge: { readonly commit: string; readonly base: string },
+  merge: { readonly commit: string; readonly base: string; readonly merger: UserRow },
 ): void {
-  const now = secondsOf(context.clock());
-  context.db.transaction(() => {
-    context.db.run(
+  const now = secondsOf(clock());
+  db.transaction(() => {
+    db.run(
       'UPDATE pulls SET is_merged = 1, merged_commit_sha = ?, merged_at = ?, merger_id = ?, base_sha = ? WHERE id = ?',
       merge.commit,
       now,
-      place.actor.id,
+      merge.merger.id,
       merge.base,
       pull.id,
     );
-    context.db.run(
+    db.run(
       'UPDATE issues SET is_closed = 1, closed_at = ?, updated_at = ? WHERE id = ?',
       now,
       now,
       pull.issue_id,
     );
-    emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
   });
+}
+
+/** Tells hooks that a pull request is closed, merged or not. */
+export function tellClosed(context: ForgeContext, place: PullPlace, pull: PullRow): void {
+  emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
 }

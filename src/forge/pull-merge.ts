@@ -1,0 +1,165 @@
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem, found } from './errors.ts';
+import type { CommitData } from './git/commit.ts';
+import { findMergeBase, isAncestor } from './git/history.ts';
+import { moveRefs, readBranch, readCommit } from './git/refs.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { secondsOf } from './instants.ts';
+import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
+import { markMerged, tellClosed } from './pull-refresh.ts';
+import { findPull } from './pull-rows.ts';
+import { withPush } from './pushes.ts';
+import { isDraftTitle, issueAddress } from './resources/issue.ts';
+import type { Pull } from './resources/pull.ts';
+import { noReplyAddress } from './resources/user.ts';
+import type { UserRow } from './rows.ts';
+import { type RepositorySettings, settingsOf } from './settings.ts';
+
+type Wish = {
+  readonly merge_title_field?: string | undefined;
+  readonly merge_message_field?: string | undefined;
+  readonly merge_commit_id?: string | undefined;
+  readonly head_commit_id?: string | undefined;
+  readonly delete_branch_after_merge?: boolean | undefined;
+};
+type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+/** Which setting of the repository allows a way to merge. */
+const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositorySettings>> = {
+  merge: 'allow_merge_commits',
+  rebase: 'allow_rebase',
+  'rebase-merge': 'allow_rebase_explicit',
+  squash: 'allow_squash_merge',
+  'fast-forward-only': 'allow_fast_forward_only_merge',
+  'manually-merged': 'allow_manual_merge',
+};
+
+/** Merging, and asking whether it happened. */
+export const pullMergeHandlers = defineHandlers({
+  isPullMerged({ context, params, ...target }) {
+    const { pull } = findPull(context, target, params.index);
+    if (pull.is_merged === 0) throw new ForgeProblem(404, 'not found');
+    return undefined;
+  },
+
+  async mergePull({ params, body, ...place }) {
+    const { context } = place;
+    const style = readStyle(body.do || body.Do || '');
+    const { pull } = findPull(context, place, params.index);
+    await (style === 'manually-merged'
+      ? recordMerge(place, params.index, body.merge_commit_id ?? '')
+      : mergeBranch(place, params.index, style, body));
+    tellClosed(context, { ...place, actor: place.caller }, pull);
+    if (body.delete_branch_after_merge) await removeHead(place, findPull(context, place, params.index));
+    return undefined;
+  },
+});
+
+function readStyle(text: string): MergeStyle | 'manually-merged' {
+  const style = [...mergeStyles, 'manually-merged' as const].find((known) => known === text);
+  if (style === undefined) throw new ForgeProblem(422, '[Do]: In(merge,rebase,rebase-merge,squash,…)');
+  return style;
+}
+
+/** Ends the request where the pull request must not be merged now; called while the repository is held. */
+function guardMerge(place: Place, number: number, style: keyof typeof permits): Pull {
+  const both = findPull(place.context, place, number);
+  const { pull, issue } = both;
+  if (pull.is_merged === 1) throw new ForgeProblem(405, 'The PR is already merged');
+  if (issue.is_closed === 1) throw new ForgeProblem(404, 'The PR is closed');
+  if (isDraftTitle(issue.title)) throw new ForgeProblem(405, 'Work in progress PRs cannot be merged');
+  if (settingsOf(place.repository)[permits[style]] !== true) {
+    throw new ForgeProblem(405, `Invalid merge style: ${style}`);
+  }
+  return both;
+}
+
+async function mergeBranch(place: Place, number: number, style: MergeStyle, wish: Wish): Promise<void> {
+  const { context, repository, owner, caller } = place;
+  const git = context.git.open(repository.id);
+  await withPush(context, { repository, owner, pusher: caller }, async () => {
+    const both = guardMerge(place, number, style);
+    const { pull } = both;
+    if (wish.head_commit_id && wish.head_commit_id !== pull.head_sha) {
+      throw new ForgeProblem(409, 'head out of date');
+    }
+    const base = found(await readBranch(git, pull.base_branch));
+    const head = found(await readCommit(git, pull.head_sha));
+    const mergeBase = (await findMergeBase(git, base.id, head.id)) ?? base.id;
+    const message = messageOf(place, both, style, wish);
+    const committer = {
+      name: caller.full_name || caller.name,
+      email: caller.email || noReplyAddress(caller),
+      seconds: secondsOf(context.clock()),
+      zone: '+0000',
+    };
+    const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
+    if (after === undefined) throw new ForgeProblem(409, 'merge conflict: the branches do not merge');
+    const ref = `refs/heads/${pull.base_branch}`;
+    if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {
+      throw new ForgeProblem(409, 'the base branch was moved meanwhile');
+    }
+    // Before the refs are let go: nobody may see the pull request open on a base that holds it already.
+    markMerged(context, pull, { commit: after, base: after, merger: caller });
+    return { result: undefined, changes: [{ ref, before: base.id, after }] };
+  });
+}
+
+/** Records a merge that was made outside of the forge. */
+async function recordMerge(place: Place, number: number, commitId: string): Promise<void> {
+  const { context, repository, caller } = place;
+  const git = context.git.open(repository.id);
+  await context.git.exclusively(repository.id, 'refs', async () => {
+    const { pull } = guardMerge(place, number, 'manually-merged');
+    const base = found(await readBranch(git, pull.base_branch));
+    const commit = await findOnBase(place, commitId, base);
+    markMerged(context, pull, { commit: commit.id, base: base.id, merger: caller });
+  });
+}
+
+async function findOnBase({ context, repository }: Place, id: string, base: CommitData): Promise<CommitData> {
+  const git = context.git.open(repository.id);
+  const isId = /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(id);
+  const commit = isId ? await readCommit(git, id) : undefined;
+  if (commit === undefined || !(await isAncestor(git, commit.id, base.id))) {
+    throw new ForgeProblem(409, 'Wrong commit ID');
+  }
+  return commit;
+}
+
+function messageOf(
+  { context, ...place }: Place,
+  { issue, pull }: Pull,
+  style: MergeStyle,
+  wish: Wish,
+): string {
+  const from = pull.head_branch;
+  const title =
+    style === 'squash'
+      ? `${issue.title} (#${issue.number})`
+      : `Merge pull request '${issue.title}' (#${issue.number}) from ${from} into ${pull.base_branch}`;
+  const address = issueAddress(context, issue, { ...place, viewer: place.caller });
+  const body = wish.merge_message_field || `Reviewed-on: ${address}`;
+  return `${wish.merge_title_field || title}\n\n${body}\n`;
+}
+
+/** Only a branch nobody else needs goes: never the default one, nor one that another open pull request comes from. */
+async function removeHead(place: Place, { pull }: Pull): Promise<void> {
+  const { context, repository, owner, caller } = place;
+  if (pull.head_repo_id !== repository.id || pull.head_branch === repository.default_branch) return;
+  const others = context.db.get(
+    `SELECT 1 AS one FROM pulls p JOIN issues i ON i.id = p.issue_id
+     WHERE i.is_closed = 0 AND p.head_repo_id = ? AND p.head_branch = ?`,
+    repository.id,
+    pull.head_branch,
+  );
+  if (others !== undefined) return;
+  const git = context.git.open(repository.id);
+  await withPush(context, { repository, owner, pusher: caller }, async () => {
+    const ref = `refs/heads/${pull.head_branch}`;
+    const before = (await readBranch(git, pull.head_branch))?.id;
+    const isGone = before !== undefined && (await moveRefs(git, [{ name: ref, before, after: undefined }]));
+    if (isGone) context.db.run('UPDATE pulls SET is_head_gone = 1 WHERE id = ?', pull.id);
+    return { result: undefined, changes: isGone ? [{ ref, before, after: undefined }] : [] };
+  });
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('merging on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  let repository: string;
+  let head: string;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+  });
+  beforeEach(async () => {
+    repository = await forge.makeRepository(ada, { auto_init: true });
+    await write('a.txt', 'one\n', { new_branch: 'topic' });
+    head = await write('b.txt', 'two\n', { branch: 'topic' });
+    await ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main' });
+  });
+  afterAll(() => forge.close());
+
+  const ask = (method: string, path: string, body?: unknown, as: Account = ada): Promise<Answer> =>
+    forge.ask(method, `/repos/${repository}${path}`, { as, body });
+  async function write(path: string, text: string, more: object = {}): Promise<string> {
+    const content = Buffer.from(text).toString('base64');
+    return (await ask('POST', `/contents/${path}`, { content, message: path, ...more })).json.commit.sha;
+  }
+  const merge = (body: object): Promise<Answer> => ask('POST', '/pulls/1/merge', body);
+  it.each(['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'])(
+    'as %s brings the files',
+    async (style) => {
+      if (style !== 'fast-forward-only') await write('elsewhere', 'x');
+
+      const { status, text } = await merge({ do: style });
+
+      expect([status, text]).toEqual([200, '']);
+      expect((await ask('GET', '/contents/b.txt')).status).toBe(200);
+      const { json } = await ask('GET', '/pulls/1');
+      const main = (await ask('GET', '/branches/main')).json.commit;
+      expect(json).toMatchObject({
+        state: 'closed',
+        merged: true,
+        merged_by: { login: ada.name },
+        merge_commit_sha: main.id,
+      });
+      expect((await ask('GET', '/pulls/1/merge')).status).toBe(204);
+    },
+  );
+
+  it('tells the pull request in the message, or what the caller wants', async () => {
+    await merge({ Do: 'merge' });
+    const message = (await ask('GET', '/branches/main')).json.commit.message;
+
+    expect(message).toMatch(/^Merge pull request 'A change' \(#1\) from topic into main\n/);
+  });
+
+  it('takes the head branch along where asked', async () => {
+    await merge({ do: 'squash', delete_branch_after_merge: true, merge_title_field: 'Mine' });
+
+    expect((await ask('GET', '/branches/topic')).status).toBe(404);
+    expect((await ask('GET', '/branches/main')).json.commit.message).toMatch(/^Mine\n/);
+  });
+
+  it('is refused twice, for drafts, for closed ones, for unknown words and for moved heads', async () => {
+    expect((await merge({ do: 'octopus' })).status).toBe(422);
+    expect((await merge({ do: 'merge', head_commit_id: '0'.repeat(40) })).status).toBe(409);
+    await ask('PATCH', '/pulls/1', { title: 'WIP: x' });
+    expect((await merge({ do: 'merge' })).status).toBe(405);
+    await ask('PATCH', '/pulls/1', { title: 'x', state: 'closed' });
+    expect((await merge({ do: 'merge' })).status).toBe(404);
+    await ask('PATCH', '/pulls/1', { state: 'open' });
+    expect((await merge({ do: 'merge', head_commit_id: head })).status).toBe(200);
+    expect((await merge({ do: 'merge' })).status).toBe(405);
+    expect((await ask('PATCH', '/pulls/1', { state: 'open' })).status).toBe(412);
+  });
+
+  it('is refused where the branches conflict', async () => {
+    await write('a.txt', 'other\n');
+
+    for (const style of ['merge', 'rebase', 'squash', 'fast-forward-only']) {
+      expect((await merge({ do: style })).status).toBe(409);
+    }
+    expect((await ask('GET', '/pulls/1')).json).toMatchObject({ state: 'open', mergeable: false });
+  });
+
+  it('is refused in a way that the repository does not allow', async () => {
+    await ask('PATCH', '', { has_pull_requests: true, allow_squash_merge: false });
+
+    expect((await merge({ do: 'squash' })).status).toBe(405);
+  });
+
+  it('is for writers', async () => {
+    const reader = await forge.makeUser();
+
+    expect([403, 405]).toContain((await ask('POST', '/pulls/1/merge', { do: 'merge' }, reader)).status);
+  });
+
+  describe('from a fork', () => {
+    it('works like from a branch of the same repository', async () => {
+      const other = await forge.makeUser();
+      const forked = await ask('POST', '/forks', {}, other);
+      const name = repository.split('/')[1];
+      const fork = `${other.name}/${name}`;
+      const body = { content: 'eA==', message: 'forked', new_branch: 'mine' };
+      await forge.ask('POST', `/repos/${fork}/contents/c.txt`, { as: other, body });
+
+      const pull = { title: 'From afar', head: `${other.name}:mine`, base: 'main' };
+      const opened = await ask('POST', '/pulls', pull, other);
+      const next = { content: 'eA==', message: 'more', branch: 'mine' };
+      const pushed = await forge.ask('POST', `/repos/${fork}/contents/d.txt`, { as: other, body: next });
+
+      expect([forked.status, forked.json.full_name, forked.json.fork]).toEqual([202, fork, true]);
+      expect(forked.json.parent.full_name).toBe(repository);
+      expect(opened.json).toMatchObject({
+        head: { label: 'mine', ref: 'mine', repo: { full_name: fork } },
+        base: { repo: { full_name: repository } },
+        changed_files: 1,
+      });
+      const seen = (await ask('GET', '/pulls/2')).json;
+      expect([seen.head.sha, seen.changed_files]).toEqual([pushed.json.commit.sha, 2]);
+      expect((await ask('GET', `/pulls/main/${other.name}:mine`)).json.number).toBe(2);
+      expect((await ask('POST', '/pulls/2/merge', { do: 'merge' })).status).toBe(200);
+      expect((await ask('GET', '/contents/d.txt')).status).toBe(200);
+    });
+
+    it('is made once in each account, and only in one’s own organizations', async () => {
+      const other = await forge.makeUser();
+      const organization = await forge.makeOrganization(ada);
+
+      expect((await ask('POST', '/forks', { organization }, other)).status).toBe(403);
+      expect((await ask('POST', '/forks', { organization: 'nothing-at-all' }, other)).status).toBe(422);
+      expect((await ask('POST', '/forks', { name: 'mine' }, other)).json.name).toBe('mine');
+      expect((await ask('POST', '/forks', {}, other)).status).toBe(409);
+      expect((await ask('POST', '/forks', { organization })).status).toBe(202);
+      expect((await ask('POST', '/forks', { name: 'bad/name' }, await forge.makeUser())).status).toBe(422);
+    });
+  });
+});
