@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from './child.ts';
-import { authorization, type Load, type LoadResult } from './intake/load.ts';
+import type { Load, LoadResult } from './intake/load.ts';
+import { authorization } from './intake/secrets.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 64;

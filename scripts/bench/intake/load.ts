@@ -1,9 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import autocannon from 'autocannon';
-
-export const authorization = 'Bearer only-for-the-benchmark-on-loopback';
-export const secret = 'only-for-the-benchmark-on-loopback';
+import { authorization, secret } from './secrets.ts';
 
 export type Load = { readonly port: number; readonly connections: number; readonly perConnection: number };
 export type LoadResult = {
@@ -69,9 +67,6 @@ async function run({ port, connections, perConnection }: Load): Promise<LoadResu
   };
 }
 
-// This file is the script of the load's process, and the table of what it sends for the servers.
-if (process.argv[1] === import.meta.filename) {
-  process.on('message', async (load: Load) => process.send?.(await run(load)));
-  process.on('disconnect', () => process.exit(1));
-  process.send?.('ready');
-}
+process.on('message', async (load: Load) => process.send?.(await run(load)));
+process.on('disconnect', () => process.exit(1));
+process.send?.('ready');

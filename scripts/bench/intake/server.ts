@@ -1,16 +1,13 @@
-import { createServer } from 'node:http';
-import { createNodeMiddleware, Webhooks } from '@octokit/webhooks';
-import fastify from 'fastify';
-import { silentLog } from '../../../src/log.ts';
-import { serverOptions } from '../../../src/receiver/limits.ts';
-import { receiver } from '../../../src/receiver/route.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
-import { authorization, secret } from './load.ts';
+import { authorization, secret } from './secrets.ts';
 
-/** One server under load; the parent learns its port, and then its memory as often as it asks. */
+/**
+ * One server under load; the parent learns its port, and then its memory as often as it asks. Each kind imports what it
+ * needs itself, so that its memory is its own.
+ */
 const kinds = {
   /** Parses the same body and stores nothing. */
   async bare(): Promise<number> {
+    const { default: fastify } = await import('fastify');
     const app = fastify();
     app.post('/webhook', async (_request, reply) => reply.code(202).send({ id: '1' }));
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -18,6 +15,8 @@ const kinds = {
   },
   /** Verifies the signature with the library most receivers use, and stores nothing. */
   async octokit(): Promise<number> {
+    const { createServer } = await import('node:http');
+    const { createNodeMiddleware, Webhooks } = await import('@octokit/webhooks');
     const webhooks = new Webhooks({ secret });
     const server = createServer(createNodeMiddleware(webhooks, { path: '/webhook' }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -25,6 +24,11 @@ const kinds = {
     return typeof address === 'object' && address !== null ? address.port : 0;
   },
   async reeve(path: string): Promise<number> {
+    const { default: fastify } = await import('fastify');
+    const { silentLog } = await import('../../../src/log.ts');
+    const { serverOptions } = await import('../../../src/receiver/limits.ts');
+    const { receiver } = await import('../../../src/receiver/route.ts');
+    const { openSqliteStore } = await import('../../../src/store/sqlite.ts');
     const store = await openSqliteStore({ path, role: 'worker' });
     const app = fastify(serverOptions());
     await app.register(receiver, {
