@@ -6,7 +6,7 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem, problemBody } from './errors.ts';
 import type { Call, Handler, Reply } from './handler.ts';
 import { guard, guardAfterBody, Moved } from './lookup.ts';
-import { pageHeaders, readPage } from './paging.ts';
+import { type Page, pageHeaders, readPage } from './paging.ts';
 
 const json = 'application/json;charset=utf-8';
 
@@ -23,6 +23,7 @@ export function createAnswer(
   return async (request, reply) => {
     reply.header('cache-control', 'max-age=0, private, must-revalidate');
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
+    if (queryTokenOf(query)) reply.header('x-gitea-warning', 'tokens in the query are deprecated');
     try {
       const actor = await readActor(credentialsOf(request, query));
       return await perform({ context, operation, handler, request, reply, query, actor });
@@ -49,22 +50,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
   const body = bindBody(operation, Buffer.isBuffer(request.body) ? request.body : undefined);
   guardAfterBody(operation, target);
   const page = readPage(query);
-  let status = operation.success;
-  const headers: Record<string, string> = {};
-  const answer: Reply = {
-    status: (code) => {
-      status = code;
-    },
-    header: (name, value) => {
-      headers[name] = value;
-    },
-    total(count) {
-      if (operation.paging === 'body') return;
-      const address = new URL(request.url, `${context.rootUrl()}/`);
-      const links = operation.paging === 'link';
-      Object.assign(headers, pageHeaders({ total: count, page, links, address }));
-    },
-  };
+  const said = { status: operation.success, headers: {} as Record<string, string> };
   const call = {
     ...target,
     params: bindParams(operation, given),
@@ -74,20 +60,45 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     actor,
     page,
     context,
-    reply: answer,
+    reply: createReply(said, passage, page),
     // The row decides which members a call has; `Call` derives the same from the row's type.
   } as unknown as Call;
   const result = await handler(call);
-  reply.code(status).headers(headers);
+  reply.code(said.status).headers(said.headers);
   if (result === undefined) return reply.send();
   return reply.type(json).send(JSON.stringify(result));
+}
+
+function createReply(
+  said: { status: number; headers: Record<string, string> },
+  { context, operation, request }: Passage,
+  page: Page,
+): Reply {
+  return {
+    status(code) {
+      said.status = code;
+    },
+    header(name, value) {
+      said.headers[name] = value;
+    },
+    total(count) {
+      if (operation.paging === 'body') return;
+      const address = new URL(request.url, `${context.rootUrl()}/`);
+      const links = operation.paging === 'link';
+      Object.assign(said.headers, pageHeaders({ total: count, page, links, address }));
+    },
+  };
+}
+
+function queryTokenOf(query: URLSearchParams): string | undefined {
+  return query.get('token') || query.get('access_token') || undefined;
 }
 
 function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
   const sudo = query.get('sudo') ?? request.headers.sudo;
   return {
     authorization: request.headers.authorization,
-    queryToken: query.get('token') || query.get('access_token') || undefined,
+    queryToken: queryTokenOf(query),
     sudo: typeof sudo === 'string' && sudo !== '' ? sudo : undefined,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';
 import { ForgeProblem } from './errors.ts';
+import { parseBody } from './json.ts';
 
 /**
  * Reads what a request carries the way the baseline's binder does, with the contract's shapes as the description:
@@ -59,17 +60,7 @@ function readInteger(text: string): number | undefined {
 /** Returns the body as the row describes it, or ends the request with 422 (400 for a list of mixed kinds). */
 export function bindBody(operation: Operation, bytes: Buffer | undefined): unknown {
   if (!operation.body) return undefined;
-  return bind(operation.body, parseJson(bytes), { operation, name: '' });
-}
-
-function parseJson(bytes: Buffer | undefined): unknown {
-  const text = bytes?.toString('utf8').trim() ?? '';
-  if (text === '') return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ForgeProblem(422, `[]: ${error instanceof Error ? error.message : 'no JSON'}`);
-  }
+  return bind(operation.body, parseBody(bytes), { operation, name: '' });
 }
 
 type Place = { readonly operation: Operation; readonly name: string };

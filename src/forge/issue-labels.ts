@@ -5,6 +5,7 @@ import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { loadLabels, toLabel } from './resources/label.ts';
 import type { IssueRow, LabelRow, UserRow } from './rows.ts';
+import { settingsOf } from './settings.ts';
 
 /** Returns the text before the last slash of an exclusive label: an issue carries one label of each scope. */
 export function exclusiveScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
@@ -85,15 +86,13 @@ type LabelCall = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** Returns the issue or pull request that the path names. */
+/** Returns the issue or pull request that the path names, unless its unit is switched off. */
 export function findIssue({ context, repository, params }: LabelCall): IssueRow {
-  return found(
-    context.db.get<IssueRow>(
-      'SELECT * FROM issues WHERE repo_id = ? AND number = ?',
-      repository.id,
-      params.index,
-    ),
-  );
+  const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
+  const issue = found(context.db.get<IssueRow>(sql, repository.id, params.index));
+  const { has_issues, has_pull_requests } = settingsOf(repository);
+  const isOn = issue.is_pull ? has_pull_requests : has_issues;
+  return found(isOn ? issue : undefined);
 }
 
 /** Changes the labels of the issue in the path, then tells the hooks, whether or not anything changed. */

@@ -6,6 +6,7 @@ import { ForgeProblem, found } from './errors.ts';
 import type { RepositoryTarget } from './handler.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
 import { lackingScopes } from './scopes.ts';
+import { settingsOf } from './settings.ts';
 
 /** Thrown where the path names a repository by an old name: the request is answered with 301. */
 export class Moved extends Error {
@@ -136,10 +137,11 @@ export function userNamed(db: Database, name: string): UserRow | undefined {
 
 /** A unit that is switched off answers 404, as if it were not there. */
 function guardUnits(operation: Operation, repository: RepositoryRow): void {
-  if (!operation.scopes.includes('issue')) return;
-  // The column holds what `settings.ts` wrote.
-  const settings = JSON.parse(repository.settings) as Record<string, unknown>;
-  if (settings.has_issues === false && settings.has_pull_requests === false) {
+  const { has_issues, has_pull_requests } = settingsOf(repository);
+  const isAboutIssues = operation.scopes.includes('issue');
+  if (isAboutIssues && !has_issues && !has_pull_requests) throw new ForgeProblem(404, 'not found');
+  if (operation.id === 'issue.create' && !has_issues) throw new ForgeProblem(404, 'not found');
+  if (operation.path.startsWith('/repos/{owner}/{repo}/pulls') && !has_pull_requests) {
     throw new ForgeProblem(404, 'not found');
   }
 }

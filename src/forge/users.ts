@@ -21,7 +21,7 @@ export type NewAccount = {
 /** Makes a person's account and returns its row. Ends the request with 422 where name or address are taken or unusable. */
 export async function createAccount(context: ForgeContext, account: NewAccount): Promise<UserRow> {
   const { db, clock } = context;
-  const hash = account.password === undefined ? '' : await hashPassword(account.password);
+  const hash = account.password ? await hashPassword(account.password) : '';
   return db.transaction(() => {
     assertNameIsFree(context, account.name);
     assertEmailIsFree(context, account.email);

@@ -114,6 +114,8 @@ describe.each(contractForges)('conventions on $name', ({ start }) => {
     it.each([
       ['is no JSON', '{'],
       ['is no object', '[]'],
+      ['has one name twice', '{"name":"x","color":"ffffff","name":"y"}'],
+      ['has one name twice in two spellings', '{"name":"x","color":"ffffff","n\\u0061me":"y"}'],
       ['has a member of the wrong type', { name: 1, color: 'ffffff' }],
       ['lacks a required member', { name: 'x' }],
       ['has an empty text where one is required', { name: '', color: 'ffffff' }],
@@ -130,6 +132,19 @@ describe.each(contractForges)('conventions on $name', ({ start }) => {
       const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: ada, body });
 
       expect(answer.status).toBe(201);
+    });
+  });
+
+  describe('a unit that is switched off', () => {
+    it('answers 404 for what is in it', async () => {
+      const quiet = await forge.makeRepository(ada);
+      await forge.ask('POST', `/repos/${quiet}/issues`, { as: ada, body: { title: 'x' } });
+      await forge.ask('PATCH', `/repos/${quiet}`, { as: ada, body: { has_issues: false } });
+
+      const read = await forge.ask('GET', `/repos/${quiet}/issues/1`, { as: ada });
+      const write = await forge.ask('POST', `/repos/${quiet}/issues`, { as: ada, body: { title: 'x' } });
+
+      expect([read.status, write.status]).toEqual([404, 404]);
     });
   });
 

@@ -32,10 +32,11 @@ describe.each(contractForges)('credentials on $name', ({ start }) => {
     expect([answer.status, answer.json.login]).toEqual([200, ada.name]);
   });
 
-  it.each(['token', 'access_token'])('takes the query parameter %s', async (name) => {
+  it.each(['token', 'access_token'])('takes the query parameter %s, with a warning', async (name) => {
     const answer = await forge.ask('GET', `/user?${name}=${ada.token}`);
 
     expect(answer.json.login).toBe(ada.name);
+    expect(answer.headers.get('x-gitea-warning')).not.toBeNull();
   });
 
   it.each([
