@@ -141,7 +141,9 @@ function createSqliteStore(
     unrouted: async (limit) => read(() => lanes.unrouted(limit)),
     async route(routings) {
       asWorker();
-      settled += await commits.write(() => lanes.route(routings, clock.now()));
+      const ended = await commits.write(() => lanes.route(routings, clock.now()));
+      // Not `settled += await …`: that reads the count before the wait, and loses what was settled meanwhile.
+      settled += ended;
     },
     async claim({ limit, leaseMs }) {
       asWorker();
