@@ -96,7 +96,8 @@ function annotation(environment: RunnerEnvironment, problem: Problem): string {
 }
 
 function escapeMessage(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const lines = text.split('\n').map(plain);
+  return lines.map((line) => line.replaceAll('%', '%25')).join('%0A');
 }
 
 function escapeProperty(text: string): string {

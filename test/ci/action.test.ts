@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { bundleAction } from '../../scripts/build-action.ts';
+import { nodeOf } from '../support/nodes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-action-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const good = readFileSync('rules/demo/labels.yml', 'utf8');
+const bad = good.replace('pull_request.draft', 'pull_request.drafty').replace('set-labels', 'set-label');
+
+/** Runs the committed bundle as a runner does. */
+function run(node: string, files: Record<string, string>, environment: Record<string, string> = {}) {
+  const workspace = mkdtempSync(join(folder, 'workspace-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(workspace, name, '..'), { recursive: true });
+    writeFileSync(join(workspace, name), text);
+  }
+  const [output, summary] = [join(workspace, 'output'), join(workspace, 'summary')];
+  const result = spawnSync(node, ['dist/action.mjs'], {
+    encoding: 'utf8',
+    env: { GITHUB_WORKSPACE: workspace, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary, ...environment },
+  });
+  const read = (path: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  return {
+    status: result.status,
+    lines: result.stdout.split('\n'),
+    stderr: result.stderr,
+    output: read(output),
+    summary: read(summary),
+  };
+}
+
+it('is what the sources make', async () => {
+  expect(readFileSync('dist/action.mjs', 'utf8') === (await bundleAction())).toBe(true);
+});
+
+describe.each([20, 22, 24])('on Node %i', (major) => {
+  it('checks the rule files of a folder', { timeout: 180_000 }, async ({ skip }) => {
+    const node = await nodeOf(major);
+    if (node === undefined) return skip(`no Node ${major} for this machine in the registry`);
+
+    const fine = run(node, { '.reeve.yml': good });
+    expect(fine).toMatchObject({ status: 0, stderr: '' });
+    expect(fine.lines).toEqual(['| 1 file, 1 rule, 0 problems', '']);
+    expect(fine.output).toMatch(/^result<<(end_\S+)\nok\n\1\nfindings<<(end_\S+)\n0\n\2\n$/);
+
+    const broken = run(node, { 'rules/a.yml': bad, '.reeve.yml': good }, { GITEA_ACTIONS: 'true' });
+    expect(broken).toMatchObject({ status: 1, stderr: '' });
+    expect(broken.lines.filter((line) => line.startsWith('::error::rules/a.yml:'))).toHaveLength(2);
+    expect(broken.output).toContain('\nfindings\n');
+    expect(broken.summary).toContain('2 problems');
+  });
+});
+
+describe('inputs', () => {
+  it('takes paths from config, and only tells where fail-on is never', () => {
+    const result = run(
+      process.execPath,
+      { 'x/a.yml': bad, '.reeve.yml': good },
+      { INPUT_CONFIG: 'x', 'INPUT_FAIL-ON': 'never' },
+    );
+
+    expect(result.status).toBe(0);
+    expect(result.lines.at(-2)).toBe('| 1 file, 0 rules, 2 problems');
+  });
+
+  it.each([
+    [{ INPUT_COMMAND: 'dance' }, 'there is no command "dance"'],
+    [{ 'INPUT_FAIL-ON': 'maybe' }, 'fail-on must be'],
+    [{ INPUT_CONFIG: 'nowhere.yml' }, 'nowhere.yml cannot be read'],
+  ])('%o is refused', (environment, words) => {
+    const result = run(process.execPath, { '.reeve.yml': good }, environment);
+
+    expect(result.status).toBe(2);
+    expect(result.lines[0]).toContain(words);
+    expect(result.output).toContain('failed');
+  });
+
+  it('says that there is nothing to check', () => {
+    expect(run(process.execPath, {}).lines[0]).toContain('::error::no rule file');
+  });
+});
+
+it('gives the place as properties on GitHub', () => {
+  const result = run(process.execPath, { 'rules/a,b:c.yml': bad }, { GITHUB_ACTIONS: 'true' });
+
+  expect(result.lines[0]).toMatch(/^::error file=rules\/a%2Cb%3Ac\.yml,line=10,col=\d+::/);
+});
+
+it('never lets text of a rule file begin a line', () => {
+  const hostile = [
+    '::set-env name=PATH::/evil',
+    '##[add-path]/evil',
+    '::error::x',
+    '\u001b[2J',
+    '::stop-commands::x',
+  ];
+  for (const text of hostile) {
+    const yaml = `version: 1\nrules:\n  a:\n    on: push\n    steps:\n      - uses: ${JSON.stringify(text)}\n${text}: 1\n`;
+    const { lines, output } = run(process.execPath, { '.reeve.yml': yaml });
+    const commands = lines.filter((line) => /^\s*(::|##\[)/.test(line));
+    expect(
+      commands.every((line) => line.startsWith('::error ')),
+      text,
+    ).toBe(true);
+    expect(lines.join('')).not.toContain('\u001b');
+    expect(output).not.toContain('evil');
+  }
+});
+
+it('says in action.yml what the code takes', () => {
+  const action = parse(readFileSync('action.yml', 'utf8'));
+
+  expect(Object.keys(action.inputs)).toEqual(['command', 'config', 'fail-on']);
+  expect(action.runs).toEqual({ using: 'node24', main: 'dist/action.mjs' });
+});
