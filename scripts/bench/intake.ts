@@ -8,6 +8,8 @@ import { authorization } from './intake/secrets.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 64;
+/** A young generation that does not grow with the load: less memory, shorter pauses. The rows that depend on it say so. */
+const flags = ['--max-semi-space-size=4'];
 const kinds = ['bare', 'reeve', 'octokit'] as const;
 type Kind = (typeof kinds)[number];
 type Server = { readonly child: Child; readonly port: number };
@@ -96,13 +98,14 @@ function rowsOf(
       target: '<= 2.5 x and <= 20 ms',
       ok: p99Ratio <= 2.5 && p99 <= 20,
     },
-    memory('memory under that load', loaded),
-    memory('memory after a hostile 200 MB body', hostile),
+    memory(`memory under that load, with ${flags.join(' ')}`, loaded),
+    memory(`memory after a hostile 200 MB body, with ${flags.join(' ')}`, hostile),
   ];
 }
 
 async function startServer(kind: Kind, path: string): Promise<Server> {
-  const { child, ready } = await startChild(new URL('./intake/server.ts', import.meta.url), [kind, path]);
+  const script = new URL('./intake/server.ts', import.meta.url);
+  const { child, ready } = await startChild(script, [kind, path], kind === 'reeve' ? flags : []);
   return { child, port: Number(ready) };
 }
 

@@ -7,12 +7,13 @@ import { ReeveError } from '../errors.ts';
  *
  * Bodies stand apart from deliveries: a state changes several times and a page of small rows is cheap to write again,
  * one with bodies is not. No index is UNIQUE over what a forge sends: repeats are found through `Marks`, at half the
- * cost of an intake. Each partial index holds only the rows that wait for something, so an accepted row is in one.
+ * cost of an intake. Nor is an id AUTOINCREMENT, which writes one more page a transaction: the newest delivery is never
+ * deleted, so no id comes twice. Each partial index holds only the rows that wait for something, so an accepted row is in one.
  */
 export const migrations: readonly string[] = [
   `
   CREATE TABLE deliveries (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     door TEXT NOT NULL,
     uuid TEXT NOT NULL,
     event_type TEXT NOT NULL,
@@ -46,7 +47,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX dead ON deliveries (id) WHERE state = 'dead';
   CREATE INDEX jobs ON deliveries (uuid) WHERE door <> 'webhook';
   CREATE TABLE runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     delivery INTEGER,
     repository_id INTEGER,

@@ -505,6 +505,18 @@ export function describeStore(title: string, backend: Backend): void {
       });
     });
 
+    it('never gives an id twice, whatever was pruned', async () => {
+      const id = await acceptInLane('1');
+      await store.settle(await claimOne(), []);
+      advanceMs(60_000);
+      await store.prune({ olderThan: now });
+      await reopen();
+
+      const next = await store.accept(makeDelivery());
+
+      expect(Number(next.id)).toBeGreaterThan(Number(id));
+    });
+
     it('is healthy', async () => {
       expect(await store.healthy()).toMatchObject({ ok: true });
     });
