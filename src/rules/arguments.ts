@@ -74,7 +74,7 @@ type Text = {
 function* textsOf(value: unknown, schema: z.ZodType | undefined, path: ArgumentPath): Generator<Text> {
   const inner = schema && unwrap(schema, value);
   if (typeof value === 'string') {
-    if (inner) yield { path, text: value, schema: inner, holds: inner.meta()?.holds };
+    if (schema && inner) yield { path, text: value, schema, holds: inner.meta()?.holds };
     return;
   }
   if (typeof value !== 'object' || value === null) return;

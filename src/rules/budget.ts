@@ -16,6 +16,8 @@ const maxErrors = 2_000;
 const freeText = 256;
 /** A text that is searched for, or read as a number or an instant. Longer ones would multiply with the text searched. */
 const maxNeedle = 1_024;
+/** What comparing two objects or lists costs beside their members, in characters. */
+const objectWeight = 20;
 /** Wall for what the counted budgets do not see, such as slow machines. Far above any honest condition. */
 const maxMs = 1_000;
 
@@ -92,7 +94,7 @@ export class Budget {
     if (typeof value !== 'object' || value === null || value instanceof TooLarge || depth > 64) return 1;
     const known = weights.get(value);
     if (known !== undefined) return known;
-    let weight = 1;
+    let weight = objectWeight;
     for (const member of Array.isArray(value) ? value : Object.values(value)) {
       weight += this.#weigh(member, depth + 1);
       if (weight > this.#characters) break;

@@ -2,7 +2,7 @@ import { createEnvironment, type Environment, type Occasion } from './environmen
 import type { Problem, ProblemCode } from './problem.ts';
 import type { ExpressionProblem } from './resolve.ts';
 import type { Level, RuleRegistry } from './rule.ts';
-import type { YamlPath, YamlSource } from './yaml-source.ts';
+import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
 /** What all parts of a file's loading share: its text, its powers, and the list of its problems. */
 export class FileContext {
@@ -48,6 +48,7 @@ export class FileContext {
 
   /** Keeps a problem, unless YAML already stumbled on its line: what follows is its consequence. */
   add(problem: Problem): void {
+    if (this.problems.length >= maxProblems) return;
     if (this.file.problems.some(({ line }) => line === problem.line)) return;
     this.problems.push(problem);
   }

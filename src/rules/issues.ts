@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family, familyOf } from '../contract/events.ts';
+import { wordOfForge } from './foreign-words.ts';
 import { nearest } from './nearest.ts';
 import type { Problem, ProblemCode } from './problem.ts';
 import { definitionOf } from './types.ts';
-import type { YamlPath, YamlSource } from './yaml-source.ts';
+import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
 /** What the schema says is wrong, with the path to it and whether its key or its value is meant. */
 type Explained = {
@@ -27,7 +28,7 @@ export function problemsOf(
 ): readonly Problem[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  const issues = result.error.issues.flatMap((issue) => flatten(issue, value, []));
+  const issues = result.error.issues.slice(0, maxProblems).flatMap((issue) => flatten(issue, value, []));
   return issues
     .flatMap(({ issue, path }) => explain(issue, path, value, schema, at))
     .map((found) => {
@@ -148,29 +149,6 @@ function describe(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   return types[typeof value] ?? typeof value;
-}
-
-/** Words that other systems use, and what they are here. */
-const foreign: Readonly<Record<string, string>> = {
-  synchronize: 'synchronized',
-  labeled: 'label_updated',
-  unlabeled: 'label_updated',
-  milestone: 'milestoned',
-  ready_for_review: 'edited',
-  converted_to_draft: 'edited',
-  submitted: 'approved',
-  CHANGES_REQUESTED: 'REQUEST_CHANGES',
-  COMMENTED: 'COMMENT',
-  DISMISSED: 'REQUEST_CHANGES',
-  pull_request_target: 'pull_request',
-  issue: 'issues',
-  merge_request: 'pull_request',
-  cron: 'schedule',
-};
-
-/** Returns the word of the forge for a word of GitHub's, or undefined. */
-export function wordOfForge(word: string): string | undefined {
-  return Object.hasOwn(foreign, word) ? foreign[word] : undefined;
 }
 
 function explainKey(key: string, path: YamlPath, schema: z.ZodType, full: YamlPath): Explained {

@@ -1,6 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
 import type { Environment } from './environment.ts';
+import { wordOfForge } from './foreign-words.ts';
 import { type FunctionRow, findFunctions, functionNames, loops, resultOf } from './functions.ts';
 import { literalOf, readLiteral } from './literals.ts';
 import { memberNames, memberOf } from './members.ts';
@@ -98,11 +99,30 @@ export class Resolver {
 
   #literal(node: ASTNode): Type {
     const value = node.args;
-    if (typeof value === 'string') return { kind: 'string' };
+    if (typeof value === 'string') {
+      // No text of the forge is ever this word, so that a comparison with it would silently never hold.
+      if (value === 'CHANGES_REQUESTED') this.#foreign(node, value);
+      return { kind: 'string' };
+    }
     if (typeof value === 'boolean') return boolType;
     if (value === null) return { kind: 'null' };
     if (typeof value === 'bigint' || typeof value === 'number') return { kind: 'number' };
     return this.#refuse(node, 'expression', 'bytes and unsigned numbers are not part of this language');
+  }
+
+  #foreign(node: ASTNode, word: string): void {
+    this.#refuse(node, 'value', `the forge does not say "${word}"`, wordOfForge(word));
+  }
+
+  /** Activities compared with `event.action` are the forge's, not GitHub's. */
+  #checkActivity(left: ASTNode, right: ASTNode): void {
+    const chains = [left, right].map((side) => chainOf(side)?.join('.'));
+    if (!chains.includes('event.action')) return;
+    const words = [left, right].flatMap((side) => (side.op === 'list' ? side.args : [side]));
+    for (const word of words) {
+      const text = literalOf(word);
+      if (typeof text === 'string' && wordOfForge(text) !== undefined) this.#foreign(word, text);
+    }
   }
 
   #name(node: ASTNode & { readonly op: 'id' }, scope: Scope): Type {
@@ -274,10 +294,10 @@ export class Resolver {
     given: readonly ASTNode[],
     scope: Scope,
   ): Type {
-    const owner = receiver && this.resolve(receiver, scope);
-    const types = given.map((argument) => this.resolve(argument, scope));
     const rows = findFunctions(name, receiver !== undefined);
     if (rows.length === 0) return this.#unknownFunction(node, name, receiver !== undefined);
+    const owner = receiver && this.resolve(receiver, scope);
+    const types = given.map((argument) => this.resolve(argument, scope));
     const row = rows.find((candidate) => accepts(candidate, owner, types));
     if (row === undefined) {
       const written = types.map(describeType).join(', ');
@@ -324,6 +344,7 @@ export class Resolver {
   }
 
   #equality(node: ASTNode, [left, right]: readonly [ASTNode, ASTNode], scope: Scope): Type {
+    this.#checkActivity(left, right);
     const a = this.resolve(left, scope);
     const b = this.resolve(right, scope);
     const comparable = alternatives(a).some((one) =>
@@ -336,6 +357,7 @@ export class Resolver {
   }
 
   #membership([left, right]: readonly [ASTNode, ASTNode], scope: Scope): Type {
+    this.#checkActivity(left, right);
     const value = this.resolve(left, scope);
     const list = this.resolve(right, scope);
     const items = alternatives(list).flatMap((one) => (one.kind === 'list' ? [one.item] : []));

@@ -149,18 +149,38 @@ function compareChanges(
   expected: readonly ExpectedChange[],
   actual: readonly CaseChange[],
 ): readonly string[] {
-  const left = [...actual];
-  const missing: ExpectedChange[] = [];
-  // Those that say more choose first, so that a vague one does not take what only a precise one fits.
-  for (const wanted of expected.toSorted((a, b) => Object.keys(b).length - Object.keys(a).length)) {
-    const place = left.findIndex((change) => fits(wanted, change));
-    if (place < 0) missing.push(wanted);
-    else left.splice(place, 1);
-  }
+  const takenBy = pairUp(expected, actual);
+  const found = new Set(takenBy.values());
   return [
-    ...missing.map((change) => `missing change: ${show(change)}`),
-    ...left.map(({ action, target, value }) => `unexpected change: ${show({ action, target, value })}`),
+    ...expected.filter((wanted) => !found.has(wanted)).map((wanted) => `missing change: ${show(wanted)}`),
+    ...actual
+      .filter((change) => !takenBy.has(change))
+      .map(({ action, target, value }) => `unexpected change: ${show({ action, target, value })}`),
   ];
+}
+
+/**
+ * Gives as many expected changes as possible an actual one of their own: a vague one that took what only a precise one
+ * fits moves on to another.
+ */
+function pairUp(
+  expected: readonly ExpectedChange[],
+  actual: readonly CaseChange[],
+): ReadonlyMap<CaseChange, ExpectedChange> {
+  const takenBy = new Map<CaseChange, ExpectedChange>();
+  const place = (wanted: ExpectedChange, tried: Set<CaseChange>): boolean => {
+    for (const change of actual) {
+      if (tried.has(change) || !fits(wanted, change)) continue;
+      tried.add(change);
+      const holder = takenBy.get(change);
+      if (holder !== undefined && !place(holder, tried)) continue;
+      takenBy.set(change, wanted);
+      return true;
+    }
+    return false;
+  };
+  for (const wanted of expected) place(wanted, new Set());
+  return takenBy;
 }
 
 function fits(wanted: ExpectedChange, change: CaseChange): boolean {

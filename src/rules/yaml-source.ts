@@ -16,6 +16,11 @@ import type { Problem, ProblemCode } from './problem.ts';
 /** A rule file is at most this large: YAML's check for unique keys is quadratic. */
 export const maxFileBytes = 64 * 1024;
 
+/** Problems of a file that are told; who has more will not read them. */
+export const maxProblems = 100;
+/** Brackets, dashes or question marks one inside the other: no rule file has them, and the parser recurses. */
+const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
+
 /** A place in the text, as offsets. */
 export type Span = { readonly start: number; readonly end: number };
 
@@ -74,6 +79,11 @@ export function readYaml(path: string, text: string): YamlSource {
   if (Buffer.byteLength(text) > maxFileBytes) {
     return unreadable(problem('file-size', 'the file is larger than 64 KiB', start));
   }
+  const nested = tooDeep.exec(text);
+  if (nested) {
+    const span = { start: nested.index, end: nested.index + 1 };
+    return unreadable(problem('yaml', 'the text is nested too deep', span));
+  }
   try {
     return readWithin(text, lines, lineOf, problem);
   } catch (error) {
@@ -93,6 +103,8 @@ function readWithin(
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
+    // The parser compares every key with every other; the reader below needs one look at each.
+    uniqueKeys: false,
     logLevel: 'error',
     version: '1.2',
   });
@@ -101,14 +113,16 @@ function readWithin(
   const value = reader.read(root);
   const { forbidden } = reader;
   const taken = new Set(forbidden.map(({ line }) => line));
-  const errors = [...document.errors, ...document.warnings].flatMap(({ code, message, pos }) => {
-    const span = { start: pos[0], end: pos[1] };
-    const found = explainYaml(code, message, span, text, problem);
-    if (taken.has(found.line)) return [];
-    // What follows the first slip on a line is its consequence.
-    taken.add(found.line);
-    return [found];
-  });
+  const errors = [...document.errors, ...document.warnings]
+    .slice(0, maxProblems)
+    .flatMap(({ code, message, pos }) => {
+      const span = { start: pos[0], end: pos[1] };
+      const found = explainYaml(code, message, span, text, problem);
+      if (taken.has(found.line)) return [];
+      // What follows the first slip on a line is its consequence.
+      taken.add(found.line);
+      return [found];
+    });
   const directive = /^%/m.exec(text);
   if (directive && document.directives?.yaml.explicit) {
     errors.push(
@@ -116,8 +130,7 @@ function readWithin(
     );
   }
   const harmless = new Set<ProblemCode>(['duplicate-key', 'yaml-tag']);
-  const readable =
-    errors.every(({ code }) => harmless.has(code)) && forbidden.every(({ code }) => code === 'yaml-tag');
+  const readable = [...errors, ...forbidden].every(({ code }) => harmless.has(code));
   const find = (path: YamlPath): Found => findNode(root, path, text.length);
   return {
     value: readable ? value : undefined,
@@ -150,18 +163,24 @@ class Reader {
     if (!isMap(node)) return null;
     const value: Record<string, unknown> = {};
     for (const { key, value: member } of node.items) {
-      setOwn(value, String(this.read(key)), this.read(member));
+      const name = String(this.read(key));
+      if (Object.hasOwn(value, name)) this.#forbid('duplicate-key', `"${name}" stands twice here`, key);
+      setOwn(value, name, this.read(member));
     }
     return value;
   }
 
   #check(node: Node): void {
-    const forbid = (code: ProblemCode, message: string): void => {
-      this.forbidden.push(this.#problem(code, message, spanOf(node)));
-    };
-    if (isAlias(node)) forbid('yaml-alias', 'aliases are not allowed: write the value out');
-    else if (node.anchor) forbid('yaml-alias', 'anchors are not allowed');
-    else if (node.tag) this.forbidden.push(tagProblem(spanOf(node), this.#text, this.#problem));
+    if (isAlias(node)) this.#forbid('yaml-alias', 'aliases are not allowed: write the value out', node);
+    else if (node.anchor) this.#forbid('yaml-alias', 'anchors are not allowed', node);
+    else if (node.tag && this.forbidden.length < maxProblems) {
+      this.forbidden.push(tagProblem(spanOf(node), this.#text, this.#problem));
+    }
+  }
+
+  #forbid(code: ProblemCode, message: string, node: unknown): void {
+    if (this.forbidden.length >= maxProblems || !isNode(node)) return;
+    this.forbidden.push(this.#problem(code, message, spanOf(node)));
   }
 }
 
@@ -190,16 +209,9 @@ function explainYaml(
   text: string,
   problem: YamlSource['problem'],
 ): Problem {
-  const line = sourceLine(text, span.start);
+  const line = sourceLine(text, span.start).slice(0, 1_000);
   const lower = message.charAt(0).toLowerCase() + message.slice(1);
   const value = /^\s*(?:- )?["']?[\w.-]+["']?:\s+(.*)$/.exec(line)?.[1] ?? '';
-  if (code === 'DUPLICATE_KEY') {
-    const key = /^[^:]*/.exec(text.slice(span.start, endOfLine(text, span.start)))?.[0] ?? '';
-    return problem('duplicate-key', `"${key.trim()}" stands twice here`, {
-      start: span.start,
-      end: span.start + key.length,
-    });
-  }
   if (code === 'TAG_RESOLVE_FAILED') return tagProblem(span, text, problem);
   if (code === 'BAD_ALIAS') return problem('yaml-alias', 'aliases are not allowed', span);
   if (code === 'NON_STRING_KEY' && /\{\{/.test(line)) {

@@ -1,0 +1,22 @@
+/** Words that other systems use, and what they are here. */
+const foreign: Readonly<Record<string, string>> = {
+  synchronize: 'synchronized',
+  labeled: 'label_updated',
+  unlabeled: 'label_updated',
+  milestone: 'milestoned',
+  ready_for_review: 'edited',
+  converted_to_draft: 'edited',
+  submitted: 'approved',
+  CHANGES_REQUESTED: 'REQUEST_CHANGES',
+  COMMENTED: 'COMMENT',
+  DISMISSED: 'REQUEST_CHANGES',
+  pull_request_target: 'pull_request',
+  issue: 'issues',
+  merge_request: 'pull_request',
+  cron: 'schedule',
+};
+
+/** Returns the word of the forge for a word of GitHub's, or undefined. */
+export function wordOfForge(word: string): string | undefined {
+  return Object.hasOwn(foreign, word) ? foreign[word] : undefined;
+}

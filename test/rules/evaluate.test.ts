@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { parseEvent } from '../../src/contract/events.ts';
+import { ReeveError } from '../../src/errors.ts';
+import { evaluateRule, skipRule } from '../../src/rules/evaluate.ts';
+import { makeFacts } from '../support/make-facts.ts';
+import { fileOf, ruleOf } from './support/load.ts';
+import { facts as table } from './support/registry.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const event = parseEvent('pull_request', {
+  action: 'opened',
+  number: 7,
+  pull_request: { number: 7, title: 'old', base: { ref: 'main' } },
+  repository: { id: 1, full_name: 'acme/site' },
+});
+const files = [{ filename: 'docs/new.md', previous_filename: 'src/old.md' }];
+
+function evaluate(body: string, given: Readonly<Record<string, unknown>>) {
+  const facts = makeFacts(given, { facts: table });
+  const rule = ruleOf(fileOf(`on: pull_request\n${body}`));
+  return evaluateRule(rule, { facts, event, now }).then((evaluation) => ({
+    ...evaluation,
+    asked: facts.asked,
+  }));
+}
+
+describe('a rule', () => {
+  it('gives its steps with conditions answered and templates filled in', async () => {
+    const { verdict, steps } = await evaluate(
+      `if: event.number == 7
+steps:
+  - uses: tag
+    with: { sync: { docs: 'files.exists(f, f.filename.glob("docs/**"))', big: pull_request.additions > 9 } }
+  - uses: say
+    with: { text: "\${{ pull_request.title }} is \${{ pull_request.additions }}", count: "\${{ pull_request.additions }}", when: true }
+  - uses: say
+    if: pull_request.draft
+    with: { text: never }`,
+      { files, pull_request: { title: 'new', additions: 3, draft: false } },
+    );
+
+    expect(verdict).toMatchObject({ rule: 'rules/test.yml#one', verdict: 'matched', line: 3 });
+    expect(verdict.findings.map(({ expression, result, line }) => [expression, result, line])).toEqual([
+      ['event.number == 7', 'held', 5],
+      ['files.exists(f, f.filename.glob("docs/**"))', 'held', 8],
+      ['pull_request.additions > 9', 'not', 8],
+      ['pull_request.draft', 'not', 12],
+    ]);
+    expect(steps).toMatchObject([
+      { state: 'ready', arguments: { sync: { docs: true, big: false } } },
+      { state: 'ready', arguments: { text: 'new is 3', count: 3, when: true, as: 'note' } },
+      { state: 'unmatched' },
+    ]);
+  });
+
+  it('asks nothing of its steps where it does not match', async () => {
+    const { verdict, steps, asked } = await evaluate(
+      `if: pull_request.draft && labels.size() > 0
+steps: [{ uses: tag, with: { sync: { a: files.size() > 1 } } }]`,
+      { pull_request: { draft: false }, labels: [] },
+    );
+
+    expect([verdict.verdict, steps, asked.toSorted()]).toEqual(['unmatched', [], ['labels', 'pull_request']]);
+  });
+
+  it('asks nothing of a step whose own if does not hold', async () => {
+    const { asked } = await evaluate(
+      `steps: [{ uses: tag, if: pull_request.draft, with: { sync: { a: files.size() > 1 } } }]`,
+      { pull_request: { draft: false } },
+    );
+
+    expect(asked).toEqual(['pull_request']);
+  });
+
+  it('asks each fact once', async () => {
+    const { asked } = await evaluate(
+      `if: labels.size() == 0
+steps: [{ uses: tag, if: labels.size() == 0, with: { sync: { a: labels.size() > 0 } } }]`,
+      { labels: [] },
+    );
+
+    expect(asked).toEqual(['labels']);
+  });
+
+  it('fails where its condition cannot be known, and says whether to try again', async () => {
+    const timeout = new ReeveError('forge-timeout', 'no answer within 30 s');
+    const body = 'if: labels.size() > 0\nsteps: [{ uses: say, with: { text: hi } }]';
+
+    const transient = await evaluate(body, { labels: timeout });
+    const lasting = await evaluate(body, { labels: new ReeveError('forge-forbidden', 'no access') });
+
+    expect(transient).toMatchObject({
+      verdict: { verdict: 'failed', reason: 'labels.size() > 0: no answer within 30 s' },
+      steps: [],
+      retry: timeout,
+    });
+    expect(lasting.verdict.verdict).toBe('failed');
+    expect(lasting).not.toHaveProperty('retry');
+  });
+
+  it('fails where a step cannot be known, and keeps the others', async () => {
+    const { verdict, steps } = await evaluate(
+      `steps:
+  - { uses: say, with: { text: hi } }
+  - { uses: say, with: { text: "\${{ pull_request.title }}" } }`,
+      { pull_request: { title: null } },
+    );
+
+    expect(verdict).toMatchObject({ verdict: 'failed' });
+    expect(verdict.reason).toContain('step 2 say: text: pull_request.title is null');
+    expect(steps.map(({ state }) => state)).toEqual(['ready', 'failed']);
+  });
+});
+
+describe('a filter on paths', () => {
+  const step = 'steps: [{ uses: say, with: { text: hi } }]';
+  const verdictOf = async (filter: string, given: Readonly<Record<string, unknown>> = { files }) => {
+    const rule = ruleOf(fileOf(`on: { pull_request: ${filter} }\n${step}`));
+    const { verdict } = await evaluateRule(rule, { facts: makeFacts(given, { facts: table }), event, now });
+    return verdict.reason === undefined ? verdict.verdict : `${verdict.verdict}: ${verdict.reason}`;
+  };
+
+  it.each([
+    ['{ paths: "docs/**" }', 'matched'],
+    ['{ paths: "src/**" }', 'matched'],
+    ['{ paths: "test/**" }', 'skipped: filter'],
+    ['{ paths-ignore: ["docs/**"] }', 'matched'],
+    ['{ paths-ignore: ["docs/**", "src/**"] }', 'skipped: filter'],
+  ])('%s on a renamed file: %s', async (filter, expected) => {
+    expect(await verdictOf(filter)).toBe(expected);
+  });
+
+  it('fails where the files cannot be asked', async () => {
+    expect(await verdictOf('{ paths: "a" }', { files: new Error('no access') })).toBe(
+      'failed: paths: no access',
+    );
+  });
+});
+
+describe('a rule that is skipped', () => {
+  it('says why', () => {
+    const rule = ruleOf(fileOf('on: push\nsteps: [{ uses: say, with: { text: hi } }]'));
+
+    expect(skipRule(rule, 'own')).toEqual({
+      rule: 'rules/test.yml#one',
+      source: 'rules/test.yml',
+      commit: '',
+      line: 3,
+      verdict: 'skipped',
+      reason: 'own',
+      findings: [],
+    });
+  });
+});

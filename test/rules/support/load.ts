@@ -1,0 +1,32 @@
+import { loadRuleFile, type RuleFileSource } from '../../../src/rules/load.ts';
+import type { LoadedRule } from '../../../src/rules/rule.ts';
+import { registry } from './registry.ts';
+
+/** Loads a text as an operator's file unless told otherwise. */
+export function load(text: string, more: Partial<RuleFileSource> = {}) {
+  return loadRuleFile({ path: 'rules/test.yml', text, level: 'operator', commit: '', registry, ...more });
+}
+
+/** Returns the problems of a text as `line:column code`, in order. */
+export function placesOf(text: string, more: Partial<RuleFileSource> = {}): readonly string[] {
+  return load(text, more).problems.map(({ line, column, code }) => `${line}:${column} ${code}`);
+}
+
+/** Returns the one rule of a text; a problem is a failure of the test itself. */
+export function ruleOf(text: string, more: Partial<RuleFileSource> = {}): LoadedRule {
+  const { rules, problems } = load(text, more);
+  const [rule] = rules;
+  if (rule === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
+  return rule;
+}
+
+/** Makes a file of one rule: the lines of its body, two spaces deeper than the rule's name. */
+export function fileOf(body: string): string {
+  const lines = body.replace(/^\n/, '').split('\n');
+  return `version: 1\nrules:\n  one:\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
+}
+
+/** Makes a file of one rule with this condition, on pull requests. */
+export function conditionFile(condition: string, on = 'pull_request'): string {
+  return fileOf(`on: ${on}\nif: ${condition}\nsteps: [{ uses: say, with: { text: hi } }]`);
+}
