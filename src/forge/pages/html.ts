@@ -1,0 +1,56 @@
+/** Text that is HTML already; everything else is escaped where it is filled in. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Filling = Html | string | number | readonly Filling[] | undefined;
+
+/** Makes HTML from a template; what is filled in is escaped, so no caller has to think of it. */
+export function html(pieces: TemplateStringsArray, ...fillings: Filling[]): Html {
+  return new Html(pieces.map((piece, at) => piece + write(fillings[at])).join(''));
+}
+
+function write(filling: Filling): string {
+  if (filling === undefined) return '';
+  if (filling instanceof Html) return filling.text;
+  if (typeof filling === 'object') return filling.map(write).join('');
+  return escapeText(String(filling));
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+}
+
+/** Returns a whole page. It is complete without scripts, and its policy allows none. */
+export function page(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
+<link rel="stylesheet" href="/assets/forge.css"></head>
+<body><header><a href="/">forge</a></header><main><h1>${title}</h1>${content}</main></body>
+</html>
+`.text;
+}
+
+/** The one style sheet of the forge's pages. */
+export const styles = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .5rem;border-bottom:1px solid #8884;vertical-align:top}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid #8884;padding:.5rem}
+.label{border:1px solid #888;border-radius:1rem;padding:0 .5rem}:root{color-scheme:light dark}
+`;
+
+/** What a browser may load for a page: the style sheet and nothing else. */
+export const policy =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,0 +1,105 @@
+import type { ForgeContext } from '../context.ts';
+import type { RepositoryTarget } from '../handler.ts';
+import { toInstant } from '../instants.ts';
+import { loadLabels } from '../resources/label.ts';
+import { loadUsers } from '../resources/user.ts';
+import type {
+  CommentRow,
+  HookRow,
+  HookTaskRow,
+  IssueRow,
+  LabelRow,
+  PullRow,
+  RepositoryRow,
+} from '../rows.ts';
+import { type Html, html } from './html.ts';
+
+/** How many lines a page shows; the API has the rest. */
+const shown = 50;
+
+/** Shows repositories, as links. */
+export function viewRepositories(repositories: readonly (RepositoryRow & { owner: string })[]): Html {
+  const lines = repositories.map(
+    ({ owner, name, description }) =>
+      html`<tr><td><a href="/${owner}/${name}">${owner}/${name}</a></td><td>${description}</td></tr>`,
+  );
+  return html`<table>${lines}</table>`;
+}
+
+/** Shows a repository: where to clone it, its labels, its open issues and pull requests. */
+export function viewRepository(
+  context: ForgeContext,
+  { repository, owner, permission }: RepositoryTarget,
+): Html {
+  const { db } = context;
+  const names = `${owner.name}/${repository.name}`;
+  const list = (isPull: number) =>
+    db.all<IssueRow>(
+      `SELECT * FROM issues WHERE repo_id = ? AND is_closed = 0 AND is_pull = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+      repository.id,
+      isPull,
+      shown,
+    );
+  const labels = db.all<LabelRow>(
+    'SELECT * FROM labels WHERE repo_id = ? ORDER BY name, id LIMIT ?',
+    repository.id,
+    shown,
+  );
+  const hooks = html`<p><a href="/${names}/settings/hooks">Hooks</a></p>`;
+  return html`<p>${repository.description}</p><p><code>git clone ${context.rootUrl()}/${names}.git</code></p>
+<p>${viewLabels(labels)}</p>${permission === 'admin' || permission === 'owner' ? hooks : undefined}
+<h2>Issues</h2>${viewIssues(context, names, list(0))}<h2>Pull requests</h2>${viewIssues(context, names, list(1))}`;
+}
+
+function viewLabels(labels: readonly LabelRow[]): Html {
+  return html`${labels.map((label) => html`<span class="label">${label.name}</span> `)}`;
+}
+
+function viewIssues(context: ForgeContext, names: string, issues: readonly IssueRow[]): Html {
+  const labels = loadLabels(
+    context,
+    issues.map((issue) => issue.id),
+  );
+  const lines = issues.map(
+    (issue) => html`<tr><td>#${issue.number}</td>
+<td><a href="/${names}/${issue.is_pull ? 'pulls' : 'issues'}/${issue.number}">${issue.title}</a></td>
+<td>${viewLabels(labels.get(issue.id) ?? [])}</td></tr>`,
+  );
+  return html`<table>${lines}</table>`;
+}
+
+/** Shows an issue or pull request with its labels and comments. */
+export function viewIssue(context: ForgeContext, issue: IssueRow): Html {
+  const { db } = context;
+  const sql = 'SELECT * FROM comments WHERE issue_id = ? ORDER BY created_at, id';
+  const comments = db.all<CommentRow>(sql, issue.id);
+  const people = loadUsers(context, [issue.poster_id, ...comments.map((comment) => comment.poster_id)]);
+  const said = (posterId: number, at: number, body: string) =>
+    html`<p>${people.get(posterId)?.name ?? 'ghost'}, ${toInstant(at)}</p><pre>${body}</pre>`;
+  const pull = db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issue.id);
+  return html`<p>${pull?.is_merged ? 'merged' : issue.is_closed ? 'closed' : 'open'}
+${viewLabels(loadLabels(context, [issue.id]).get(issue.id) ?? [])}</p>
+${pull && html`<p><code>${pull.head_branch}</code> into <code>${pull.base_branch}</code>, ${pull.status}</p>`}
+${said(issue.poster_id, issue.created_at, issue.body)}
+${comments.map((comment) => said(comment.poster_id, comment.created_at, comment.body))}`;
+}
+
+/** Shows the hooks of a repository. */
+export function viewHooks(names: string, hooks: readonly HookRow[]): Html {
+  const lines = hooks.map(
+    (hook) => html`<tr><td><a href="/${names}/settings/hooks/${hook.id}">${hook.url}</a></td>
+<td>${hook.is_active ? 'active' : 'inactive'}</td><td>${hook.events}</td></tr>`,
+  );
+  return html`<table>${lines}</table>`;
+}
+
+/** Shows what was sent to a hook and what it answered, newest first. */
+export function viewDeliveries(deliveries: readonly HookTaskRow[]): Html {
+  const lines = deliveries.map(
+    (delivery) => html`<tr><td>${delivery.uuid}</td><td>${delivery.event_type}</td><td>${delivery.state}</td>
+<td>${delivery.response_status || ''}</td><td>${toInstant(delivery.created_at)}</td></tr>
+<tr><td colspan="5"><details><summary>payload and answer</summary><pre>${delivery.payload}</pre>
+<pre>${delivery.response_body}</pre></details></td></tr>`,
+  );
+  return html`<table>${lines}</table>`;
+}
