@@ -77,7 +77,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 
   const forge = readForge(read, problems);
   const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
-  if (forge !== undefined || secrets.length > 0) problems.push(...examineSecrets(secrets));
+  if (read('FORGE_URL') !== undefined || secrets.length > 0) problems.push(...examineSecrets(secrets));
   const settings: Settings = {
     forge,
     secrets,

@@ -50,7 +50,13 @@ export async function runDemo(
     const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge'), log });
     closing.push(() => forge.close());
     await forge.createAdministrator({ name: 'root', password: secrets.rootPassword });
-    const forgeUrl = await forge.listen({ port: options.once ? 0 : settings.forgePort, host: '127.0.0.1' });
+    const forgePort = options.once ? 0 : settings.forgePort;
+    const forgeUrl = await forge.listen({ port: forgePort, host: '127.0.0.1' }).catch((cause: unknown) => {
+      if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
+      throw new ReeveError('port-taken', `FORGE_PORT ${forgePort}: ${cause.message}; set FORGE_PORT`, {
+        cause,
+      });
+    });
     say(
       'forge',
       `${forgeUrl} is the embedded forge, with the accounts root (administrator), ada and reeve (the bot)`,

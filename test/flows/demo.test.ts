@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { copyProgram, finished, printed, reeve, start } from '../support/command.ts';
+
+const cleanUp: (() => void)[] = [];
+afterEach(() => {
+  for (const clean of cleanUp.splice(0)) clean();
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'reeve-demo-test-'));
+  cleanUp.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+it('plays the whole with --once and shows each step', { timeout: 60_000 }, async () => {
+  const { status, out, error } = await reeve(['serve', '--once']);
+
+  expect(error).toBe('');
+  expect(status).toBe(0);
+  expect(out.split('\n').map((line) => line.split(' ')[0])).toEqual([
+    ...['forge', 'repository', 'hook', 'push', 'pull', 'delivery', 'rule', 'request', 'labels'],
+    ...['push', 'delivery', 'rule', 'request', 'labels', 'done', ''],
+  ]);
+  expect(out).toMatch(/labels +before: help wanted +after: area\/docs, help wanted/);
+  expect(out).toMatch(/labels +before: area\/docs, help wanted +after: area\/code, help wanted, size\/L/);
+});
+
+const breakages: readonly [string, (text: string) => string, string][] = [
+  ['a mistake', (text) => text.replace('f.filename', 'f.filname'), 'labels.yml:15:'],
+  [
+    'a label that does not exist',
+    (text) => text.replace('area/docs:', 'area/dox:'),
+    'there is no label "area/dox"',
+  ],
+  [
+    'a rule that asks for nothing',
+    (text) => text.replaceAll(/"(docs|src)/g, '"none').replace('> 40', '> 4000'),
+    'no rule asked',
+  ],
+];
+
+it.each(breakages)(
+  'exits 1 and says why when the rule file has %s',
+  { timeout: 60_000 },
+  async (_title, change, words) => {
+    const copy = copyProgram();
+    cleanUp.push(copy.remove);
+    const file = join(copy.root, 'rules/demo/labels.yml');
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+
+    const { status, out, error } = await reeve(['serve', '--once'], { root: copy.root });
+
+    expect(out + error).toContain(words);
+    expect(status).toBe(1);
+  },
+);
+
+it('stays up, lets people work with demo.env alone, and starts again on the same data', {
+  timeout: 120_000,
+}, async () => {
+  const data = folder();
+  const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', HOME: data };
+  const first = start(['serve'], { environment });
+  const ended = finished(first);
+  await printed(first, /Everything is up/);
+  const file = join(data, 'demo.env');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  const script = `set -eu
+. ${file}
+cd ${data}
+git clone -q "http://ada:$DEMO_ADA_PASSWORD@\${DEMO_URL#http://}/acme/demo.git" work
+cd work
+git switch -q -c mine
+mkdir -p docs && echo hello > docs/mine.md
+git add docs && git -c user.name=ada -c user.email=ada@example.org commit -q -m "Mine"
+git push -q origin mine
+curl -sf -u "ada:$DEMO_ADA_PASSWORD" -H 'content-type: application/json' -d '{"title":"Mine","head":"mine","base":"main"}' "$DEMO_URL/api/v1/repos/acme/demo/pulls" > pull.json
+for i in $(seq 100); do
+  curl -sf -u "ada:$DEMO_ADA_PASSWORD" "$DEMO_URL/api/v1/repos/acme/demo/issues/2/labels" > labels.json
+  grep -q area/docs labels.json && break
+  sleep 0.1
+done
+cat labels.json
+for header in 'x-nothing: 1' 'authorization: Bearer wrong'; do
+  curl -s -o /dev/null -w '%{http_code}\\n' -H "$header" -H 'content-type: application/json' -H 'x-gitea-delivery: a' -H 'x-gitea-event-type: push' -d '{}' "$DEMO_WEBHOOK_URL"
+done
+`;
+  const told = execFileSync('bash', ['-c', script], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: data },
+  });
+  expect(told).toContain('"name":"area/docs"');
+  expect(told.split('\n').slice(-3)).toEqual([expect.stringMatching(/401$/), '401', '']);
+
+  first.kill('SIGTERM');
+  const { status, error } = await ended;
+  expect(status).toBe(0);
+  // The two requests that nobody vouched for are told, and nothing else.
+  const logged = error
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).msg);
+  expect(logged).toEqual(Array(2).fill('refused a delivery: no entry of secrets passes'));
+  const before = readFileSync(file, 'utf8');
+
+  const second = start(['serve'], { environment });
+  const endedAgain = finished(second);
+  const shown = await printed(second, /Everything is up/);
+  expect(shown).toContain('#1 "Write the handbook" is there already');
+  expect(shown).toMatch(/labels +area\/code, help wanted, size\/L/);
+  const secretsOf = (text: string): string[] =>
+    text.split('\n').filter((line) => /PASSWORD|SECRET|AUTHORIZATION|TOKEN/.test(line));
+  expect(secretsOf(readFileSync(file, 'utf8'))).toEqual(secretsOf(before));
+  second.kill('SIGINT');
+  expect(await endedAgain).toMatchObject({ status: 0, error: '' });
+});

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/package.ts';
+
+export type CommandResult = { readonly status: number | null; readonly out: string; readonly error: string };
+
+/** Runs the command line as a process of its own, with the given environment alone. */
+export async function reeve(
+  args: readonly string[],
+  options: { environment?: Record<string, string>; cwd?: string; root?: string } = {},
+): Promise<CommandResult> {
+  return finished(start(args, options));
+}
+
+/** Starts the command line and leaves it running. */
+export function start(
+  args: readonly string[],
+  {
+    environment = {},
+    cwd,
+    root = packageRoot,
+  }: { environment?: Record<string, string>; cwd?: string; root?: string } = {},
+): ChildProcess {
+  return spawn(process.execPath, [join(root, 'src/cli.ts'), ...args], {
+    cwd: cwd ?? root,
+    env: { PATH: process.env.PATH, NO_COLOR: '1', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Waits for the end of a process. */
+export function finished(child: ChildProcess): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const seen = { out: '', error: '' };
+    child.stdout?.on('data', (chunk) => {
+      seen.out += chunk;
+    });
+    child.stderr?.on('data', (chunk) => {
+      seen.error += chunk;
+    });
+    child.on('close', (status) => resolve({ status, ...seen }));
+  });
+}
+
+/** Resolves with everything printed so far once the pattern is in it. Rejects when the process ends before. */
+export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let seen = '';
+    const look = (chunk: unknown): void => {
+      seen += chunk;
+      if (pattern.test(seen)) resolve(seen);
+    };
+    child.stdout?.on('data', look);
+    child.stderr?.on('data', look);
+    child.on('close', (status) => reject(new Error(`ended with ${status} before ${pattern}:\n${seen}`)));
+  });
+}
+
+/** Copies the program into a folder of its own, so that a test may change its files. */
+export function copyProgram(): { root: string; remove(): void } {
+  const root = mkdtempSync(join(tmpdir(), 'reeve-copy-'));
+  for (const name of ['src', 'rules', 'package.json'])
+    cpSync(join(packageRoot, name), join(root, name), { recursive: true });
+  symlinkSync(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
+  return { root, remove: () => rmSync(root, { recursive: true }) };
+}
