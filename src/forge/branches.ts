@@ -22,13 +22,11 @@ import { withPush } from './pushes.ts';
 export const branchHandlers = defineHandlers({
   listBranches: async ({ context, query, page, reply, ...target }) => {
     const git = context.git.open(target.repository.id);
-    if (await isEmpty(git)) {
-      reply.total(0);
-      return null;
-    }
+    const all = await listBranchNames(git);
     const wanted = (query.q ?? '').toLowerCase();
-    const names = (await listBranchNames(git)).filter((name) => name.toLowerCase().includes(wanted));
+    const names = all.filter((name) => name.toLowerCase().includes(wanted));
     reply.total(names.length);
+    if (all.length === 0) return null;
     const shown = names.slice(page.offset, page.offset + page.limit);
     const heads = await Promise.all(shown.map((name) => readBranch(git, name)));
     return heads.flatMap((commit, at) =>

@@ -81,9 +81,8 @@ async function readContents(asked: Asked, includes: Includes): Promise<ContentsE
   return await describeEntry(asked, git, view, { path, entry }, includes);
 }
 
-/** Returns one entry as the API tells it, with the commit that changed it last where that is asked for. */
-export async function describeEntry(
-  { context, owner, repository }: Pick<Asked, 'context' | 'owner' | 'repository'>,
+async function describeEntry(
+  { context, owner, repository }: Asked,
   git: GitRepository,
   view: View,
   { path, entry }: { path: string; entry: TreeEntry },

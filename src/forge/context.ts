@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { Background } from './background.ts';
 import type { Database } from './database.ts';
 import type { Deliveries } from './deliver.ts';
 import type { GitStore } from './git/store.ts';
@@ -44,5 +45,6 @@ export type ForgeContext = {
   readonly rootUrl: () => string;
   readonly emit: Emit;
   readonly deliveries: Deliveries;
+  readonly background: Background;
   readonly toPull: PullShape;
 };

@@ -1,5 +1,5 @@
 import { addressOf, toFileCommit, toVerification } from './commits.ts';
-import { describeEntry } from './contents.ts';
+import { toContentsEntry } from './contents-entry.ts';
 import { ForgeProblem } from './errors.ts';
 import { type FileEditRequest, planEdit } from './file-edit.ts';
 import type { Signature } from './git/commit.ts';
@@ -98,9 +98,11 @@ async function describe(
   const view = { ref: { kind: 'branch' as const, commit }, word: target };
   const includes = { fileContent: true, lfs: false, commit: true, message: false };
   const address = addressOf(context.rootUrl(), owner.name, repository.name);
-  const shape = { context, repository, owner };
   return {
-    content: entry ? await describeEntry(shape, git, view, { path, entry }, includes) : null,
+    // What was written just now was changed last by this very commit: no walk through history.
+    content: entry
+      ? await toContentsEntry({ repository: git, address, view, path }, entry, includes, commit)
+      : null,
     commit: toFileCommit(address, commit),
     verification: toVerification(commit),
   };

@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { sendFailure } from './answer.ts';
+import { createBackground } from './background.ts';
 import type { ForgeContext } from './context.ts';
 import { openDatabase } from './database.ts';
 import { createDeliveries, type Deliveries } from './deliver.ts';
@@ -14,6 +15,8 @@ import { createGitStore } from './git/store.ts';
 import { registerGitHttp } from './git-http.ts';
 import { handlers } from './handlers.ts';
 import { secondsOf } from './instants.ts';
+import { registerPages } from './pages/routes.ts';
+import { scheduleChecks } from './pull-checks.ts';
 import { toPull } from './resources/pull.ts';
 import { registerOperations } from './route.ts';
 import type { UserRow } from './rows.ts';
@@ -59,7 +62,10 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   const { clock, log = silentLog } = options;
   const deliveries = createDeliveries({ database: db, log, now: () => secondsOf(clock()) });
   const emit = createEmit({ db, clock }, deliveries.wake);
-  const context: ForgeContext = { db, git, clock, log, rootUrl, emit, deliveries, toPull };
+  const background = createBackground(log);
+  const context: ForgeContext = { db, git, clock, log, rootUrl, emit, deliveries, background, toPull };
+  // What a former process had not come to.
+  scheduleChecks(context);
   const app = createApp(context);
   await app.ready();
   return {
@@ -102,7 +108,8 @@ function createApp(context: ForgeContext): FastifyInstance {
     api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     registerOperations(api, context, handlers);
   });
-  app.register(async (pages) => registerGitHttp(pages, context));
+  app.register(async (scope) => registerGitHttp(scope, context));
+  app.register(async (scope) => registerPages(scope, context));
   return app;
 }
 
@@ -131,6 +138,7 @@ async function close(
   temporary: string | undefined,
 ): Promise<void> {
   await app.close();
+  await context.background.close();
   await context.deliveries.close();
   context.git.close();
   context.db.close();

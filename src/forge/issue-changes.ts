@@ -4,6 +4,7 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
 import { userNamed } from './lookup.ts';
+import { followReopened } from './pull-refresh.ts';
 import type { IssueRow, RepositoryRow, Seconds, UserRow } from './rows.ts';
 
 /**
@@ -123,6 +124,7 @@ export function changeState(context: ForgeContext, scene: IssueScene, state: str
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
   announceIssue(context, scene, { action: isClosed ? 'closed' : 'reopened' });
+  if (!isClosed) followReopened(context, scene.issueId, scene.actor);
 }
 
 /** Sets the milestone, 0 for none; one of another repository ends the request with 404. */

@@ -6,7 +6,7 @@ import { moveRefs, readBranch, readCommit } from './git/refs.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
-import { markMerged, tellClosed } from './pull-refresh.ts';
+import { markMerged, tellClosed } from './pull-closing.ts';
 import { findPull } from './pull-rows.ts';
 import { withPush } from './pushes.ts';
 import { isDraftTitle, issueAddress } from './resources/issue.ts';

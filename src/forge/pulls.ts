@@ -1,16 +1,18 @@
 import { addressOf } from './commits.ts';
 import { toChangedFile, toEntry } from './compare.ts';
+import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { listChanges } from './git/changes.ts';
 import { countCommits, listCommits } from './git/history.ts';
-import { defineHandlers, type Reply } from './handler.ts';
+import { defineHandlers, type Reply, type RepositoryTarget } from './handler.ts';
 import { findHead } from './head-repository.ts';
 import { requireAuthorOrWriter } from './issues.ts';
 import type { Page } from './paging.ts';
+import { checkPull } from './pull-checks.ts';
 import { openPull } from './pull-create.ts';
 import { changePull } from './pull-edit.ts';
 import { findByBranches, findPull, listPullRows } from './pull-rows.ts';
-import { toPull, toPulls } from './resources/pull.ts';
+import { type Pull, toPull, toPulls } from './resources/pull.ts';
 
 /** What answers for pull requests; their labels, comments and state of discussion are those of issues. */
 export const pullHandlers = defineHandlers({
@@ -21,13 +23,12 @@ export const pullHandlers = defineHandlers({
     return toPulls(context, pulls, { ...call, viewer: caller });
   },
 
-  getPull: (call) =>
-    toPull(call.context, findPull(call.context, call, call.params.index).issue, {
-      ...call,
-      viewer: call.caller,
-    }),
+  getPull: async (call) => {
+    const { issue } = await findChecked(call.context, call, call.params.index);
+    return toPull(call.context, issue, { ...call, viewer: call.caller });
+  },
 
-  getPullByBranches(call) {
+  async getPullByBranches(call) {
     const { context, params, caller } = call;
     const head = findHead(context, call, params.head, caller);
     const branches = {
@@ -37,7 +38,8 @@ export const pullHandlers = defineHandlers({
       head: head.name,
     };
     const number = found(findByBranches(context, branches, { openOnly: false }));
-    return toPull(context, findPull(context, call, number).issue, { ...call, viewer: caller });
+    const { issue } = await findChecked(context, call, number);
+    return toPull(context, issue, { ...call, viewer: caller });
   },
 
   async createPull(call) {
@@ -54,7 +56,7 @@ export const pullHandlers = defineHandlers({
   },
 
   async listPullFiles({ context, params, page, reply, ...target }) {
-    const { pull } = findPull(context, target, params.index);
+    const { pull } = await findChecked(context, target, params.index);
     const git = context.git.open(target.repository.id);
     const changes = await listChanges(git, pull.merge_base, pull.head_sha);
     tellPage(reply, page, changes.length);
@@ -66,7 +68,7 @@ export const pullHandlers = defineHandlers({
   },
 
   async listPullCommits({ context, params, page, reply, caller, ...target }) {
-    const { pull } = findPull(context, target, params.index);
+    const { pull } = await findChecked(context, target, params.index);
     const git = context.git.open(target.repository.id);
     const stretch = { from: pull.merge_base, to: pull.head_sha };
     tellPage(reply, page, await countCommits(git, stretch));
@@ -75,6 +77,13 @@ export const pullHandlers = defineHandlers({
     return commits.map((commit) => toEntry(context, address, commit, caller));
   },
 });
+
+/** Returns both sides of a pull request that is not being checked any more. */
+async function findChecked(context: ForgeContext, target: RepositoryTarget, number: number): Promise<Pull> {
+  const { pull } = findPull(context, target, number);
+  if (pull.status === 'checking') await checkPull(context, pull.id);
+  return findPull(context, target, number);
+}
 
 /** Two lists tell their place in headers of their own beside the usual ones. */
 function tellPage(reply: Reply, page: Page, total: number): void {

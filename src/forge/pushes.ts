@@ -81,7 +81,10 @@ async function updateRepository(
   changes: readonly RefChange[],
 ): Promise<RepositoryRow> {
   const { db } = context;
-  const branches = await listRefs(git, ['refs/heads']);
+  const [branches, size] = await Promise.all([
+    listRefs(git, ['refs/heads']),
+    context.git.sizeOf(repository.id),
+  ]);
   const names = branches.map(({ name }) => name.slice('refs/heads/'.length));
   const isFirst = repository.is_empty === 1 && names.length > 0;
   const fresh = changes.find(({ ref, after }) => after !== undefined && ref.startsWith('refs/heads/'));
@@ -89,7 +92,6 @@ async function updateRepository(
   const isRenamed = isFirst && !names.includes(repository.default_branch) && fresh !== undefined;
   const defaultBranch = isRenamed ? fresh.ref.slice('refs/heads/'.length) : repository.default_branch;
   if (isRenamed) await context.git.setDefaultBranch(repository.id, defaultBranch);
-  const size = await context.git.sizeOf(repository.id);
   db.run(
     'UPDATE repositories SET updated_at = ?, num_branches = ?, is_empty = ?, default_branch = ?, size = ? WHERE id = ?',
     secondsOf(context.clock()),
@@ -129,14 +131,15 @@ async function gatherNews(
       comparison: `${path}/${zeroIdLike(after)}...${after}`,
     };
   }
-  const limit = before === undefined ? maxOfNewBranch : maxCommits;
+  const limit = before === undefined ? maxOfNewBranch : maxCommits + 1;
   const commits = await listCommits(git, { from: before, to: after }, { limit });
+  const isCut = before !== undefined && commits.length === limit;
   const shown = await Promise.all(commits.slice(0, maxCommits).map(told));
   // What came before a new branch: the parent of the oldest commit told, else the default branch.
   const origin = before ?? commits.at(-1)?.parents[0] ?? originOf(repository, ref);
   return {
     commits: shown,
-    total: before === undefined ? commits.length : await countCommits(git, { from: before, to: after }),
+    total: isCut ? await countCommits(git, { from: before, to: after }) : commits.length,
     head: commits[0]?.id === head.id && shown[0] ? shown[0] : await told(head),
     comparison: origin === undefined ? '' : `${path}/${origin}...${after}`,
   };

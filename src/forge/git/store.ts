@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { createObjectReader, type ObjectReader } from './objects.ts';
 import { createGit, type Git } from './process.ts';
-import { readBranch } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 import { createLanes } from './slots.ts';
 
@@ -22,7 +21,6 @@ export interface GitStore {
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
   /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
-  hasBranch(repositoryId: number, branch: string): Promise<boolean>;
   /** Returns how many bytes the objects take on disk. */
   sizeOf(repositoryId: number): Promise<number>;
   /** Removes the repository from disk; one that is gone already is fine. */
@@ -107,7 +105,6 @@ export function createGitStore(folder: string): GitStore {
       await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { folder: folderOf(id) });
     },
     commitFiles: (id, commit) => commitFiles(open(id), commit),
-    hasBranch: async (id, branch) => (await readBranch(open(id), branch)) !== undefined,
     async sizeOf(id) {
       const { stdout } = await git.run(['count-objects', '-v'], { folder: folderOf(id) });
       const sizes = stdout.toString('latin1').matchAll(/^size(?:-pack)?: (\d+)$/gm);

@@ -143,4 +143,5 @@ CREATE TABLE pulls (
 ) STRICT;
 CREATE INDEX pulls_head ON pulls (head_repo_id, head_branch);
 CREATE INDEX pulls_base ON pulls (repo_id, base_branch);
+CREATE INDEX pulls_checking ON pulls (id) WHERE status = 'checking';
 `;
