@@ -235,7 +235,8 @@ export function createWorker(options: WorkerOptions): Worker {
     isAwake = false;
     // What was stored while a look was under way may have come too late for it.
     await ticking;
-    await tick();
+    // The store may be closed as soon as `stop` has seen that nothing is under way.
+    if (!isStopping) await tick();
   };
 
   const wake = (): void => {
