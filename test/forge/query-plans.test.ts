@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import { createBackground } from '../../src/forge/background.ts';
 import type { ForgeContext } from '../../src/forge/context.ts';
 import { type Database, openDatabase } from '../../src/forge/database.ts';
 import { createDeliveries } from '../../src/forge/deliver.ts';
@@ -42,6 +43,7 @@ describe('statements of the forge', () => {
   });
   afterAll(async () => {
     await app.close();
+    await context.background.close();
     await context.deliveries.close();
     context.git.close();
     db.close();
@@ -51,6 +53,7 @@ describe('statements of the forge', () => {
   function createContext(traced: Database): ForgeContext {
     const clock = () => new Date();
     const deliveries = createDeliveries({ database: traced, log: silentLog, now: () => 0 });
+    const background = createBackground(silentLog);
     const git = createGitStore(join(folder, 'repositories'));
     const emit = createEmit({ db: traced, clock }, deliveries.wake);
     return {
@@ -61,6 +64,7 @@ describe('statements of the forge', () => {
       rootUrl: () => 'http://forge',
       emit,
       deliveries,
+      background,
       toPull,
     };
   }
