@@ -1,3 +1,7 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { literalOf } from './literals.ts';
+import { chainOf } from './scope.ts';
+
 /** Words that other systems use, and what they are here. */
 const foreign: Readonly<Record<string, string>> = {
   synchronize: 'synchronized',
@@ -19,4 +23,15 @@ const foreign: Readonly<Record<string, string>> = {
 /** Returns the word of the forge for a word of GitHub's, or undefined. */
 export function wordOfForge(word: string): string | undefined {
   return Object.hasOwn(foreign, word) ? foreign[word] : undefined;
+}
+
+/** Returns the literals that `event.action` is compared with although the forge never says them (`synchronize`). */
+export function foreignActivities(left: ASTNode, right: ASTNode): readonly ASTNode[] {
+  const chains = [left, right].map((side) => chainOf(side)?.join('.'));
+  if (!chains.includes('event.action')) return [];
+  const words = [left, right].flatMap((side) => (side.op === 'list' ? side.args : [side]));
+  return words.filter((word) => {
+    const text = literalOf(word);
+    return typeof text === 'string' && wordOfForge(text) !== undefined;
+  });
 }

@@ -1,4 +1,4 @@
-import { anyType, boolType, type Type, unionOf } from './types.ts';
+import { boolType, type Type } from './types.ts';
 
 /** What a literal argument is beyond text: it is compiled or checked when the file is loaded. */
 export type LiteralUse = 'glob' | 'pattern' | 'timezone' | 'moment';
@@ -225,34 +225,3 @@ export function findFunctions(name: string, hasReceiver: boolean): readonly Func
 export const functionNames: readonly string[] = [
   ...new Set([...functions.map((row) => row.name), ...Object.keys(loops), 'has']),
 ];
-
-/** Operators over two numbers, and the other pairs that some of them take: left, right, result. */
-export const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type['kind'], Type])[]>> =
-  {
-    '+': [
-      ['number', 'number', number],
-      ['string', 'string', string],
-      ['list', 'list', { kind: 'list', item: anyType }],
-      ['timestamp', 'duration', timestamp],
-      ['duration', 'timestamp', timestamp],
-      ['duration', 'duration', duration],
-    ],
-    '-': [
-      ['number', 'number', number],
-      ['timestamp', 'timestamp', duration],
-      ['timestamp', 'duration', timestamp],
-      ['duration', 'duration', duration],
-    ],
-    '*': [['number', 'number', number]],
-    '/': [['number', 'number', number]],
-    '%': [['number', 'number', number]],
-  };
-
-/** Returns what an operator gives for two types, or undefined where no pair of their alternatives fits. */
-export function resultOf(operator: string, left: readonly Type[], right: readonly Type[]): Type | undefined {
-  const fits = (type: Type, kind: Type['kind']): boolean => type.kind === kind || type.kind === 'any';
-  const results = (arithmetic[operator] ?? [])
-    .filter(([a, b]) => left.some((type) => fits(type, a)) && right.some((type) => fits(type, b)))
-    .map(([, , result]) => result);
-  return results.length === 0 ? undefined : unionOf(results);
-}

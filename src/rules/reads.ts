@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
 import { loops } from './functions.ts';
 import { literalOf } from './literals.ts';
-import { childrenOf } from './program.ts';
+import { childrenOf } from './printer.ts';
 import { chainOf } from './scope.ts';
 
 /** One member chain of an expression, as written, and how its value is found again for people. */

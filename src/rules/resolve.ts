@@ -1,11 +1,12 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
 import type { Environment } from './environment.ts';
-import { wordOfForge } from './foreign-words.ts';
-import { type FunctionRow, findFunctions, functionNames, loops, resultOf } from './functions.ts';
+import { foreignActivities, wordOfForge } from './foreign-words.ts';
+import { type FunctionRow, findFunctions, functionNames, loops } from './functions.ts';
 import { literalOf, readLiteral } from './literals.ts';
 import { memberNames, memberOf } from './members.ts';
 import { nearest } from './nearest.ts';
+import { applyOperator } from './operators.ts';
 import type { CompiledPattern } from './patterns.ts';
 import type { ProblemCode } from './problem.ts';
 import { chainOf, presentAfter, type Scope, withPresent } from './scope.ts';
@@ -82,18 +83,8 @@ export class Resolver {
           'expression',
           'optional access is not part of this language; ask with has()',
         );
-      case '==':
-      case '!=':
-        return this.#equality(node, node.args, scope);
-      case 'in':
-        return this.#membership(node.args, scope);
-      case '<':
-      case '<=':
-      case '>':
-      case '>=':
-        return this.#order(node, node.args, scope);
       default:
-        return this.#arithmetic(node, node.args, scope);
+        return this.#binary(node, node.args, scope);
     }
   }
 
@@ -112,17 +103,6 @@ export class Resolver {
 
   #foreign(node: ASTNode, word: string): void {
     this.#refuse(node, 'value', `the forge does not say "${word}"`, wordOfForge(word));
-  }
-
-  /** Activities compared with `event.action` are the forge's, not GitHub's. */
-  #checkActivity(left: ASTNode, right: ASTNode): void {
-    const chains = [left, right].map((side) => chainOf(side)?.join('.'));
-    if (!chains.includes('event.action')) return;
-    const words = [left, right].flatMap((side) => (side.op === 'list' ? side.args : [side]));
-    for (const word of words) {
-      const text = literalOf(word);
-      if (typeof text === 'string' && wordOfForge(text) !== undefined) this.#foreign(word, text);
-    }
   }
 
   #name(node: ASTNode & { readonly op: 'id' }, scope: Scope): Type {
@@ -343,65 +323,17 @@ export class Resolver {
     ]);
   }
 
-  #equality(node: ASTNode, [left, right]: readonly [ASTNode, ASTNode], scope: Scope): Type {
-    this.#checkActivity(left, right);
-    const a = this.resolve(left, scope);
-    const b = this.resolve(right, scope);
-    const comparable = alternatives(a).some((one) =>
-      alternatives(b).some(
-        (two) => [one.kind, two.kind].some((kind) => kind === 'any' || kind === 'null') || sameKind(one, two),
-      ),
-    );
-    if (!comparable) this.#mismatch(node, a, b);
-    return boolType;
-  }
-
-  #membership([left, right]: readonly [ASTNode, ASTNode], scope: Scope): Type {
-    this.#checkActivity(left, right);
-    const value = this.resolve(left, scope);
-    const list = this.resolve(right, scope);
-    const items = alternatives(list).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
-    if (!mayBe(list, ['list', 'map', 'object'])) {
-      const hint = mayBe(list, ['string']) ? '; text has .contains()' : '';
-      this.#refuse(
-        right,
-        'expression-type',
-        `in needs a list or a map, this is ${describeType(list)}${hint}`,
-      );
-    } else if (items.length === alternatives(list).length && !items.some((item) => overlaps(value, item))) {
-      const item = describeType(unionOf(items));
-      this.#refuse(left, 'expression-type', `${describeType(value)} cannot be in a list of ${item}`);
-    }
-    return boolType;
-  }
-
-  #order(node: ASTNode, [left, right]: readonly [ASTNode, ASTNode], scope: Scope): Type {
-    const a = this.resolve(left, scope);
-    const b = this.resolve(right, scope);
-    const ordered: readonly Type['kind'][] = ['number', 'string', 'timestamp', 'duration', 'bool'];
-    const fits = ordered.some((kind) => mayBe(a, [kind]) && mayBe(b, [kind]));
-    if (!fits) this.#mismatch(node, a, b);
-    return boolType;
-  }
-
-  #arithmetic(node: ASTNode, args: unknown, scope: Scope): Type {
+  #binary(node: ASTNode, args: unknown, scope: Scope): Type {
     if (!Array.isArray(args) || args.length !== 2) {
       return this.#refuse(node, 'expression', `"${node.op}" is not part of this language`);
     }
+    // Every operator that is left has two sides; the library's types no longer tell them apart here.
     const [left, right] = args as [ASTNode, ASTNode];
-    const a = this.resolve(left, scope);
-    const b = this.resolve(right, scope);
-    const result = resultOf(node.op, alternatives(a), alternatives(b));
-    return result ?? this.#mismatch(node, a, b);
-  }
-
-  #mismatch(node: ASTNode, a: Type, b: Type): Type {
-    const hint =
-      mayBe(a, ['timestamp']) !== mayBe(b, ['timestamp']) && mayBe(unionOf([a, b]), ['string'])
-        ? '; times of the forge are text: timestamp(…) reads them'
-        : '';
-    const message = `"${node.op}" cannot have ${describeType(a)} and ${describeType(b)}${hint}`;
-    return this.#refuse(node, 'expression-type', message);
+    for (const word of foreignActivities(left, right)) this.#foreign(word, String(literalOf(word)));
+    const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
+    if ('type' in result) return result.type;
+    const place = { left, right, both: node }[result.side];
+    return this.#refuse(place, 'expression-type', result.reason);
   }
 
   #bool(node: ASTNode, scope: Scope): Type {
@@ -439,15 +371,4 @@ function accepts(row: FunctionRow, owner: Type | undefined, given: readonly Type
 
 function asType(kind: Type['kind']): Type {
   return kind === 'number' || kind === 'string' ? { kind } : anyType;
-}
-
-function sameKind(a: Type, b: Type): boolean {
-  const family = (type: Type): string => (type.kind === 'map' ? 'object' : type.kind);
-  return family(a) === family(b);
-}
-
-function overlaps(a: Type, b: Type): boolean {
-  return alternatives(a).some((one) =>
-    alternatives(b).some((two) => mayBe(one, ['null']) || two.kind === 'any' || sameKind(one, two)),
-  );
 }

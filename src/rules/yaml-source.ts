@@ -12,6 +12,9 @@ import {
 } from 'yaml';
 import { messageOf } from '../errors.ts';
 import type { Problem, ProblemCode } from './problem.ts';
+import { insideScalar } from './scalar-place.ts';
+import { type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts';
+import { explainYaml, tagProblem } from './yaml-words.ts';
 
 /** A rule file is at most this large: YAML's check for unique keys is quadratic. */
 export const maxFileBytes = 64 * 1024;
@@ -20,9 +23,6 @@ export const maxFileBytes = 64 * 1024;
 export const maxProblems = 100;
 /** Brackets, dashes or question marks one inside the other: no rule file has them, and the parser recurses. */
 const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
-
-/** A place in the text, as offsets. */
-export type Span = { readonly start: number; readonly end: number };
 
 /** Keys and numbers of items that lead to a value. */
 export type YamlPath = readonly (string | number)[];
@@ -40,7 +40,7 @@ export type YamlSource = {
   /** Place in the file of an offset in a text value: quotes, escapes, folded and indented lines are counted. */
   inside(path: YamlPath, offset: number): number;
   lineOf(offset: number): { readonly line: number; readonly column: number };
-  problem(code: ProblemCode, message: string, span: Span, suggestion?: string): Problem;
+  readonly problem: MakeProblem;
 };
 
 /** Returns a YAML text read within the bounds of rule files: one document, no aliases, anchors, tags or directives. Never throws. */
@@ -97,7 +97,7 @@ function readWithin(
   text: string,
   lines: LineCounter,
   lineOf: YamlSource['lineOf'],
-  problem: YamlSource['problem'],
+  problem: MakeProblem,
 ): YamlSource {
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -148,9 +148,9 @@ function readWithin(
 class Reader {
   readonly forbidden: Problem[] = [];
   readonly #text: string;
-  readonly #problem: YamlSource['problem'];
+  readonly #problem: MakeProblem;
 
-  constructor(text: string, problem: YamlSource['problem']) {
+  constructor(text: string, problem: MakeProblem) {
     this.#text = text;
     this.#problem = problem;
   }
@@ -188,73 +188,6 @@ class Reader {
 function setOwn(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function tagProblem(span: Span, text: string, problem: YamlSource['problem']): Problem {
-  const before = text.lastIndexOf('!', span.start);
-  const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
-  const first = text.slice(lineStart, span.end).search(/(?<=[:\s[{,-]|^)!/);
-  const start = first >= 0 ? lineStart + first : Math.max(0, before);
-  const line = text.slice(start, endOfLine(text, start));
-  if (line.startsWith('!!')) return problem('yaml-tag', 'tags are not allowed', { start, end: span.end });
-  const message = `YAML reads an unquoted "!" as a tag: put the value in quotes, "${line.trim().replaceAll('"', "'")}"`;
-  return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
-}
-
-/** Turns what the parser says into what a person did, where the slip is a known one. */
-function explainYaml(
-  code: string,
-  message: string,
-  span: Span,
-  text: string,
-  problem: YamlSource['problem'],
-): Problem {
-  const line = sourceLine(text, span.start).slice(0, 1_000);
-  const lower = message.charAt(0).toLowerCase() + message.slice(1);
-  const value = /^\s*(?:- )?["']?[\w.-]+["']?:\s+(.*)$/.exec(line)?.[1] ?? '';
-  if (code === 'TAG_RESOLVE_FAILED') return tagProblem(span, text, problem);
-  if (code === 'BAD_ALIAS') return problem('yaml-alias', 'aliases are not allowed', span);
-  if (code === 'NON_STRING_KEY' && /\{\{/.test(line)) {
-    return problem('yaml', 'a value that starts with "{" must be in quotes', span);
-  }
-  if (/[[{,]\s*[\w"'-]+\s*:\s*\$\{\{|[[,]\s*\$\{\{/.test(line)) {
-    const start = text.lastIndexOf(line, span.start) + line.indexOf('${{');
-    return problem('yaml', 'inside of { } or [ ], a value with ${{ must be in quotes', {
-      start,
-      end: start + 3,
-    });
-  }
-  if (code === 'BLOCK_AS_IMPLICIT_KEY') {
-    const at = text.indexOf(': ', span.start);
-    const place = at >= 0 && at < endOfLine(text, span.start) ? { start: at, end: at + 1 } : span;
-    return problem('yaml', 'an unquoted text must not contain ": ": put the whole value in quotes', place);
-  }
-  if (/^["']/.test(value) && /at node end/.test(message)) {
-    return problem(
-      'yaml',
-      'a value that starts with a quote ends with it: put the whole value in other quotes',
-      span,
-    );
-  }
-  if (code === 'MULTIPLE_DOCS')
-    return problem('yaml', 'a file has one document: leave out the second "---"', span);
-  return problem('yaml', lower, span);
-}
-
-function sourceLine(text: string, offset: number): string {
-  const at = Math.max(0, Math.min(offset, text.length));
-  const start = text.lastIndexOf('\n', at - 1) + 1;
-  return text.slice(start, endOfLine(text, at)).replace(/\r$/, '');
-}
-
-function endOfLine(text: string, offset: number): number {
-  const end = text.indexOf('\n', offset);
-  return end < 0 ? text.length : end;
-}
-
-function spanOf(node: Node): Span {
-  const [start = 0, end = start] = node.range ?? [];
-  return { start, end };
 }
 
 type Found = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };
@@ -296,40 +229,4 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const pairs = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
   indexed.set(map, pairs);
   return pairs;
-}
-
-/** Walks value and source side by side: what the source has beyond the value is quotes, escapes and line folding. */
-function insideScalar(node: Node | undefined, text: string, offset: number): number {
-  if (node === undefined) return 0;
-  const { start, end } = spanOf(node);
-  if (!isScalar(node) || typeof node.value !== 'string') return start;
-  const { value, type } = node;
-  const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
-  let at = isBlock ? endOfLine(text, start) + 1 : start + (type === 'PLAIN' ? 0 : 1);
-  for (let place = 0; place < Math.min(offset, value.length) && at < end; place += 1) {
-    at = skipFolding(text, at, end, value[place] ?? '');
-    at += type === 'QUOTE_DOUBLE' && text[at] === '\\' ? lengthOfEscape(text, at) : 1;
-    if (type === 'QUOTE_SINGLE' && text[at - 1] === "'" && text[at] === "'") at += 1;
-  }
-  if (offset < value.length) at = skipFolding(text, at, end, value[offset] ?? '');
-  return Math.min(at, end);
-}
-
-/** A line break with its indentation stands for one space, or for nothing where the value goes on with another sign. */
-function skipFolding(text: string, from: number, end: number, wanted: string): number {
-  let at = from;
-  if (text[at] === wanted && wanted !== ' ' && wanted !== '\n') return at;
-  if (wanted === ' ' || wanted === '\n') {
-    if (text[at] === wanted) return at;
-    if (text[at] !== '\n' && text[at] !== '\r') return at;
-    while (at + 1 < end && /\s/.test(text[at + 1] ?? '')) at += 1;
-    return at;
-  }
-  while (at < end && /\s/.test(text[at] ?? '')) at += 1;
-  return at;
-}
-
-function lengthOfEscape(text: string, at: number): number {
-  const lengths: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
-  return lengths[text[at + 1] ?? ''] ?? 2;
 }
