@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { Action } from '../../src/actions/action.ts';
+import type { Change } from '../../src/actions/change.ts';
+import { setLabels } from '../../src/actions/set-labels.ts';
+import { makePlan, type Wish } from '../../src/engine/plan.ts';
+import type { Level, LoadedRule } from '../../src/rules/rule.ts';
+
+function makeRule(name: string, level: Level = 'repository', changes?: number): LoadedRule {
+  return {
+    id: `${level}/rules.yml#${name}`,
+    name,
+    source: `${level}/rules.yml`,
+    level,
+    commit: '',
+    line: 1,
+    mode: 'enforce',
+    limits: changes === undefined ? {} : { changes },
+    scopes: [],
+    on: [],
+    schedules: [],
+    steps: [],
+    facts: [],
+  };
+}
+
+function change(target: string, value: unknown, more: Partial<Change> = {}): Change {
+  const params = { owner: 'acme', repo: 'demo', index: 1 };
+  const operation = 'issue.replace-labels';
+  return {
+    action: 'set-labels',
+    operation,
+    input: { params },
+    target,
+    value,
+    before: !value,
+    after: value,
+    reason: '',
+    ...more,
+  };
+}
+
+const wish = (rule: LoadedRule, ...changes: readonly Change[]): Wish => ({
+  rule,
+  step: '1',
+  action: setLabels as Action,
+  arguments: {},
+  changes,
+});
+
+const shape = (wishes: readonly Wish[]) => {
+  const plan = makePlan(wishes);
+  return {
+    changes: plan.changes.map(({ change: { target, value }, wishes: by }) => [
+      target,
+      value,
+      by.map(({ rule }) => rule.name),
+    ]),
+    refused: plan.refused.map(({ planned, why }) => [planned.change.target, planned.change.value, why]),
+  };
+};
+
+describe('several rules and one target', () => {
+  it('are one change where they agree', () => {
+    expect(
+      shape([wish(makeRule('a'), change('label:x', true)), wish(makeRule('b'), change('label:x', true))]),
+    ).toEqual({
+      changes: [['label:x', true, ['a', 'b']]],
+      refused: [],
+    });
+  });
+
+  it('are decided by where the rules come from', () => {
+    const operator = makeRule('from-above', 'operator');
+
+    expect(
+      shape([wish(makeRule('a'), change('label:x', true)), wish(operator, change('label:x', false))]),
+    ).toEqual({
+      changes: [['label:x', false, ['from-above']]],
+      refused: [['label:x', true, 'operator/rules.yml#from-above decides this otherwise, and ranks higher']],
+    });
+  });
+
+  it('are decided by nobody between equals', () => {
+    const { changes, refused } = shape([
+      wish(makeRule('a'), change('label:x', true)),
+      wish(makeRule('b'), change('label:x', false)),
+    ]);
+
+    expect(changes).toEqual([]);
+    expect(refused.map(([target, value]) => [target, value])).toEqual([
+      ['label:x', true],
+      ['label:x', false],
+    ]);
+  });
+
+  it('notice a rule whose wish is so already', () => {
+    const content = wish(makeRule('content'), change('label:x', true, { already: true }));
+
+    expect(shape([content, wish(makeRule('other'), change('label:x', false))])).toMatchObject({
+      changes: [],
+      refused: [['label:x', false, expect.stringContaining('neither ranks higher')]],
+    });
+    expect(shape([content])).toEqual({ changes: [], refused: [] });
+  });
+
+  it('are told apart by the subject they are about', () => {
+    const elsewhere = { input: { params: { owner: 'acme', repo: 'demo', index: 2 } } };
+
+    expect(
+      shape([
+        wish(makeRule('a'), change('label:x', true)),
+        wish(makeRule('b'), change('label:x', false, elsewhere)),
+      ]).refused,
+    ).toEqual([]);
+  });
+});
+
+describe('budgets', () => {
+  const many = (count: number): Change[] =>
+    Array.from({ length: count }, (_, place) => change(`label:${place}`, true));
+
+  it.each([
+    ['files of repositories', 'repository', 20],
+    ['all rules together', 'operator', 50],
+  ] as const)('hold %s', (_title, level, budget) => {
+    const { changes, refused } = shape([wish(makeRule('a', level), ...many(60))]);
+
+    expect(changes).toHaveLength(budget);
+    expect(refused).toHaveLength(60 - budget);
+    expect(refused[0]?.[2]).toContain(`budget of ${budget} changes`);
+  });
+
+  it('are narrowed by the limit of a rule', () => {
+    const { changes, refused } = shape([wish(makeRule('a', 'operator', 2), ...many(3))]);
+
+    expect(changes).toHaveLength(2);
+    expect(refused[0]?.[2]).toContain('sets itself');
+  });
+});
+
+it('puts what others need first and keeps the order of the rest', () => {
+  const { changes } = shape([
+    wish(
+      makeRule('a'),
+      change('label:b', true),
+      change('label:a', true),
+      change('label-definition:c', {}, { stage: 0 }),
+    ),
+  ]);
+
+  expect(changes.map(([target]) => target)).toEqual(['label-definition:c', 'label:b', 'label:a']);
+});

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import type { Subject } from '../../src/contract/subject.ts';
+import { createFactMemory, createFacts, createGivenFacts } from '../../src/facts/ask.ts';
+import { facts as table } from '../../src/facts/facts.ts';
+import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';
+
+const pull: Subject = { kind: 'pull_request', index: 7, repository: { id: 1, owner: 'acme', name: 'demo' } };
+const open: BareServer[] = [];
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+async function setUp(answer: (seen: Seen) => unknown, subject: Subject = pull) {
+  const server = await startBareServer((seen, response) => {
+    const value = answer(seen);
+    if (value === undefined) json(response, { message: 'not found' }, 404);
+    else json(response, value, 200, Array.isArray(value) ? { 'x-total-count': String(value.length) } : {});
+  });
+  open.push(server);
+  let now = 0;
+  const memory = createFactMemory(() => now);
+  const client = createClient({ url: server.url, tries: 1 });
+  const facts = () => createFacts({ client, subject, memory, nowMs: () => now });
+  return { server, facts, later: (ms: number) => (now += ms), memory };
+}
+
+const labels = [{ id: 1, name: 'bug' }];
+
+it('asks a fact once a run, however many ask for it', async () => {
+  const { server, facts } = await setUp(() => labels);
+  const run = facts();
+
+  await Promise.all([run.ask({ name: 'labels' }), run.ask({ name: 'labels' })]);
+  await run.ask({ name: 'labels' });
+
+  expect(server.seen).toHaveLength(1);
+});
+
+it('asks anew what is older than it may be, and shares the rest', async () => {
+  const { server, facts, later } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
+  const run = facts();
+  await run.ask({ name: 'labels' });
+  await run.ask({ name: 'files' });
+
+  await run.fresh([{ name: 'labels' }], 100).ask({ name: 'labels' });
+  expect(server.seen).toHaveLength(2);
+  later(101);
+  const fresh = run.fresh([{ name: 'labels' }], 100);
+  await fresh.ask({ name: 'labels' });
+  await fresh.ask({ name: 'files' });
+
+  expect(server.seen).toHaveLength(3);
+});
+
+it('remembers label definitions across runs, by repository, until one is made or time has passed', async () => {
+  const { server, facts, later } = await setUp((seen) =>
+    seen.path.startsWith('/api/v1/orgs') ? undefined : labels,
+  );
+  const definitions = { name: 'label_definitions' };
+
+  expect(await facts().ask(definitions)).toEqual([{ id: 1, name: 'bug', level: 'repository' }]);
+  await facts().ask(definitions);
+  expect(server.seen).toHaveLength(2);
+  facts().forget(['label_definitions']);
+  await facts().ask(definitions);
+  expect(server.seen).toHaveLength(4);
+  later(10 * 60_000);
+  await facts().ask(definitions);
+
+  expect(server.seen).toHaveLength(6);
+});
+
+it('does not ask a subject for what it does not have', async () => {
+  const { server, facts } = await setUp(() => labels, {
+    kind: 'repository',
+    repository: { id: 1, owner: 'acme', name: 'demo' },
+  });
+
+  await expect(facts().ask({ name: 'labels' })).rejects.toThrow('a repository has no labels');
+  expect(server.seen).toEqual([]);
+});
+
+describe('the files of a push', () => {
+  const push = (before: string, after: string): Subject => ({
+    kind: 'branch',
+    ref: 'work',
+    range: { before, after },
+    repository: { id: 1, owner: 'acme', name: 'demo' },
+  });
+  const zeros = '0'.repeat(40);
+  const one = '1'.repeat(40);
+  const two = '2'.repeat(40);
+
+  it.each([
+    [
+      'are those between its two commits',
+      push(one, two),
+      [`/api/v1/repos/acme/demo/compare/${one}...${two}`],
+    ],
+    [
+      'are counted from the default branch where it made the branch',
+      push(zeros, two),
+      ['/api/v1/repos/acme/demo', `/api/v1/repos/acme/demo/compare/trunk...${two}`],
+    ],
+    ['are none where it removed the branch', push(one, zeros), []],
+  ])('%s', async (_title, subject, paths) => {
+    const { server, facts } = await setUp(
+      (seen) =>
+        seen.path.includes('compare')
+          ? { files: [{ filename: 'a' }] }
+          : {
+              id: 1,
+              name: 'demo',
+              full_name: 'acme/demo',
+              owner: { id: 2, login: 'acme' },
+              default_branch: 'trunk',
+            },
+      subject,
+    );
+
+    const files = await facts().ask({ name: 'files' });
+
+    expect(server.seen.map(({ path }) => path)).toEqual(paths);
+    expect(files).toEqual(paths.length === 0 ? [] : [{ filename: 'a' }]);
+  });
+});
+
+describe('given facts', () => {
+  const payload = { pull_request: { number: 7, labels: [{ id: 1, name: 'bug' }] } };
+
+  it('complete what a file may write shorter', async () => {
+    const facts = createGivenFacts({ subject: pull, given: { labels: ['bug'], files: ['a/b'] } });
+
+    expect(await facts.ask({ name: 'labels' })).toEqual([{ id: 1, name: 'bug' }]);
+    expect(await facts.ask({ name: 'files' })).toEqual([{ filename: 'a/b', status: 'changed' }]);
+  });
+
+  it('take the subject from the payload, and nothing else', async () => {
+    const facts = createGivenFacts({ subject: pull, given: {}, payload });
+
+    expect(await facts.ask({ name: 'pull_request' })).toBe(payload.pull_request);
+    expect(await facts.ask({ name: 'labels' })).toEqual([{ id: 1, name: 'bug' }]);
+    await expect(facts.ask({ name: 'files' })).rejects.toThrow('files is not given');
+    await expect(facts.ask({ name: 'constructor' })).rejects.toThrow('constructor is not given');
+  });
+});
+
+it('has a table that speaks for each fact', () => {
+  for (const fact of table) {
+    expect(fact.meaning, fact.name).toMatch(/^[A-Z].*\.$/s);
+    expect(fact.of.length, fact.name).toBeGreaterThan(0);
+    expect(fact.example, fact.name).toContain(fact.name);
+  }
+  expect(new Set(table.map(({ name }) => name)).size).toBe(table.length);
+});
