@@ -5,6 +5,7 @@ import { instanceOperations } from './instance.ts';
 import { issueOperations } from './issues.ts';
 import { labelOperations } from './labels.ts';
 import type { Operation } from './operation.ts';
+import { organizationOperations } from './organizations.ts';
 import { pullOperations } from './pulls.ts';
 import { repositoryOperations } from './repositories.ts';
 import { userOperations } from './users.ts';
@@ -13,6 +14,7 @@ import { userOperations } from './users.ts';
 export const operations = {
   ...instanceOperations,
   ...userOperations,
+  ...organizationOperations,
   ...repositoryOperations,
   ...branchOperations,
   ...contentsOperations,
