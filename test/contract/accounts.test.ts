@@ -180,5 +180,58 @@ describe.each(contractForges)('accounts on $name', ({ start }) => {
 
       expect([read.status, own.status, write.status]).toEqual([404, 200, 403]);
     });
+
+    it('change what an edit names and keep the rest', async () => {
+      const name = await forge.makeOrganization(ada);
+      const edit = (body: object) => forge.ask('PATCH', `/orgs/${name}`, { as: ada, body });
+      await edit({
+        full_name: 'Acme',
+        email: 'acme@example.org',
+        location: 'here',
+        repo_admin_change_team_access: true,
+      });
+
+      const answer = await edit({
+        email: '',
+        description: 'about',
+        website: 'https://example.org',
+        visibility: 'limited',
+      });
+
+      expect(answer.status).toBe(200);
+      expect(answer.json).toMatchObject({
+        name,
+        full_name: 'Acme',
+        email: '',
+        description: 'about',
+        website: 'https://example.org',
+        location: 'here',
+        visibility: 'limited',
+        repo_admin_change_team_access: true,
+      });
+    });
+
+    it.each([
+      ['a broken address', { email: 'nonsense' }],
+      ['a website that is none', { website: 'ftp://example.org' }],
+      ['an unknown visibility', { visibility: 'secret' }],
+      ['a long name', { full_name: 'x'.repeat(101) }],
+      ['a long place', { location: 'x'.repeat(51) }],
+    ])('refuse an edit with %s', async (_, body) => {
+      const name = await forge.makeOrganization(ada);
+
+      expect((await forge.ask('PATCH', `/orgs/${name}`, { as: ada, body })).status).toBe(422);
+    });
+
+    it('are edited by their owners and by administrators, also where others cannot see them', async () => {
+      const name = await forge.makeOrganization(ada, { visibility: 'private' });
+      const edit = (as?: Account | string) =>
+        forge.ask('PATCH', `/orgs/${name}`, { as, body: { description: 'x', visibility: '' } });
+
+      const answers = await Promise.all([edit(forge.adminToken), edit(await forge.makeUser()), edit()]);
+
+      expect(answers.map((answer) => answer.status)).toEqual([200, 403, 401]);
+      expect(answers[0]?.json.visibility).toBe('private');
+    });
   });
 });
