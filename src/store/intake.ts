@@ -134,9 +134,12 @@ function recognise(database: DatabaseSync, uuids: Marks, contents: Marks): void 
     `SELECT id, uuid, mark, copy_of FROM deliveries
      WHERE id > (SELECT coalesce(max(id), 0) - ? FROM deliveries) AND door = 'webhook' ORDER BY id`,
   );
+  // Arrays: making an object of each of so many rows would take half the time of a start.
+  rows.setReturnArrays(true);
   for (const row of rows.iterate(rememberedDeliveries)) {
-    uuids.add(markOfUuid(String(row.uuid)), Number(row.id));
+    const [id, uuid, mark, copyOf] = Object.values(row);
+    uuids.add(markOfUuid(String(uuid)), Number(id));
     // A copy is never the first of others; noted, it would hide the one that is.
-    if (row.copy_of === null) contents.add(Number(row.mark), Number(row.id));
+    if (copyOf === null) contents.add(Number(mark), Number(id));
   }
 }

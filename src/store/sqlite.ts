@@ -65,7 +65,7 @@ function openDatabase(options: SqliteOptions): DatabaseSync {
   const database = new DatabaseSync(options.path, { timeout: 5_000 });
   // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    PRAGMA fullfsync = ON; PRAGMA cache_size = -8192; PRAGMA wal_autocheckpoint = 512;
+    PRAGMA fullfsync = ON; PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 512;
     PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = ON`);
   if (options.maxFileBytes !== undefined) {
     database.exec(`PRAGMA max_page_count = ${Math.max(Math.floor(options.maxFileBytes / pageBytes), 1)}`);
