@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events.ts';
 import { type Account, startEmbedded } from '../support/contract-forge.ts';
@@ -164,5 +165,30 @@ describe('what hooks are told', () => {
     await ask('PATCH', '/issues/1', { state: 'closed' });
 
     expect(await heard()).toEqual(['issues closed', 'issues closed', 'issues closed']);
+  });
+
+  it('carries the header of the hook until an edit leaves it out, and is signed with its first secret', async () => {
+    const config = { url: receiver.url, content_type: 'json', secret: 'first' };
+    const hook = {
+      type: 'gitea',
+      config,
+      events: ['issues_only'],
+      active: true,
+      authorization_header: 'Bearer x',
+    };
+    const { id } = (await ask('POST', '/hooks', hook)).json;
+    const events = ['issues_only'];
+
+    await ask('PATCH', '/issues/1', { title: 'second' });
+    await forge.forge.deliveries.idle();
+    await ask('PATCH', `/hooks/${id}`, { events, config: { secret: 'second' } });
+    await ask('PATCH', '/issues/1', { title: 'third' });
+    await forge.forge.deliveries.idle();
+
+    const signed = receiver.received.filter(({ headers }) => headers['x-gitea-signature'] !== '');
+    expect(signed.map(({ headers }) => headers.authorization)).toEqual(['Bearer x', undefined]);
+    for (const { headers, body } of signed) {
+      expect(headers['x-gitea-signature']).toBe(createHmac('sha256', 'first').update(body).digest('hex'));
+    }
   });
 });
