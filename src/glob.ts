@@ -179,14 +179,11 @@ class Translation {
     const opens = this.#at === 0 || '/{,'.includes(this.#pattern[this.#at - 1] ?? '');
     while (this.#pattern[this.#at] === '*') this.#at += 1;
     if (!this.#segments || !opens) return '.*';
-    if (this.#pattern[this.#at] !== '/') return this.#endsSegment() ? '.+' : '.*';
+    // A trailing `**` wants something below: `docs/**` is not `docs/`.
+    const ends = this.#at === this.#pattern.length && this.#depth === 0;
+    if (this.#pattern[this.#at] !== '/') return ends ? '.+' : '.*';
     this.#at += 1;
     return '(?:.*/)?';
-  }
-
-  /** A trailing `**` as a whole segment wants something below: `docs/**` is not `docs/`. */
-  #endsSegment(): boolean {
-    return this.#at === this.#pattern.length && this.#depth === 0;
   }
 
   #group(): string {
