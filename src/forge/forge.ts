@@ -36,6 +36,7 @@ export interface Forge {
   close(): Promise<void>;
 }
 
+/** What a forge is made from. */
 export type ForgeOptions = {
   readonly clock: () => Date;
   /** Folder of database and repositories, made where it is missing. Absent: a temporary one that goes with the forge. */

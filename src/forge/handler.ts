@@ -51,6 +51,7 @@ export type Call<O extends Operation = Operation> = Target<O['path']> & {
   readonly reply: Reply;
 };
 
+/** Answers one operation, given a checked and bound request. Throws `ForgeProblem` to refuse. */
 export type Handler<O extends Operation> = (call: Call<O>) => ReplyOf<O> | Promise<ReplyOf<O>>;
 
 /** Answers by the name of their operation. */

@@ -12,6 +12,7 @@ import type { IssueRow, RepositoryRow, Seconds, UserRow } from './rows.ts';
  * transaction, and change nothing and tell nobody where things already are as wanted.
  */
 
+/** What an issue is opened with. */
 export type NewIssue = {
   readonly repository: RepositoryRow;
   readonly poster: UserRow;

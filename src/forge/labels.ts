@@ -9,6 +9,7 @@ import type { LabelRow } from './rows.ts';
 /** Whose labels: a repository's or an organization's. */
 type Holder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };
 
+/** What a label is made from; the color as it was given. */
 export type NewLabel = {
   readonly name: string;
   readonly color: string;

@@ -20,6 +20,7 @@ export class Moved extends Error {
   }
 }
 
+/** What the path of a request names. */
 export type Target =
   | (RepositoryTarget & { readonly kind: 'repository' })
   | { readonly kind: 'organization'; readonly organization: UserRow }

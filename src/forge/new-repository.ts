@@ -9,6 +9,7 @@ import { toRepository } from './resources/repository.ts';
 import { noReplyAddress, toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
 
+/** What a repository is made from. */
 export type NewRepository = {
   readonly name: string;
   readonly description?: string | undefined;
