@@ -28,6 +28,10 @@ export type DeliveryOptions = {
   readonly timeoutMs?: number;
 };
 
+/** How long the history is kept, and how often it is looked through. */
+const keptSeconds = 7 * 24 * 3600;
+const cleaningMs = 3600_000;
+
 /** Deliveries of one hook on their way at a time: a dead receiver keeps its own waiting, never another's. */
 const perHook = 4;
 const inAll = 64;
@@ -142,6 +146,13 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
     );
   }
 
+  const clean = (): void => {
+    const old = now() - keptSeconds;
+    database.run(`DELETE FROM hook_tasks WHERE created_at < ? AND state IN ('delivered', 'failed')`, old);
+  };
+  const cleaning = setInterval(clean, cleaningMs);
+  cleaning.unref();
+  clean();
   wake();
   return {
     wake,
@@ -172,6 +183,7 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
     },
     async close() {
       isClosed = true;
+      clearInterval(cleaning);
       const ending = [...underWay.values()];
       for (const { abort } of ending) abort.abort();
       await Promise.all(ending.map(({ done }) => done));

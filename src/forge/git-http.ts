@@ -20,6 +20,10 @@ import { coversScopes } from './scopes.ts';
 type Service = 'git-upload-pack' | 'git-receive-pack';
 type Visit = RepositoryTarget & { readonly caller: UserRow | undefined; readonly service: Service };
 
+/** A clone that takes longer is ended; more at a time are turned away. */
+const uploadMs = 600_000;
+const maxUploads = 32;
+
 const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
 
 /**
@@ -36,8 +40,16 @@ export function registerGitHttp(app: FastifyInstance, context: ForgeContext): vo
     const service = new URLSearchParams(request.url.split('?')[1]).get('service') ?? '';
     return await enter(request, reply, service, (visit) => advertise(context, visit, request, reply));
   });
+  let uploads = 0;
   app.post('/:owner/:repo/git-upload-pack', async (request, reply) =>
-    enter(request, reply, 'git-upload-pack', (visit) => upload(context, visit, request, reply)),
+    enter(request, reply, 'git-upload-pack', async (visit) => {
+      if (uploads >= maxUploads) throw new ForgeProblem(503, 'too many clones at a time, try again');
+      uploads += 1;
+      reply.raw.once('close', () => {
+        uploads -= 1;
+      });
+      return await upload(context, visit, request, reply);
+    }),
   );
   app.post('/:owner/:repo/git-receive-pack', async (request, reply) =>
     enter(request, reply, 'git-receive-pack', (visit) => receive(context, visit, request, reply)),
@@ -157,8 +169,12 @@ async function upload(
   });
   child.stderr.resume();
   child.on('error', (error) => child.stdout.destroy(error));
+  const timer = setTimeout(() => child.kill('SIGKILL'), uploadMs);
   // A client that goes away in the middle leaves no process behind.
-  reply.raw.on('close', () => child.kill('SIGKILL'));
+  reply.raw.on('close', () => {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+  });
   pipeline(bodyOf(request), child.stdin).catch(() => child.kill('SIGKILL'));
   return reply.type('application/x-git-upload-pack-result').send(child.stdout);
 }

@@ -271,3 +271,19 @@ describe('the sender', () => {
     expect([target.received.length, taskOf(uuid)?.state]).toEqual([1, 'failed']);
   });
 });
+
+describe('the history', () => {
+  test('forgets after seven days, but never what was not sent yet', async () => {
+    const hook = addHook('http://127.0.0.1:1/');
+    const [old, young] = [queue(hook), queue(hook)];
+    await deliveries.idle();
+    const waiting = queueDelivery({ db, clock }, hook, 'push', payload);
+    db.run('UPDATE hook_tasks SET created_at = 1 WHERE uuid IN (?, ?)', old, waiting);
+    await deliveries.close();
+
+    db.close();
+    start();
+
+    expect([taskOf(old), taskOf(young)?.uuid, taskOf(waiting)?.uuid]).toEqual([undefined, young, waiting]);
+  });
+});

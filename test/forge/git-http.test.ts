@@ -153,7 +153,7 @@ describe('git over HTTP', () => {
     await expect(clone.git('push', '--quiet', 'origin', 'HEAD:refs/reeve/x')).rejects.toThrow('hidden ref');
   });
 
-  test('compresses nothing it was not asked to and understands a compressed request', async () => {
+  test('understands the compressed request of a client that knows many branches', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository, owner);
     // Enough refs to make git compress its list of haves and wants.

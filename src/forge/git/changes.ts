@@ -96,20 +96,6 @@ export async function listTouched(
   return touched;
 }
 
-/** Returns the text of a change, as `git diff` prints it. */
-export async function readDiff(repository: GitRepository, from: string, to: string): Promise<Buffer> {
-  requireIds(from, to);
-  const args = ['diff-tree', '-r', '-p', '-M', '--full-index', '--binary', from, to, '--'];
-  return (await repository.git.run(args, { folder: repository.folder })).stdout;
-}
-
-/** Returns the commits of a stretch as mails, as `git format-patch` prints them. */
-export async function readPatch(repository: GitRepository, from: string, to: string): Promise<Buffer> {
-  requireIds(from, to);
-  const args = ['format-patch', '--stdout', '--full-index', '--binary', `${from}..${to}`];
-  return (await repository.git.run(args, { folder: repository.folder })).stdout;
-}
-
 /**
  * Returns a mark of what a change does, whatever it starts from: equal before and after a plain rebase, another as soon
  * as one changed line differs. It tells whether a review has become stale.

@@ -43,6 +43,7 @@ CREATE TABLE hook_tasks (
   delivered_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX hook_tasks_hook ON hook_tasks (hook_id, id);
+CREATE INDEX hook_tasks_age ON hook_tasks (created_at);
 CREATE INDEX hook_tasks_queued ON hook_tasks (id) WHERE state = 'queued';
 CREATE INDEX hook_tasks_sending ON hook_tasks (id) WHERE state = 'sending';
 `;
