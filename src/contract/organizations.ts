@@ -21,6 +21,7 @@ export const EditOrganization = z.strictObject({
 });
 export type EditOrganization = z.output<typeof EditOrganization>;
 
+/** What can be asked of an organization beside what `users.ts` has. */
 export const organizationOperations = {
   editOrganization: defineOperation({
     id: 'organization.edit',

@@ -1,4 +1,6 @@
+/** Items of a page where nobody says how many. */
 export const defaultLimit = 30;
+/** Items of a page at most; more is capped in silence. */
 export const maxLimit = 50;
 
 /** Which part of a list was asked for. */

@@ -5,8 +5,11 @@
 
 /** Seconds since the epoch; 0 is "never". */
 export type Seconds = number;
+/** A flag. */
 export type Bit = 0 | 1;
+/** Who sees an account: everybody, whoever signed in, its members. */
 export type Visibility = 'public' | 'limited' | 'private';
+/** What somebody may do with a repository, from least to most. */
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
 
 /** A person or an organization. */
@@ -35,6 +38,7 @@ export type UserRow = {
   readonly last_login_at: Seconds;
 };
 
+/** A team of an organization. */
 export type TeamRow = {
   readonly id: number;
   readonly org_id: number;
@@ -49,6 +53,7 @@ export type TeamRow = {
   readonly visibility: string;
 };
 
+/** A personal access token, without the token. */
 export type TokenRow = {
   readonly id: number;
   readonly user_id: number;
@@ -62,6 +67,7 @@ export type TokenRow = {
   readonly last_used_at: Seconds;
 };
 
+/** A repository. */
 export type RepositoryRow = {
   readonly id: number;
   readonly owner_id: number;
@@ -96,6 +102,7 @@ export type RepositoryRow = {
   readonly updated_at: Seconds;
 };
 
+/** A label of a repository or of an organization. */
 export type LabelRow = {
   readonly id: number;
   readonly repo_id: number | null;
@@ -111,6 +118,7 @@ export type LabelRow = {
   readonly updated_at: Seconds;
 };
 
+/** A milestone; its counters are kept by triggers. */
 export type MilestoneRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -148,6 +156,7 @@ export type IssueRow = {
   readonly updated_at: Seconds;
 };
 
+/** A comment on an issue or pull request. */
 export type CommentRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -186,6 +195,7 @@ export type PullRow = {
   readonly changed_files: number;
 };
 
+/** A hook of a repository, an owner or the instance. */
 export type HookRow = {
   readonly id: number;
   readonly repo_id: number | null;

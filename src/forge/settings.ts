@@ -48,6 +48,7 @@ type ExternalTracker = {
     | 'external_tracker_regexp_pattern']?: string | null | undefined;
 };
 
+/** Settings of a repository, all of them filled in. */
 export type RepositorySettings = typeof defaultSettings;
 
 /** Returns the settings of a repository, those never set as a new repository has them. */
