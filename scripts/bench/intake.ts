@@ -9,7 +9,7 @@ import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 64;
 /** A young generation that does not grow with the load: less memory, shorter pauses. The rows that depend on it say so. */
-const flags = ['--max-semi-space-size=4'];
+const flags = ['--max-semi-space-size=4', '--max-old-space-size=384'];
 const kinds = ['bare', 'reeve', 'octokit'] as const;
 type Kind = (typeof kinds)[number];
 type Server = { readonly child: Child; readonly port: number };
