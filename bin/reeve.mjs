@@ -10,13 +10,18 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 const isRecent = major > 22 || (major === 22 && minor >= 18);
 const pinned = here('../node_modules/node/bin/node');
 
-if (isRecent) {
+// What runs for weeks gets a small heap; the flags can only be given to a process of its own.
+const flags = process.argv[2] === 'serve' ? ['--max-semi-space-size=4', '--max-old-space-size=256'] : [];
+const hasFlags = flags.every((flag) => process.execArgv.includes(flag));
+
+if (isRecent && hasFlags) {
   // A checkout runs its sources; the installed package its bundle, since Node strips no types below node_modules.
   const isInstalled = here('.').includes('/node_modules/');
   const { main } = await import(isInstalled ? '../dist/cli/cli.mjs' : '../src/cli.ts');
   await main();
-} else if (existsSync(pinned)) {
-  const child = spawn(pinned, [here('./reeve.mjs'), ...process.argv.slice(2)], { stdio: 'inherit' });
+} else if (isRecent || existsSync(pinned)) {
+  const node = isRecent ? process.execPath : pinned;
+  const child = spawn(node, [...flags, here('./reeve.mjs'), ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));
 } else {

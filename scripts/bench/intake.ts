@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import packageAbout from '../../package.json' with { type: 'json' };
 import { type Child, startChild } from './child.ts';
 import type { Load, LoadResult } from './intake/load.ts';
 import { authorization } from './intake/secrets.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 64;
-/** A young generation that does not grow with the load: less memory, shorter pauses. The rows that depend on it say so. */
-const flags = ['--max-semi-space-size=4', '--max-old-space-size=384'];
+/** What `npm start` gives to Node: a small young generation, and an old one that is cleaned before it grows. */
+const flags: readonly string[] = packageAbout.scripts.start.match(/--max\S+/g) ?? [];
 const kinds = ['bare', 'reeve', 'octokit'] as const;
 type Kind = (typeof kinds)[number];
 type Server = { readonly child: Child; readonly port: number };
@@ -19,7 +20,7 @@ type Server = { readonly child: Child; readonly port: number };
  * synced before the 202. Beside it, in turns, a bare fastify that parses the same body, and @octokit/webhooks.
  */
 export const measure: Measure = async ({ quick }) => {
-  const rounds = quick ? 3 : 7;
+  const rounds = quick ? 5 : 7;
   const perConnection = quick ? 150 : 300;
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
   const { child: load } = await startChild(new URL('./intake/load.ts', import.meta.url));
