@@ -8,6 +8,7 @@ import type { Operation } from './operation.ts';
 import { organizationOperations } from './organizations.ts';
 import { pullOperations } from './pulls.ts';
 import { repositoryOperations } from './repositories.ts';
+import { runnerOperations } from './runners.ts';
 import { userOperations } from './users.ts';
 
 /** Every operation there is, by its short name: what the client may send and what the embedded forge answers. */
@@ -22,6 +23,7 @@ export const operations = {
   ...issueOperations,
   ...pullOperations,
   ...hookOperations,
+  ...runnerOperations,
 } as const;
 
 export type OperationName = keyof typeof operations;
