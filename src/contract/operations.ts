@@ -6,9 +6,12 @@ import { issueOperations } from './issues.ts';
 import { labelOperations } from './labels.ts';
 import type { Operation } from './operation.ts';
 import { organizationOperations } from './organizations.ts';
+import { protectionOperations } from './protections.ts';
 import { pullOperations } from './pulls.ts';
 import { repositoryOperations } from './repositories.ts';
+import { reviewOperations } from './reviews.ts';
 import { runnerOperations } from './runners.ts';
+import { statusOperations } from './statuses.ts';
 import { userOperations } from './users.ts';
 
 /** Every operation there is, by its short name: what the client may send and what the embedded forge answers. */
@@ -22,6 +25,9 @@ export const operations = {
   ...labelOperations,
   ...issueOperations,
   ...pullOperations,
+  ...reviewOperations,
+  ...protectionOperations,
+  ...statusOperations,
   ...hookOperations,
   ...runnerOperations,
 } as const;
