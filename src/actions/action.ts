@@ -3,6 +3,7 @@ import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
 import type { SubjectKind } from '../contract/subject.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { Change } from './change.ts';
+import type { PlanContext } from './plan-context.ts';
 
 /**
  * One thing that a step can do (`uses: NAME`). Planning reads facts and returns what is wanted, target by target: the
@@ -30,7 +31,8 @@ export type Action<Arguments = unknown> = {
   ) => readonly { path: readonly (string | number)[]; message: string }[];
   /** The facts `plan` will ask, so that they can be asked in parallel before it. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
-  readonly plan: (given: Arguments, facts: Facts) => Promise<readonly Change[]>;
+  /** Called again immediately before a write; it reads and never writes. */
+  readonly plan: (given: Arguments, facts: Facts, context: PlanContext) => Promise<readonly Change[]>;
   /** Returns the one input for changes that leave together (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
   /** Returns why the forge's answer to a write does not show the change, where it drops things in silence. */

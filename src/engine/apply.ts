@@ -106,7 +106,7 @@ export async function applyPlan(options: {
 
   async function planAgain(planned: PlannedChange, now: Facts): Promise<Change | undefined> {
     for (const wish of planned.wishes) {
-      const changes = await wish.action.plan(wish.arguments, now);
+      const changes = await wish.action.plan(wish.arguments, now, wish.context);
       const same = changes.find(
         ({ target, value }) =>
           target === planned.change.target && JSON.stringify(value) === JSON.stringify(planned.change.value),

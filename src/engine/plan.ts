@@ -1,5 +1,6 @@
 import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
+import type { PlanContext } from '../actions/plan-context.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
 
 /** What one step of a rule that matched wants. */
@@ -8,6 +9,8 @@ export type Wish = {
   readonly step: string;
   readonly action: Action;
   readonly arguments: unknown;
+  /** What `plan` was told beside the facts, for planning again. */
+  readonly context: PlanContext;
   readonly changes: readonly Change[];
 };
 

@@ -1,3 +1,5 @@
+import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
+import type { PlanContext } from '../actions/plan-context.ts';
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
 import { fillPath } from '../contract/operation.ts';
@@ -5,7 +7,7 @@ import { findOperation } from '../contract/operations.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { type Evaluation, evaluateRule, type ResolvedStep } from '../rules/evaluate.ts';
-import { skipReason } from '../rules/match.ts';
+import { isInScope, skipReason } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
@@ -19,12 +21,17 @@ export type RunInput = {
   readonly mode: RunMode;
   readonly trigger: Trigger;
   readonly rules: RuleSet;
-  readonly event: Event;
+  /** Absent where a clock or a person started the run. */
+  readonly event?: Event;
+  /** The item of `each`, by the name that conditions know it by (`{ notification: … }`). */
+  readonly item?: Readonly<Record<string, unknown>>;
   readonly facts: Facts;
   /** Absent: no forge is there, the run ends with its plan. */
   readonly client?: Client;
   /** The account Reeve acts as; its own events trigger nothing. */
   readonly account?: { readonly id: number };
+  /** What actions know beyond the run; absent: it ends with the run. */
+  readonly memory?: ActionMemory;
   readonly now: Date;
   /** A clock that never goes back, for durations. */
   readonly nowMs: () => number;
@@ -36,10 +43,27 @@ export type RunInput = {
 export type Ran = { readonly run: Run; readonly retry?: ReeveError };
 
 /** Holds an event against the rules and does what they ask: trigger → facts → verdicts → plan → outcomes. */
-export async function runEvent(input: RunInput): Promise<Ran> {
+export async function runEvent(input: RunInput & { readonly event: Event }): Promise<Ran> {
+  return run(input);
+}
+
+/**
+ * Holds one item of a sweep against the rules given, all of which walk over it, and does what they ask. Its subject is
+ * that of the facts; a rule whose `in` leaves it out is skipped.
+ */
+export async function runItem(
+  input: Omit<RunInput, 'event'> & { readonly item: Readonly<Record<string, unknown>> },
+): Promise<Ran> {
+  return run(input);
+}
+
+async function run(input: RunInput): Promise<Ran> {
   const startedMs = input.nowMs();
   const { considered, skipped } = selectRules(input);
-  const evaluated = await Promise.all(considered.map((rule) => evaluate(rule, input)));
+  const memory = input.memory ?? createActionMemory();
+  const evaluated = await Promise.all(
+    considered.map((rule) => evaluate(rule, input, contextFor(rule, input, memory))),
+  );
   const verdicts = inOrder(input, [...skipped, ...evaluated.map(({ verdict }) => verdict)]);
   const unknown = evaluated.find(({ retry }) => retry)?.retry;
 
@@ -51,7 +75,7 @@ export async function runEvent(input: RunInput): Promise<Ran> {
     ? await applyPlan({ changes: writes, facts: input.facts, client: input.client })
     : { outcomes: [], sent: new Map() };
 
-  const run: Run = {
+  const record: Run = {
     schema: 1,
     id: input.id,
     mode: input.mode,
@@ -70,7 +94,19 @@ export async function runEvent(input: RunInput): Promise<Ran> {
     ms: Math.round(input.nowMs() - startedMs),
   };
   const retry = unknown ?? applied.retry;
-  return retry ? { run, retry } : { run };
+  return retry ? { run: record, retry } : { run: record };
+}
+
+/** Returns what the actions of a rule are told. */
+function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): PlanContext {
+  return {
+    rule: rule.name,
+    level: rule.level,
+    ...(input.account ? { account: input.account } : {}),
+    memory,
+    now: input.now,
+    dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
+  };
 }
 
 /** A rule in `observe` plans and records; so does every rule of a run that is no enforcement. */
@@ -81,6 +117,7 @@ function maySend(planned: PlannedChange, input: RunInput): boolean {
 
 function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skipped: readonly Verdict[] } {
   const { event, rules } = input;
+  if (event === undefined) return selectForItem(input);
   const listening = event.family === undefined ? [] : rules.listeningTo(event.family);
   const own = input.account !== undefined && event.sender?.id === input.account.id;
   const considered: LoadedRule[] = [];
@@ -91,6 +128,12 @@ function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skip
     else skipped.push(skippedVerdict(rule, reason));
   }
   return { considered, skipped };
+}
+
+function selectForItem({ rules, facts }: RunInput): ReturnType<typeof selectRules> {
+  const considered = rules.rules.filter((rule) => isInScope(rule, facts.subject));
+  const left = rules.rules.filter((rule) => !considered.includes(rule));
+  return { considered, skipped: left.map((rule) => skippedVerdict(rule, 'scope')) };
 }
 
 function skippedVerdict(rule: LoadedRule, reason: SkipReason): Verdict {
@@ -106,9 +149,10 @@ function inOrder(input: RunInput, verdicts: readonly Verdict[]): readonly Verdic
 type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; readonly retry?: ReeveError };
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
-async function evaluate(rule: LoadedRule, input: RunInput): Promise<Evaluated> {
-  const { event, facts, now } = input;
-  const evaluation: Evaluation = await evaluateRule(rule, { event, facts, now });
+async function evaluate(rule: LoadedRule, input: RunInput, context: PlanContext): Promise<Evaluated> {
+  const { event, item, facts, now } = input;
+  const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now };
+  const evaluation: Evaluation = await evaluateRule(rule, situation);
   if (evaluation.verdict.verdict !== 'matched') return { ...evaluation, wishes: [] };
   const wishes: Wish[] = [];
   for (const resolved of evaluation.steps) {
@@ -117,8 +161,8 @@ async function evaluate(rule: LoadedRule, input: RunInput): Promise<Evaluated> {
     const { action, name } = resolved.step;
     try {
       await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
-      const changes = await action.plan(resolved.arguments, facts);
-      wishes.push({ rule, step: name, action, arguments: resolved.arguments, changes });
+      const changes = await action.plan(resolved.arguments, facts, context);
+      wishes.push({ rule, step: name, action, arguments: resolved.arguments, context, changes });
     } catch (error) {
       return failed(evaluation, wishes, resolved, messageOf(error), error);
     }

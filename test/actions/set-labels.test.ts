@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
+import { makeContext } from '../support/make-context.ts';
 
 const subject = {
   kind: 'pull_request',
@@ -16,7 +17,7 @@ type Arguments = Parameters<typeof setLabels.plan>[0];
 
 /** Returns what is to be done as `+label`, `-label`, `=label` (already so) and `new label`. */
 async function planned(given: Arguments, facts: Record<string, unknown>): Promise<readonly string[]> {
-  const changes = await setLabels.plan(given, factsOf(facts));
+  const changes = await setLabels.plan(given, factsOf(facts), makeContext());
   return changes.map(({ target, value, already, stage }) => {
     const name = target.slice(target.indexOf(':') + 1);
     return stage === 0 ? `new ${name}` : `${already ? '=' : ''}${value ? '+' : '-'}${name}`;
@@ -24,7 +25,7 @@ async function planned(given: Arguments, facts: Record<string, unknown>): Promis
 }
 
 async function body(given: Arguments, facts: Record<string, unknown>): Promise<unknown> {
-  const changes = await setLabels.plan(given, factsOf(facts));
+  const changes = await setLabels.plan(given, factsOf(facts), makeContext());
   const writes = changes.filter(({ already, stage }) => !already && stage !== 0);
   return (await setLabels.join?.(writes, factsOf(facts)))?.body;
 }
@@ -148,6 +149,7 @@ it('notices a label that the forge dropped', async () => {
   const [change] = await setLabels.plan(
     { add: ['bug'] },
     factsOf({ labels: [], label_definitions: ['bug'] }),
+    makeContext(),
   );
   if (!change) throw new Error('no change');
 

@@ -4,6 +4,7 @@ import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { makePlan, type Wish } from '../../src/engine/plan.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
+import { makeContext } from '../support/make-context.ts';
 
 function makeRule(name: string, level: Level = 'repository', changes?: number): LoadedRule {
   return {
@@ -44,6 +45,7 @@ const wish = (rule: LoadedRule, ...changes: readonly Change[]): Wish => ({
   step: '1',
   action: setLabels as Action,
   arguments: {},
+  context: makeContext({ rule: rule.name, level: rule.level }),
   changes,
 });
 

@@ -1,0 +1,15 @@
+import { createActionMemory } from '../../src/actions/memory.ts';
+import type { PlanContext } from '../../src/actions/plan-context.ts';
+
+/** Makes what `plan` is told beside the facts: account 9, a rule named `tidy` of the operator, an empty memory. */
+export function makeContext(given: Partial<PlanContext> = {}): PlanContext {
+  return {
+    rule: 'tidy',
+    level: 'operator',
+    account: { id: 9 },
+    memory: createActionMemory(),
+    now: new Date('2026-03-01T12:00:00Z'),
+    dryRun: false,
+    ...given,
+  };
+}
