@@ -8,6 +8,7 @@ import type { FactMemory } from './facts/fact.ts';
 import type { Verdict } from './rules/verdict.ts';
 import type { RepositoryRules } from './sources/repository-file.ts';
 import type { RuleSource } from './sources/rules-for.ts';
+import { createStoredMemory } from './store/action-memory.ts';
 import type { Delivery, Store } from './store/store.ts';
 
 export type DeliveryHandler = (delivery: Delivery, event: Event) => Promise<readonly Run[]>;
@@ -22,13 +23,14 @@ export function createDeliveryHandler(options: {
   account: () => Promise<{ id: number }>;
   rules: RuleSource;
   memory: FactMemory;
-  store: Pick<Store, 'appendRuns'>;
+  store: Pick<Store, 'appendRuns' | 'remember' | 'recall'>;
   clock: { now(): Date };
   nowMs: () => number;
   /** Told of every run once it is known what became of it. */
   onRun?: (run: Run, event: Event) => void;
 }): DeliveryHandler {
   const { clock, memory, nowMs } = options;
+  const actionMemory = createStoredMemory(options.store);
   return async (delivery, event) => {
     if (event.family === undefined || event.subject === undefined) return [];
     const account = await options.account();
@@ -51,6 +53,7 @@ export function createDeliveryHandler(options: {
       facts: createFacts({ client, subject: event.subject, memory, nowMs }),
       client,
       account,
+      memory: actionMemory,
       now,
       nowMs,
     });
