@@ -4,9 +4,10 @@ import { accounts } from './migrations/001-accounts.ts';
 import { repositories } from './migrations/002-repositories.ts';
 import { issues } from './migrations/003-issues.ts';
 import { hooks } from './migrations/004-hooks.ts';
+import { runners } from './migrations/005-runners.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
-const migrations = [accounts, repositories, issues, hooks];
+const migrations = [accounts, repositories, issues, hooks, runners];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
 export type Value = SQLInputValue | boolean | undefined;
