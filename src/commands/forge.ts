@@ -31,11 +31,12 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
         'The password stands in the process list of this machine; --admin-password-file keeps it out.',
       );
     }
+    const stopped = untilStopped();
     const url = await running.listen({ port, host: '127.0.0.1' });
     terminal.out(
       options.json ? JSON.stringify({ url }) : `The embedded forge listens on ${url} (API: ${url}/api/v1)`,
     );
-    await untilStopped();
+    await stopped;
     return 0;
   } finally {
     await running.close();

@@ -20,8 +20,9 @@ export async function serve(
   if (options.once)
     throw new ReeveError('usage', '--once plays the demo on the embedded forge: unset FORGE_URL');
   const log = createLog({ level: settings.logLevel, secrets: secretValues(settings) });
+  const stopped = untilStopped();
   const server = await startServer({ ...settings, forge, log });
-  const signal = await untilStopped();
+  const signal = await stopped;
   log.info({ signal }, 'stopping');
   await server.stop();
   return 0;

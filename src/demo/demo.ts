@@ -109,8 +109,10 @@ export async function runDemo(
       say('done', 'the labels are what the rules ask for');
       return;
     }
+    // Listened for before it is said: who reads the last line may press Ctrl-C at once.
+    const stopped = options.untilStopped();
     sayNext(path, terminal);
-    await options.untilStopped();
+    await stopped;
   } finally {
     // What was started last is stopped first: the bot finishes its work while the forge still answers.
     for (const close of closing.toReversed()) await close();
