@@ -4,14 +4,15 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call an operation, from least to most. `reader`, `writer`, `admin` and `owner` are about the repository
- * (or organization) in the path; `author` is whoever wrote the thing in question, or a writer; `self` is the signed-in
- * account about its own things; `site` the site administrator.
+ * (or organization) in the path; `member` is a member of the organization or team in the path; `author` is whoever wrote
+ * the thing in question, or a writer; `self` is the signed-in account about its own things; `site` the site administrator.
  */
 export type Access =
   | 'anyone'
   | 'signed-in'
   | 'self'
   | 'reader'
+  | 'member'
   | 'author'
   | 'writer'
   | 'admin'
@@ -41,6 +42,8 @@ export type Operation = {
   readonly params: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** The request is `multipart/form-data` with one file in the part of this name, in place of a body. */
+  readonly upload?: string;
   readonly success: number;
   /** Absent: the answer has no body. */
   readonly response?: z.ZodType;

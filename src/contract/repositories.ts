@@ -229,6 +229,21 @@ export const repositoryOperations = {
     paging: 'link',
     source: 'routers/api/v1/user/repo.go ListMyRepos',
   }),
+  listUserRepositories: defineOperation({
+    id: 'user.list-repositories-of',
+    meaning: 'The repositories of an account that the caller can read.',
+    method: 'GET',
+    path: '/users/{username}/repos',
+    params: z.object({ username: text }),
+    query: z.object(pages),
+    success: 200,
+    response: list(Repository),
+    errors: [404],
+    access: 'anyone',
+    scopes: ['user', 'repository'],
+    paging: 'link',
+    source: 'routers/api/v1/user/repo.go ListUserRepos',
+  }),
   listStarred: defineOperation({
     id: 'user.list-starred',
     meaning:

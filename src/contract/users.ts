@@ -68,6 +68,30 @@ export const AccessToken = resource(
 );
 export type AccessToken = z.output<typeof AccessToken>;
 
+export const CreateOrganization = z.strictObject({
+  username: text,
+  full_name: text.optional(),
+  description: text.optional(),
+  email: text.optional(),
+  location: text.optional(),
+  website: text.optional(),
+  visibility: text.optional(),
+  repo_admin_change_team_access: flag.optional(),
+});
+export type CreateOrganization = z.output<typeof CreateOrganization>;
+
+/** The token of a request, as `GET /token` shows it. */
+export const CurrentToken = resource(
+  { id: int, name: text },
+  {
+    scopes: z.array(text),
+    created_at: instant,
+    last_used_at: instant,
+    user: resource({ id: int, login: text }, {}),
+  },
+);
+export type CurrentToken = z.output<typeof CurrentToken>;
+
 const inUser = z.object({ username: text });
 const inOrganization = z.object({ org: text });
 
@@ -161,6 +185,31 @@ export const userOperations = {
     scopes: ['user'],
     source: 'routers/api/v1/user/app.go DeleteAccessToken',
   }),
+  getCurrentToken: defineOperation({
+    id: 'token.get',
+    meaning: 'The token that the request carries in its Authorization header; 404 for any other credential.',
+    method: 'GET',
+    path: '/token',
+    params: z.object({}),
+    success: 200,
+    response: CurrentToken,
+    errors: [404],
+    access: 'self',
+    scopes: [],
+    source: 'routers/api/v1/token/token.go GetCurrentToken',
+  }),
+  deleteCurrentToken: defineOperation({
+    id: 'token.delete',
+    meaning: 'Removes the token that the request carries.',
+    method: 'DELETE',
+    path: '/token',
+    params: z.object({}),
+    success: 204,
+    errors: [404],
+    access: 'self',
+    scopes: [],
+    source: 'routers/api/v1/token/token.go DeleteCurrentToken',
+  }),
   getOrganization: defineOperation({
     id: 'organization.get',
     meaning: 'One organization.',
@@ -180,16 +229,7 @@ export const userOperations = {
     method: 'POST',
     path: '/orgs',
     params: z.object({}),
-    body: z.strictObject({
-      username: text,
-      full_name: text.optional(),
-      description: text.optional(),
-      email: text.optional(),
-      location: text.optional(),
-      website: text.optional(),
-      visibility: text.optional(),
-      repo_admin_change_team_access: flag.optional(),
-    }),
+    body: CreateOrganization,
     success: 201,
     response: Organization,
     errors: [403, 422],
@@ -207,7 +247,7 @@ export const userOperations = {
     success: 200,
     response: list(User),
     errors: [403, 404],
-    access: 'writer',
+    access: 'signed-in',
     scopes: ['repository'],
     paging: 'count',
     source: 'routers/api/v1/repo/collaborators.go ListCollaborators',
@@ -237,5 +277,29 @@ export const userOperations = {
     access: 'reader',
     scopes: ['repository'],
     source: 'routers/api/v1/repo/collaborators.go GetRepoPermissions',
+  }),
+  checkCollaborator: defineOperation({
+    id: 'collaborator.check',
+    meaning: 'Tells whether an account is a collaborator: 204 or 404.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/collaborators/{collaborator}',
+    params: z.object({ ...inRepository, collaborator: text }),
+    success: 204,
+    errors: [404, 422],
+    access: 'signed-in',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/collaborators.go IsCollaborator',
+  }),
+  deleteCollaborator: defineOperation({
+    id: 'collaborator.delete',
+    meaning: 'Ends a collaboration; also says yes where there was none.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/collaborators/{collaborator}',
+    params: z.object({ ...inRepository, collaborator: text }),
+    success: 204,
+    errors: [403, 404, 422],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/collaborators.go DeleteCollaborator',
   }),
 } as const;
