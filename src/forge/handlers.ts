@@ -17,6 +17,7 @@ import { organizationHandlers } from './organizations.ts';
 import { pullMergeHandlers } from './pull-merge.ts';
 import { pullHandlers } from './pulls.ts';
 import { repositoryHandlers } from './repositories.ts';
+import { runnerHandlers } from './runners.ts';
 import { starHandlers } from './stars.ts';
 import { tokenHandlers } from './tokens.ts';
 import { userHandlers } from './users.ts';
@@ -40,6 +41,7 @@ export const handlers: Handlers = {
   ...milestoneHandlers,
   ...organizationHandlers,
   ...repositoryHandlers,
+  ...runnerHandlers,
   ...starHandlers,
   ...tokenHandlers,
   ...instanceHandlers,

@@ -61,7 +61,7 @@ function archived(target: { repository: RepositoryRow; owner: UserRow }): ForgeP
   return new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
 }
 
-const closedToPublicOnly = /^\/(notifications|user\/(hooks|applications|settings|emails))/;
+const closedToPublicOnly = /^\/(notifications|user\/(hooks|applications|settings|emails|actions))/;
 
 function guardScopes(operation: Operation, actor: Actor): void {
   if (!actor.scopes) return;
