@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ChangedFile, CommitEntry } from './branches.ts';
-import { Milestone } from './issues.ts';
+import { Milestone } from './milestones.ts';
 import { Label } from './labels.ts';
 import { defineOperation } from './operation.ts';
 import { Repository } from './repositories.ts';
