@@ -23,4 +23,6 @@ export type Subject = {
   /** Id of the comment that an event is about. */
   readonly comment?: number;
   readonly organization?: string;
+  /** Id of the notification thread where the subject is one. */
+  readonly thread?: number;
 };
