@@ -1,0 +1,120 @@
+import { operations } from '../contract/operations.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Client } from './client.ts';
+
+/** `since` absent: the Gitea line never had it. */
+type Since = { readonly since?: readonly [number, number]; readonly forgejo: boolean; readonly what: string };
+
+/**
+ * What some forges can do and others cannot. `since` is the first release of the Gitea line, `forgejo` whether the
+ * Forgejo line has it. Source: forge `modules/structs/`,
+ * `modules/webhook/type.go` at the tags v1.21.0 to v1.26.0, the baseline, and Forgejo's tree.
+ */
+const table = {
+  contents_ext: { since: [1, 25], forgejo: false, what: 'the extended contents operation' },
+  code_unit: { since: [1, 25], forgejo: false, what: 'switching the code of a repository off' },
+  hook_names: { since: [1, 26], forgejo: false, what: 'names of hooks' },
+  content_version: { since: [1, 26], forgejo: false, what: 'versions of the text of issues' },
+  runner_disabled: { since: [1, 26], forgejo: false, what: 'switching runners off' },
+  branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch by the API' },
+  branch_name_filter: { since: [1, 27], forgejo: false, what: 'filtering branches by name' },
+  bypass_allowlist: { since: [1, 27], forgejo: false, what: 'the bypass list of branch protections' },
+  issue_projects: { since: [1, 27], forgejo: false, what: 'projects of issues' },
+  team_visibility: { since: [1, 27], forgejo: false, what: 'visibility of teams' },
+  token_self: { since: [1, 27], forgejo: false, what: 'asking for the token that is used' },
+  pull_sync_commits: {
+    since: [1, 27],
+    forgejo: false,
+    what: 'the commits before and after a push to a pull request',
+  },
+  branch_protection_priority: { since: [1, 23], forgejo: false, what: 'the priority of branch protections' },
+  force_push_protection: { since: [1, 23], forgejo: false, what: 'force-push lists of branch protections' },
+  block_admin_merge_override: {
+    since: [1, 23],
+    forgejo: false,
+    what: 'holding administrators to a protection',
+  },
+  status_events: { since: [1, 23], forgejo: false, what: 'the hook event status' },
+  workflow_job_events: { since: [1, 24], forgejo: false, what: 'the hook event workflow_job' },
+  workflow_run_events: { since: [1, 25], forgejo: false, what: 'the hook event workflow_run' },
+  pull_reviewers_on_create: {
+    since: [1, 23],
+    forgejo: false,
+    what: 'naming reviewers when a pull request is made',
+  },
+  branch_filter_all_refs: {
+    since: [1, 25],
+    forgejo: false,
+    what: 'branch filters on tags, create and delete',
+  },
+  authorization_hidden: { since: [1, 27], forgejo: false, what: 'hiding the authorization header of hooks' },
+  apply_to_admins: { forgejo: true, what: 'the member apply_to_admins of branch protections' },
+  label_delete_by_name: { forgejo: true, what: 'removing a label by its name' },
+  action_run_events: { forgejo: true, what: 'hook events action_run_failure, _recover and _success' },
+} as const satisfies Record<string, Since>;
+
+/** One thing that a forge can or cannot do. Code asks for this, never for a product or a version. */
+export type Capability = keyof typeof table;
+
+/** Every capability there is. */
+export const capabilityNames = Object.keys(table) as readonly Capability[];
+
+/** What one forge can do. */
+export type Capabilities = {
+  /** As the forge reports it, for messages. */
+  readonly version: string;
+  readonly has: Readonly<Record<Capability, boolean>>;
+};
+
+/**
+ * Returns what a forge of this version can do. Forgejo tells itself by `+gitea-`; what follows there says nothing of newer
+ * features. A version that cannot be read counts as the baseline: what it lacks is then told by its own answers.
+ */
+export function capabilitiesOf(version: string): Capabilities {
+  const isForgejo = version.includes('+gitea-');
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  const release = major === undefined ? undefined : ([Number(major), Number(minor)] as const);
+  const has = Object.entries(table).map(([name, row]: [string, Since]) => {
+    if (isForgejo) return [name, row.forgejo];
+    if (row.since === undefined) return [name, false];
+    return [name, release === undefined || !isBefore(release, row.since)];
+  });
+  return { version, has: Object.fromEntries(has) as Record<Capability, boolean> };
+}
+
+function isBefore(release: readonly [number, number], since: readonly [number, number]): boolean {
+  return release[0] < since[0] || (release[0] === since[0] && release[1] < since[1]);
+}
+
+/**
+ * Asks a forge what it can do: its version, and where that is hidden, its settings, of which one member tells Gitea from
+ * Forgejo. One request, seldom two.
+ */
+export async function findCapabilities(client: Client): Promise<Capabilities> {
+  try {
+    const { version } = await client.call(operations.getVersion, {});
+    if (/^v?\d+\.\d+/.test(version)) return capabilitiesOf(version);
+    const settings = await client.call(operations.getApiSettings, {});
+    const isForgejo = typeof settings.default_max_response_size !== 'number';
+    const found = capabilitiesOf(isForgejo ? '0.0.0+gitea-0' : '');
+    return { ...found, version: version || 'of a hidden version' };
+  } catch (cause) {
+    if (cause instanceof ReeveError && cause.code === 'forge-not-found') {
+      throw new ReeveError(
+        'settings',
+        `FORGE_URL is no forge: it has no /api/v1/version (${messageOf(cause)})`,
+        {
+          cause,
+        },
+      );
+    }
+    throw cause;
+  }
+}
+
+/** Returns why a change that needs these cannot be made on this forge, or undefined where it can. */
+export function lackOf(capabilities: Capabilities, needed: readonly Capability[]): string | undefined {
+  const missing = needed.filter((name) => !capabilities.has[name]);
+  if (missing.length === 0) return undefined;
+  return `this forge (${capabilities.version}) does not know ${missing.map((name) => table[name].what).join(' and ')}`;
+}

@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Capability, capabilitiesOf, findCapabilities, lackOf } from '../../src/client/capabilities.ts';
+import { createClient } from '../../src/client/client.ts';
+import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
+
+describe('what a version can do', () => {
+  const cases: readonly [string, Capability, boolean][] = [
+    ['1.27.0', 'bypass_allowlist', true],
+    ['1.27.0+dev-1277-g9d3f04eb7e', 'bypass_allowlist', true],
+    ['1.26.3', 'bypass_allowlist', false],
+    ['1.26.3', 'hook_names', true],
+    ['1.25.4', 'hook_names', false],
+    ['1.25.4', 'contents_ext', true],
+    ['1.24.0', 'contents_ext', false],
+    ['1.22.6', 'branch_protection_priority', false],
+    ['2.0.0', 'runner_disabled', true],
+    ['1.27.0', 'apply_to_admins', false],
+    ['15.0.3+gitea-1.22.0', 'bypass_allowlist', false],
+    ['15.0.3+gitea-1.22.0', 'status_events', false],
+    ['15.0.3+gitea-1.22.0', 'apply_to_admins', true],
+    ['17.0.0-dev-1024-abc+gitea-1.22.0', 'label_delete_by_name', true],
+    ['', 'bypass_allowlist', true],
+  ];
+
+  it.each(cases)('%s, %s: %s', (version, capability, expected) => {
+    expect(capabilitiesOf(version).has[capability]).toBe(expected);
+  });
+
+  it('says in words what is lacking, and nothing where all is there', () => {
+    expect(lackOf(capabilitiesOf('1.25.0'), ['contents_ext', 'hook_names'])).toBe(
+      'this forge (1.25.0) does not know names of hooks',
+    );
+    expect(lackOf(capabilitiesOf('1.27.0'), ['contents_ext', 'hook_names'])).toBeUndefined();
+  });
+});
+
+describe('asking a forge', () => {
+  let server: BareServer;
+  afterEach(() => server.close());
+
+  async function askWith(answers: Readonly<Record<string, unknown>>) {
+    server = await startBareServer((request, reply) => {
+      const answer = answers[request.path.replace('/api/v1', '')];
+      json(reply, answer ?? { message: 'not found' }, answer === undefined ? 404 : 200);
+    });
+    const client = createClient({ url: server.url });
+    return { found: await findCapabilities(client), client };
+  }
+
+  it('takes one request where the version is told', async () => {
+    const { found, client } = await askWith({ '/version': { version: '1.26.3' } });
+
+    expect(found.has.hook_names).toBe(true);
+    expect(found.has.bypass_allowlist).toBe(false);
+    expect(client.requests).toBe(1);
+  });
+
+  it('tells the two lines apart by their settings where the version is hidden', async () => {
+    const settings = { max_response_items: 50, default_paging_num: 30 };
+    const forgejo = await askWith({ '/version': { version: 'hidden' }, '/settings/api': settings });
+    await server.close();
+    const gitea = await askWith({
+      '/version': { version: 'hidden' },
+      '/settings/api': { ...settings, default_max_response_size: 104_857_600 },
+    });
+
+    expect(forgejo.found.has.apply_to_admins).toBe(true);
+    expect(gitea.found.has.apply_to_admins).toBe(false);
+    expect(gitea.found.has.hook_names).toBe(true);
+  });
+
+  it('says that an address without an API is no forge', async () => {
+    await expect(askWith({})).rejects.toMatchObject({ code: 'settings' });
+  });
+});
