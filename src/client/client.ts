@@ -152,7 +152,8 @@ export function createClient(options: ClientOptions): Client {
       // 205 comes with a body that fetch does not hand out; whoever needs it reads the resource again.
       if (operation.response === undefined || answer.status === 205) return undefined;
       const where = `${operation.method} ${operation.path}`;
-      const parsed = operation.response.safeParse(parseAnswer(answer.text, where));
+      const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where);
+      const parsed = operation.response.safeParse(said);
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
       throw new ReeveError(

@@ -57,6 +57,24 @@ export const FileResponse = resource(
 );
 export type FileResponse = z.output<typeof FileResponse>;
 
+/** The same for several files: one entry each, `null` for those removed. */
+export const FilesResponse = FileResponse.omit({ content: true }).extend({
+  files: z.array(ContentsEntry.nullable()).nullish(),
+});
+export type FilesResponse = z.output<typeof FilesResponse>;
+
+/** One of several things that a commit does. */
+export const ChangeFile = z.strictObject({
+  /** create, update, upload (either), rename or delete. */
+  operation: text,
+  path: text,
+  /** base64. */
+  content: text.optional(),
+  sha: text.optional(),
+  from_path: text.optional(),
+});
+export type ChangeFile = z.output<typeof ChangeFile>;
+
 const person = z.strictObject({ name: text.optional(), email: text.optional() }).optional();
 const writing = {
   message: text.optional(),
@@ -112,6 +130,20 @@ export const contentsOperations = {
     access: 'writer',
     scopes: ['repository'],
     source: 'routers/api/v1/repo/file.go CreateFile',
+  }),
+  changeFiles: defineOperation({
+    id: 'contents.change',
+    meaning: 'Commits changes of several files at once.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/contents',
+    params: z.object(inRepository),
+    body: z.strictObject({ ...writing, files: z.array(ChangeFile) }),
+    success: 201,
+    response: FilesResponse,
+    errors: [403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go ChangeFiles',
   }),
   updateFile: defineOperation({
     id: 'contents.update',

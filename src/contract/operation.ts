@@ -47,6 +47,8 @@ export type Operation = {
   readonly success: number;
   /** Absent: the answer has no body. */
   readonly response?: z.ZodType;
+  /** The answer is plain text; absent: JSON. */
+  readonly media?: 'text';
   readonly errors: readonly number[];
   readonly access: Access;
   readonly scopes: readonly ScopeCategory[];

@@ -1,6 +1,7 @@
 import { accountOperations } from './accounts.ts';
 import { attachmentOperations } from './attachments.ts';
 import { branchOperations } from './branches.ts';
+import { commitOperations } from './commits.ts';
 import { contentsOperations } from './contents.ts';
 import { dependencyOperations } from './dependencies.ts';
 import { hookOperations } from './hooks.ts';
@@ -13,12 +14,14 @@ import { oauth2Operations } from './oauth2.ts';
 import type { Operation } from './operation.ts';
 import { organizationOperations } from './organizations.ts';
 import { protectionOperations } from './protections.ts';
+import { pullBranchOperations } from './pull-branches.ts';
 import { pullOperations } from './pulls.ts';
 import { repositoryOperations } from './repositories.ts';
 import { reviewOperations } from './reviews.ts';
 import { runnerOperations } from './runners.ts';
 import { statusOperations } from './statuses.ts';
 import { subscriptionOperations } from './subscriptions.ts';
+import { tagOperations } from './tags.ts';
 import { teamOperations } from './teams.ts';
 import { timeOperations } from './times.ts';
 import { transferOperations } from './transfers.ts';
@@ -37,10 +40,13 @@ export const operations = {
   ...transferOperations,
   ...wikiOperations,
   ...branchOperations,
+  ...tagOperations,
+  ...commitOperations,
   ...contentsOperations,
   ...labelOperations,
   ...issueOperations,
   ...pullOperations,
+  ...pullBranchOperations,
   ...reviewOperations,
   ...protectionOperations,
   ...statusOperations,

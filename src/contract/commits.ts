@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { CommitEntry } from './branches.ts';
+import { defineOperation } from './operation.ts';
+import { flag, inRepository, int, resource, text } from './shape.ts';
+import { User } from './users.ts';
+
+/** A commit by itself: as in a list, with the accounts behind its addresses and what it changes. */
+export const SingleCommit = CommitEntry.extend({
+  author: User.nullish(),
+  committer: User.nullish(),
+  /** `status` is added, removed or modified. */
+  files: z.array(resource({ filename: text }, { status: text })).nullish(),
+  stats: resource({}, { total: int, additions: int, deletions: int }).nullish(),
+});
+export type SingleCommit = z.output<typeof SingleCommit>;
+
+export const commitOperations = {
+  getCommit: defineOperation({
+    id: 'commit.get',
+    meaning: 'One commit by its id, or by a branch or tag; the parts not wanted are left out with `false`.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/git/commits/{sha}',
+    params: z.object({ ...inRepository, sha: text }),
+    query: z.object({ stat: flag.optional(), verification: flag.optional(), files: flag.optional() }),
+    success: 200,
+    response: SingleCommit,
+    errors: [404, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/commits.go GetSingleCommit',
+  }),
+} as const;
