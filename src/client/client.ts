@@ -13,7 +13,7 @@ import { type Answer, parseAnswer, readText } from './answer.ts';
 import { authorizationOf, type Credentials } from './credentials.ts';
 import { failureOf, unreachable } from './failure.ts';
 import { createLimiter } from './limiter.ts';
-import { eachPage } from './paging.ts';
+import { eachItem, eachPage, type ListPage } from './paging.ts';
 
 /** One item of a list answer. */
 export type ItemOf<O extends Operation> =
@@ -31,6 +31,12 @@ export interface Client {
   send(operation: Operation, input: AnyInput): Promise<unknown>;
   /** Yields the items of a paged list, page by page, in the forge's order. */
   items<O extends Operation>(operation: O, input: InputOf<O>): AsyncGenerator<ItemOf<O>>;
+  /** Yields the pages of a paged list, from page `from` (default 1) on. */
+  pages<O extends Operation>(
+    operation: O,
+    input: InputOf<O>,
+    from?: number,
+  ): AsyncGenerator<ListPage<ItemOf<O>>>;
   /** Requests sent so far, retries and redirects included. */
   readonly requests: number;
   /** Returns a client that shares everything with this one but counts its own requests. */
@@ -165,6 +171,11 @@ export function createClient(options: ClientOptions): Client {
     const send = async (operation: Operation, input: AnyInput): Promise<unknown> =>
       read(operation, await exchange(operation, input));
 
+    const askPage = (operation: Operation) => async (page: AnyInput) => {
+      const answer = await exchange(operation, page);
+      return { answer, value: read(operation, answer) };
+    };
+
     return {
       get requests() {
         return requests;
@@ -173,10 +184,9 @@ export function createClient(options: ClientOptions): Client {
       call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,
       send,
       items: (operation, input) =>
-        eachPage(operation, input as AnyInput, async (page) => {
-          const answer = await exchange(operation, page);
-          return { answer, value: read(operation, answer) };
-        }) as AsyncGenerator<never>,
+        eachItem(operation, input as AnyInput, askPage(operation)) as AsyncGenerator<never>,
+      pages: (operation, input, from) =>
+        eachPage(operation, input as AnyInput, askPage(operation), from) as AsyncGenerator<never>,
       counted: create,
     };
   };

@@ -5,8 +5,20 @@ import type { Answer } from './answer.ts';
 const maxPages = 2_000;
 const itemsPerPage = 50;
 
+/** One page of a list. `total` is the length of the whole list, where the forge tells it. */
+export type ListPage<Item = unknown> = {
+  readonly page: number;
+  readonly items: readonly Item[];
+  readonly total: number | undefined;
+};
+
+/** Yields the items of a list over all its pages. */
+export async function* eachItem(...given: Parameters<typeof eachPage>): AsyncGenerator<unknown> {
+  for await (const { items } of eachPage(...given)) yield* items;
+}
+
 /**
- * Yields the items of a list over all its pages.
+ * Yields the pages of a list, from the given one on.
  *
  * The `Link` header is never followed: it is absolute on the forge's configured address, which may not be the one we
  * use. Only the presence of `rel="next"` is read; the next request is our own. Without `Link` the total decides, and
@@ -16,22 +28,24 @@ export async function* eachPage(
   operation: Operation,
   input: AnyInput,
   ask: (input: AnyInput) => Promise<{ answer: Answer; value: unknown }>,
-): AsyncGenerator<unknown> {
+  from = 1,
+): AsyncGenerator<ListPage> {
   if (operation.paging === undefined) {
-    yield* itemsOf((await ask(input)).value);
+    yield { page: 1, items: itemsOf((await ask(input)).value), total: undefined };
     return;
   }
-  let seen = 0;
+  const limit = Number(input.query?.limit ?? itemsPerPage);
+  let seen = (from - 1) * limit;
   let previous = '';
-  for (let page = 1; ; page += 1) {
+  for (let page = from; ; page += 1) {
     if (page > maxPages) throw stuck(operation, `more than ${maxPages} pages`);
-    const { answer, value } = await ask({ ...input, query: { limit: itemsPerPage, ...input.query, page } });
+    const { answer, value } = await ask({ ...input, query: { ...input.query, limit, page } });
     const items = itemsOf(value);
     if (items.length > 0 && answer.text === previous)
       throw stuck(operation, `page ${page} repeats the one before`);
     previous = answer.text;
     seen += items.length;
-    yield* items;
+    yield { page, items, total: totalOf(answer, value) };
     if (!goesOn(answer, value, items.length, seen)) return;
   }
 }
@@ -39,9 +53,14 @@ export async function* eachPage(
 function goesOn(answer: Answer, value: unknown, count: number, seen: number): boolean {
   const link = answer.headers.get('link');
   if (link !== null) return /rel="?next"?/.test(link);
-  const total = Number(answer.headers.get('x-total-count') ?? totalIn(value) ?? Number.NaN);
-  if (!Number.isNaN(total) && seen >= total) return false;
+  const total = totalOf(answer, value);
+  if (total !== undefined && seen >= total) return false;
   return count > 0;
+}
+
+function totalOf(answer: Answer, value: unknown): number | undefined {
+  const total = Number(answer.headers.get('x-total-count') ?? totalIn(value) ?? Number.NaN);
+  return Number.isNaN(total) ? undefined : total;
 }
 
 function totalIn(value: unknown): unknown {
