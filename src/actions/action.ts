@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Capability } from '../client/capabilities.ts';
 import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
 import type { SubjectKind } from '../contract/subject.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
@@ -37,6 +38,10 @@ export type Action<Arguments = unknown> = {
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
   /** Returns why the forge's answer to a write does not show the change, where it drops things in silence. */
   readonly confirm?: (change: Change, answer: unknown) => string | undefined;
+  /** Keeps in the memory what cannot be read back, once the answer to a write has shown the change. */
+  readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
+  /** Arguments that not every forge can take, as paths (`hooks.name`; lists are passed through), for `reeve check`. */
+  readonly requires?: Readonly<Record<string, Capability>>;
 };
 
 /** Returns its argument as a row of the table of actions. */

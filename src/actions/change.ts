@@ -1,3 +1,4 @@
+import type { Capability } from '../client/capabilities.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import type { FactRequest } from '../facts/fact.ts';
 
@@ -29,4 +30,8 @@ export type Change = {
   readonly forgets?: readonly string[];
   /** Changes are applied in order of stage, then of appearance: 0 makes what others need, 1 is the rest, 2 removes. */
   readonly stage?: 0 | 1 | 2;
+  /** What the forge must be able to do; where it cannot, the change is refused before anything is sent. */
+  readonly requires?: readonly Capability[];
+  /** The answer does not show what was done: it is planned again from fresh reads after the write, too. */
+  readonly verify?: true;
 };

@@ -1,4 +1,5 @@
 import type { ActionMemory } from './memory.ts';
+import type { NamedSecrets } from './secrets.ts';
 
 /** What an action is told beside its arguments and the facts: for whom it plans, and what it may rely on. */
 export type PlanContext = {
@@ -9,6 +10,8 @@ export type PlanContext = {
   /** The account Reeve acts as; absent where no forge is there (a what-if). */
   readonly account?: { readonly id: number };
   readonly memory: ActionMemory;
+  /** Tells named secrets apart without their values; absent in a what-if, which knows none. */
+  readonly secrets?: Pick<NamedSecrets, 'fingerprint'>;
   /** The run's instant. */
   readonly now: Date;
   /** Nothing will be written: the memory is not to be changed either. */

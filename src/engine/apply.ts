@@ -1,11 +1,12 @@
 import type { Change } from '../actions/change.ts';
+import { type NamedSecrets, namesSecret } from '../actions/secrets.ts';
 import type { Client } from '../client/client.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { refuseEscape } from './bounds.ts';
-import type { PlannedChange, Wish } from './plan.ts';
+import { levelOf, type PlannedChange, type Wish } from './plan.ts';
 import type { Outcome } from './record.ts';
 
 /** What became of the changes. */
@@ -31,8 +32,10 @@ export async function applyPlan(options: {
   changes: readonly PlannedChange[];
   facts: Facts;
   client: Client;
+  /** Absent: a change that names a secret fails. */
+  secrets?: NamedSecrets;
 }): Promise<Applied> {
-  const { facts, client } = options;
+  const { facts, client, secrets } = options;
   const outcomes = new Map<string, Outcome>();
   const sent = new Map<string, AnyInput>();
   const failedSteps = new Set<Wish>();
@@ -59,9 +62,12 @@ export async function applyPlan(options: {
   }
 
   function fail(planned: PlannedChange, error: unknown): void {
-    settle(planned, 'failed', messageOf(error));
+    settle(planned, 'failed', withoutSecrets(messageOf(error)));
     for (const wish of planned.wishes) failedSteps.add(wish);
-    if (error instanceof ReeveError && error.retryable) retry ??= error;
+    if (error instanceof ReeveError && error.retryable) {
+      const { code, retryAfterMs, status } = error;
+      retry ??= new ReeveError(code, withoutSecrets(error.message), { retryAfterMs, status });
+    }
   }
 
   async function writeTogether(group: readonly PlannedChange[]): Promise<void> {
@@ -82,11 +88,40 @@ export async function applyPlan(options: {
       }
       for (const planned of open) {
         if (unshown.includes(planned)) fail(planned, new Error(unconfirmed(planned, answer)));
-        else settle(planned, 'applied');
+        else if (!(await isSo(planned)))
+          fail(planned, new Error('the forge took the request, yet it is not so'));
+        else {
+          await keep(planned, answer);
+          settle(planned, 'applied');
+        }
       }
     } catch (error) {
       for (const planned of group) if (!outcomes.has(planned.id)) fail(planned, error);
     }
+  }
+
+  /** Where the answer shows nothing, what is read afterwards decides. */
+  async function isSo(planned: PlannedChange): Promise<boolean> {
+    const { verify, reads } = planned.change;
+    return !verify || (await planAgain(planned, facts.fresh(reads ?? []))) === undefined;
+  }
+
+  async function keep({ change, wishes }: PlannedChange, answer: unknown): Promise<void> {
+    const [wish] = wishes;
+    await wish?.action.remember?.(change, answer, wish.context);
+  }
+
+  function withoutSecrets(text: string): string {
+    return secrets?.hide(text) ?? text;
+  }
+
+  /** The choke point of secrets: their values go into requests that the operator's own rules ask for, nowhere else. */
+  function reveal(group: readonly PlannedChange[], input: AnyInput): AnyInput {
+    if (!namesSecret(input.body)) return input;
+    if (secrets === undefined || group.some((planned) => levelOf(planned) !== 'operator')) {
+      throw new ReeveError('forge-forbidden', 'only rules of the operator may name secrets');
+    }
+    return secrets.reveal(input);
   }
 
   /** Plans again from fresh reads and keeps what is still missing; the rest is settled as it was found. */
@@ -124,7 +159,7 @@ export async function applyPlan(options: {
       throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
     wrote = true;
     for (const planned of group) sent.set(planned.id, input);
-    const answer = await client.send(operation, input);
+    const answer = await client.send(operation, reveal(group, input));
     facts.forget(group.flatMap((planned) => planned.change.forgets ?? []));
     return answer;
   }

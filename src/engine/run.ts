@@ -1,5 +1,7 @@
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
+import type { NamedSecrets } from '../actions/secrets.ts';
+import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
 import { fillPath } from '../contract/operation.ts';
@@ -12,6 +14,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { type Applied, applyPlan, inputOf, together } from './apply.ts';
+import { refuseLacking } from './lacking.ts';
 import { makePlan, type PlannedChange, type Wish } from './plan.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
 
@@ -32,6 +35,10 @@ export type RunInput = {
   readonly account?: { readonly id: number };
   /** What actions know beyond the run; absent: it ends with the run. */
   readonly memory?: ActionMemory;
+  /** Values that rules of the operator may name; absent in a what-if, which knows none. */
+  readonly secrets?: NamedSecrets;
+  /** Tells what the forge can do, asked when a change needs more than every forge has; absent: everything. */
+  readonly capabilities?: () => Promise<Capabilities>;
   readonly now: Date;
   /** A clock that never goes back, for durations. */
   readonly nowMs: () => number;
@@ -68,11 +75,17 @@ async function run(input: RunInput): Promise<Ran> {
   const unknown = evaluated.find(({ retry }) => retry)?.retry;
 
   // What could not be known for the forge's sake is asked again later; a half-known event writes nothing.
-  const plan = makePlan(unknown ? [] : evaluated.flatMap(({ wishes }) => wishes));
+  const made = makePlan(unknown ? [] : evaluated.flatMap(({ wishes }) => wishes));
+  const plan = await refuseLacking(made, input.capabilities);
   const writes = plan.changes.filter((planned) => maySend(planned, input));
   const shown = await recordChanges(plan.changes, input.facts);
   const applied: Applied = input.client
-    ? await applyPlan({ changes: writes, facts: input.facts, client: input.client })
+    ? await applyPlan({
+        changes: writes,
+        facts: input.facts,
+        client: input.client,
+        ...(input.secrets ? { secrets: input.secrets } : {}),
+      })
     : { outcomes: [], sent: new Map() };
 
   const record: Run = {
@@ -104,6 +117,7 @@ function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): Pl
     level: rule.level,
     ...(input.account ? { account: input.account } : {}),
     memory,
+    ...(input.secrets ? { secrets: input.secrets } : {}),
     now: input.now,
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
