@@ -5,9 +5,11 @@ import { repositories } from './migrations/002-repositories.ts';
 import { issues } from './migrations/003-issues.ts';
 import { hooks } from './migrations/004-hooks.ts';
 import { runners } from './migrations/005-runners.ts';
+import { memberships } from './migrations/006-memberships.ts';
+import { conversation } from './migrations/007-conversation.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
-const migrations = [accounts, repositories, issues, hooks, runners];
+const migrations = [accounts, repositories, issues, hooks, runners, conversation];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
 export type Value = SQLInputValue | boolean | undefined;

@@ -237,3 +237,40 @@ export type HookTaskRow = {
   readonly created_at: Seconds;
   readonly delivered_at: Seconds;
 };
+
+/** A repository that was offered to a new owner, who has not answered yet. */
+export type TransferRow = {
+  readonly repo_id: number;
+  readonly doer_id: number;
+  readonly recipient_id: number;
+  /** JSON list of team ids. */
+  readonly team_ids: string;
+  readonly created_at: Seconds;
+};
+
+/** A program that people sign in to, without its secret. */
+export type OAuth2ApplicationRow = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly client_id: string;
+  /** SHA-256 of the secret, hex. */
+  readonly secret_digest: string;
+  readonly is_confidential: Bit;
+  readonly skip_secondary_authorization: Bit;
+  /** JSON list. */
+  readonly redirect_uris: string;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** What a person has allowed a program. */
+export type OAuth2GrantRow = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly application_id: number;
+  /** As it was asked for: words separated by spaces. */
+  readonly scope: string;
+  readonly nonce: string;
+  readonly created_at: Seconds;
+};
