@@ -9,7 +9,7 @@ import { memberships } from './migrations/006-memberships.ts';
 import { conversation } from './migrations/007-conversation.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
-const migrations = [accounts, repositories, issues, hooks, runners, conversation];
+const migrations = [accounts, repositories, issues, hooks, runners, memberships, conversation];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
 export type Value = SQLInputValue | boolean | undefined;

@@ -9,6 +9,7 @@ import { forkPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import { watchRepository } from './watches.ts';
 
 /** Forks: a repository's copy in another account, with all branches and tags. */
 export const forkHandlers = defineHandlers({
@@ -39,7 +40,7 @@ async function forkRepository(
   }: { holder: UserRow; actor: UserRow; name?: string | undefined },
 ): Promise<RepositoryRow> {
   const { db, git } = context;
-  const row = db.transaction(() => insertFork(context, source, holder, name));
+  const row = db.transaction(() => insertFork(context, source, { holder, actor }, name));
   try {
     await git.copy(source.repository.id, row.id);
   } catch (error) {
@@ -55,7 +56,7 @@ async function forkRepository(
 function insertFork(
   context: ForgeContext,
   { repository }: RepositoryTarget,
-  holder: UserRow,
+  { holder, actor }: { readonly holder: UserRow; readonly actor: UserRow },
   name: string,
 ): RepositoryRow {
   const { db, clock } = context;
@@ -68,9 +69,9 @@ function insertFork(
   const now = secondsOf(clock());
   const { lastId } = db.run(
     `INSERT INTO repositories (owner_id, name, lower_name, description, website, default_branch, object_format,
-       is_private, is_empty, fork_id, size, num_branches, num_watches, created_at, updated_at)
+       is_private, is_empty, fork_id, size, num_branches, created_at, updated_at)
      SELECT ?, ?, ?, description, website, default_branch, object_format, is_private, is_empty, id, size, num_branches,
-       1, ?, ? FROM repositories WHERE id = ?`,
+       ?, ? FROM repositories WHERE id = ?`,
     holder.id,
     name,
     name.toLowerCase(),
@@ -78,6 +79,7 @@ function insertFork(
     now,
     repository.id,
   );
+  watchRepository(context, actor.id, lastId);
   return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
 }
 

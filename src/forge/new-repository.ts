@@ -8,6 +8,7 @@ import { repositoryPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { noReplyAddress, toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import { watchRepository } from './watches.ts';
 
 /** What a repository is made from. */
 export type NewRepository = {
@@ -35,7 +36,7 @@ export async function createRepository(
   if (wanted.readme && wanted.auto_init && wanted.readme !== 'Default') {
     throw new ForgeProblem(400, `readme template does not exist, available templates: [Default]`);
   }
-  const repository = db.transaction(() => insertRepository(context, owner, wanted, branch));
+  const repository = db.transaction(() => insertRepository(context, { owner, actor }, wanted, branch));
   try {
     await git.create(repository.id, {
       defaultBranch: branch,
@@ -57,7 +58,7 @@ export async function createRepository(
 
 function insertRepository(
   context: ForgeContext,
-  owner: UserRow,
+  { owner, actor }: { readonly owner: UserRow; readonly actor: UserRow },
   wanted: NewRepository,
   branch: string,
 ): RepositoryRow {
@@ -70,7 +71,7 @@ function insertRepository(
   const now = secondsOf(clock());
   const { lastId } = db.run(
     `INSERT INTO repositories (owner_id, name, lower_name, description, default_branch, object_format, is_private,
-       is_template, num_watches, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+       is_template, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     owner.id,
     wanted.name,
     wanted.name.toLowerCase(),
@@ -84,6 +85,7 @@ function insertRepository(
   );
   for (const label of labelSet(wanted.issue_labels))
     insertLabel(context, { column: 'repo_id', id: lastId }, label);
+  watchRepository(context, actor.id, lastId);
   return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
 }
 
