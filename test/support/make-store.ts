@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** Opens a store of its own in a temporary folder, which `close` removes. */
+export async function makeStore(
+  options: { clock?: { now(): Date } } = {},
+): Promise<{ store: Store; path: string; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-store-'));
+  const path = join(folder, 'reeve.db');
+  const store = await openSqliteStore({ path, role: 'worker', ...options });
+  return {
+    store,
+    path,
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
