@@ -195,7 +195,10 @@ export function parseEvent(eventType: string, payload: unknown): Event {
     activity: activityOf(eventType, family, payload),
     payload,
     repository,
-    subject: row && repository ? subjectOf(row.subject, repository, payload) : undefined,
+    subject:
+      row && repository
+        ? { ...subjectOf(row.subject, repository, payload), ...reviewOf(eventType, payload) }
+        : undefined,
     ownerId: ownerIdOf(family, payload),
     sender: senderOf(payload.sender),
   };
@@ -243,6 +246,19 @@ function subjectOf(kind: SubjectKind, repository: RepositoryRef, payload: Record
     return { kind, repository, ref, ...(moved ? { range: { before, after } } : {}) };
   }
   return { kind: 'repository', repository };
+}
+
+const stateOfReview: Readonly<Record<string, string>> = {
+  pull_request_review_approved: 'APPROVED',
+  pull_request_review_rejected: 'REQUEST_CHANGES',
+  pull_request_review_comment: 'COMMENT',
+};
+
+/** Payloads of reviews have no id of the review: who gave it and which it was is all there is to find it by. */
+function reviewOf(eventType: string, payload: Record<string, unknown>): Pick<Subject, 'review'> {
+  const state = stateOfReview[eventType];
+  const reviewer = senderOf(payload.sender);
+  return state !== undefined && reviewer ? { review: { reviewer: reviewer.id, state } } : {};
 }
 
 function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>): number | undefined {

@@ -22,6 +22,8 @@ export type Subject = {
   readonly range?: { readonly before: string; readonly after: string };
   /** Id of the comment that an event is about. */
   readonly comment?: number;
+  /** Whose review of which state an event is about; payloads have no id of it. */
+  readonly review?: { readonly reviewer: number; readonly state: string };
   readonly organization?: string;
   /** Id of the notification thread where the subject is one. */
   readonly thread?: number;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import type { Subject } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
@@ -133,9 +134,15 @@ const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
 
 function standIn(name: string, payload: Readonly<Record<string, unknown>> = {}): unknown {
   if (standIns.has(name)) return payload[name] ?? undefined;
-  if (name !== 'labels') return undefined;
   const carrier = payload.pull_request ?? payload.issue;
-  return typeof carrier === 'object' && carrier !== null && 'labels' in carrier
-    ? (carrier.labels ?? [])
-    : undefined;
+  if (name === 'head') return headIn(carrier) ?? headIn({ head: { sha: payload.after } });
+  if (typeof carrier !== 'object' || carrier === null) return undefined;
+  if (name === 'labels') return 'labels' in carrier ? (carrier.labels ?? []) : undefined;
+  if (name === 'milestone') return 'milestone' in carrier ? carrier.milestone : undefined;
+  return undefined;
+}
+
+function headIn(carrier: unknown): { sha: string } | undefined {
+  const sides = z.object({ head: z.object({ sha: z.string() }) }).safeParse(carrier);
+  return sides.success ? sides.data.head : undefined;
 }

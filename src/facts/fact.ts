@@ -46,8 +46,12 @@ export type Fact = {
   /** Requests it costs with one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
+  /** Returns what rules may see of a value that are not the operator's. Absent: all of it. */
+  readonly reduce?: (value: unknown, subject: Subject) => unknown;
   /** Completes what a facts file may write shorter (a label by its name alone). Absent: values are taken as written. */
   readonly complete?: (written: unknown) => unknown;
+  /** Returns what rules that are not the operator's see of a value. Absent: all of it. */
+  readonly narrow?: (value: unknown, subject: Subject) => unknown;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<unknown>;
 };
 

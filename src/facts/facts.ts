@@ -1,13 +1,37 @@
+import { attachments } from './attachments.ts';
 import { branch } from './branch.ts';
+import { branchProtections } from './branch-protections.ts';
+import { branches } from './branches.ts';
+import { collaborators } from './collaborators.ts';
 import { comment } from './comment.ts';
+import { comments } from './comments.ts';
+import { commits } from './commits.ts';
+import { compare } from './compare.ts';
+import { contents } from './contents.ts';
+import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
+import { head } from './head.ts';
+import { accountHooks, hooks } from './hooks.ts';
 import { issue } from './issue.ts';
 import { labelDefinitions } from './label-definitions.ts';
 import { labels } from './labels.ts';
+import { milestone } from './milestone.ts';
+import { notification } from './notification.ts';
+import { openPull } from './open-pull.ts';
+import { organization } from './organization.ts';
+import { ownIssues } from './own-issues.ts';
+import { ownLabels } from './own-labels.ts';
 import { pullRequest } from './pull-request.ts';
 import { repository } from './repository.ts';
 import { repositoryId } from './repository-id.ts';
+import { review } from './review.ts';
+import { reviews } from './reviews.ts';
+import { statuses } from './statuses.ts';
+import { tagProtections } from './tag-protections.ts';
+import { trackedTimes } from './tracked-times.ts';
+import { wiki } from './wiki.ts';
+import { wikiPages } from './wiki-pages.ts';
 
 /** Every fact that a condition or an action may ask for, the live subject among them. */
 export const facts: readonly Fact[] = [
@@ -20,6 +44,31 @@ export const facts: readonly Fact[] = [
   labels,
   labelDefinitions,
   files,
+  ownLabels,
+  dependencies,
+  trackedTimes,
+  attachments,
+  organization,
+  notification,
+  hooks,
+  accountHooks,
+  commits,
+  compare,
+  head,
+  statuses,
+  reviews,
+  review,
+  comments,
+  milestone,
+  branches,
+  branchProtections,
+  tagProtections,
+  collaborators,
+  contents,
+  wikiPages,
+  wiki,
+  openPull,
+  ownIssues,
 ];
 
 const byName = new Map(facts.map((fact) => [fact.name, fact]));

@@ -1,9 +1,9 @@
 import { ChangedFile } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
 import { list } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
-import { atIndex, inRepository } from './where.ts';
+import { comparePush } from './push-range.ts';
+import { atIndex } from './where.ts';
 
 /** The files that a pull request changes, or that a push changed. */
 export const files = defineFact({
@@ -29,26 +29,6 @@ async function ofPullRequest({ client, subject }: AskContext): Promise<ChangedFi
   return found;
 }
 
-/** The payload's own lists are cut after a few commits, so the two commits are compared. */
-async function ofPush({ client, subject, ask }: AskContext): Promise<readonly ChangedFile[]> {
-  if (subject.range === undefined) {
-    throw new ReeveError('forge-not-found', 'only a push has files: this event names no commits');
-  }
-  const { before, after } = subject.range;
-  if (isNothing(after)) return [];
-  const base = isNothing(before) ? await defaultBranch(ask) : before;
-  const compared = await client.call(operations.compare, {
-    params: { ...inRepository(subject), basehead: `${base}...${after}` },
-  });
-  return compared.files ?? [];
-}
-
-/** A new branch has no commit before: what it brings is what differs from the default branch. */
-async function defaultBranch(ask: AskContext['ask']): Promise<string> {
-  const repository = (await ask({ name: 'repository' })) as { default_branch?: string | null };
-  return repository.default_branch ?? 'main';
-}
-
-function isNothing(commit: string): boolean {
-  return /^0+$/.test(commit);
+async function ofPush(context: AskContext): Promise<readonly ChangedFile[]> {
+  return (await comparePush(context))?.files ?? [];
 }

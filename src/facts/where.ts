@@ -14,6 +14,11 @@ export function inRepository(subject: Subject): { owner: string; repo: string } 
   return { owner, repo: name };
 }
 
+/** Returns `{ org }`: the subject itself, else the owner of its repository, who may be a person. */
+export function inOrganization(subject: Subject): { org: string } {
+  return { org: subject.organization ?? repositoryOf(subject).owner };
+}
+
 /** Returns `{ owner, repo, index }` of an issue or pull request. */
 export function atIndex(subject: Subject): { owner: string; repo: string; index: number } {
   if (subject.index === undefined) throw new ReeveError('internal', `a ${subject.kind} has no number`);

@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import { Attachment, type Comment } from '../contract/issues.ts';
+import { operations } from '../contract/operations.ts';
+import { list, text } from '../contract/shape.ts';
+import { type AskContext, defineFact } from './fact.ts';
+import { atIndex, inRepository } from './where.ts';
+
+const Attached = Attachment.extend({ on: text });
+type Attached = z.output<typeof Attached>;
+
+/** The files attached to the issue or pull request, and to the comment that the event is about. */
+export const attachments = defineFact({
+  name: 'attachments',
+  meaning:
+    'The files attached to the issue or pull request (`on` is "issue"), and, where the event is about a comment, those attached to that comment (`on` is "comment"). A facts file may give names alone.',
+  shows: 'repository',
+  shape: list(Attached),
+  of: ['issue', 'pull_request'],
+  requests: 1,
+  example: 'attachments.exists(a, a.name.glob("*.{log,txt}"))',
+  complete: (written) =>
+    Array.isArray(written)
+      ? written.map((one, place) =>
+          typeof one === 'string' ? { id: place + 1, name: one, on: 'issue' } : { on: 'issue', ...one },
+        )
+      : written,
+  async ask(context) {
+    const [ofIssue, ofComment] = await Promise.all([onIssue(context), onComment(context)]);
+    return [...ofIssue, ...ofComment];
+  },
+});
+
+async function onIssue({ client, subject }: AskContext): Promise<readonly Attached[]> {
+  const found = await client.call(operations.listIssueAttachments, { params: atIndex(subject) });
+  return found.map((one) => ({ ...one, on: 'issue' }));
+}
+
+/** A comment names its files; each is asked for by itself, so that one that was taken away since is not counted. */
+async function onComment({ client, subject, ask }: AskContext): Promise<readonly Attached[]> {
+  if (subject.comment === undefined) return [];
+  const id = subject.comment;
+  const { assets } = (await ask({ name: 'comment' })) as Comment;
+  const found = await Promise.all(
+    assets.map((asset) =>
+      client.call(operations.getCommentAttachment, {
+        params: { ...inRepository(subject), id, attachment_id: asset.id },
+      }),
+    ),
+  );
+  return found.map((one) => ({ ...one, on: 'comment' }));
+}

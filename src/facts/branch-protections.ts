@@ -1,0 +1,19 @@
+import { operations } from '../contract/operations.ts';
+import { BranchProtection } from '../contract/protections.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** All branch protections of the repository, the winning ones first. */
+export const branchProtections = defineFact({
+  name: 'branch_protections',
+  meaning:
+    'All branch protections of the repository, in the order in which they win. Names in their lists are those that can read the repository now.',
+  shows: 'admin',
+  shape: list(BranchProtection),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'branch_protections.exists(p, p.rule_name == "main" && p.required_approvals > 0)',
+  ask: ({ client, subject }) =>
+    client.call(operations.listBranchProtections, { params: inRepository(subject) }),
+});

@@ -1,0 +1,23 @@
+import { Branch } from '../contract/branches.ts';
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** All branches of the repository, last committed first. */
+export const branches = defineFact({
+  name: 'branches',
+  meaning:
+    'All branches of the repository with their newest commit, last committed first; none while it is empty.',
+  shows: 'repository',
+  shape: list(Branch),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'branches.exists(b, b.name == "develop" && b.protected)',
+  async ask({ client, subject }) {
+    const found: Branch[] = [];
+    for await (const one of client.items(operations.listBranches, { params: inRepository(subject) }))
+      found.push(one);
+    return found;
+  },
+});

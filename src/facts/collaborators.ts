@@ -1,0 +1,23 @@
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { User } from '../contract/users.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** The collaborators of the repository; people who have access through a team or as owner are not among them. */
+export const collaborators = defineFact({
+  name: 'collaborators',
+  meaning:
+    'The collaborators of the repository; people who have access through a team or as owner are not among them.',
+  shows: 'admin',
+  shape: list(User),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'collaborators.exists(c, c.login == "release-bot")',
+  async ask({ client, subject }) {
+    const found: User[] = [];
+    const params = inRepository(subject);
+    for await (const one of client.items(operations.listCollaborators, { params })) found.push(one);
+    return found;
+  },
+});

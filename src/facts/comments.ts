@@ -1,0 +1,18 @@
+import { Comment } from '../contract/issues.ts';
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { atIndex } from './where.ts';
+
+/** The comments of the issue or pull request, oldest first. */
+export const comments = defineFact({
+  name: 'comments',
+  meaning:
+    'The comments of the issue or pull request, oldest first; those on lines of the diff are not among them.',
+  shows: 'repository',
+  shape: list(Comment),
+  of: ['issue', 'pull_request'],
+  requests: 1,
+  example: 'comments.exists(c, c.user.login == "ci" && c.body.startsWith("Coverage"))',
+  ask: ({ client, subject }) => client.call(operations.listComments, { params: atIndex(subject) }),
+});

@@ -1,0 +1,28 @@
+import { Compare } from '../contract/branches.ts';
+import { operations } from '../contract/operations.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** What lies between two branches or commits, counted from their merge base. */
+export const compare = defineFact({
+  name: 'compare',
+  meaning:
+    'The commits and files that the second of two branches or commits has and the first has not, counted from their merge base (`base...head`; `owner:branch` names a fork).',
+  // The head may be a fork that is somebody else's.
+  shows: 'beyond',
+  shape: Compare,
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  argument: 'base...head',
+  requests: 1,
+  example: 'compare("main...develop").total_commits > 0',
+  complete: (written) =>
+    typeof written === 'object' && written !== null && 'files' in written && Array.isArray(written.files)
+      ? { ...written, files: written.files.map(completeFile) }
+      : written,
+  ask: ({ client, subject }, basehead = '') =>
+    client.call(operations.compare, { params: { ...inRepository(subject), basehead } }),
+});
+
+function completeFile(file: unknown): unknown {
+  return typeof file === 'string' ? { filename: file, status: 'changed' } : file;
+}

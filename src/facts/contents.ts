@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { ContentsEntry } from '../contract/contents.ts';
+import { operations } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/pulls.ts';
+import { instant, int, text } from '../contract/shape.ts';
+import { ReeveError } from '../errors.ts';
+import { type AskContext, defineFact } from './fact.ts';
+import { isNothing } from './push-range.ts';
+import { inRepository } from './where.ts';
+
+/** A file of the repository with its text; a directory, link or submodule has none. */
+const File = z.object({
+  path: text,
+  /** file, dir, symlink, submodule. */
+  type: text,
+  /** The text, read as UTF-8; null for anything but a file, and for files above the forge's limit. */
+  content: text.nullable(),
+  /** Bytes. */
+  size: int.nullish(),
+  sha: text.nullish(),
+  last_commit_sha: text.nullish(),
+  last_commit_message: text.nullish(),
+  last_committer_date: instant.nullish(),
+  last_author_date: instant.nullish(),
+  lfs_oid: text.nullish(),
+  lfs_size: int.nullish(),
+});
+type File = z.output<typeof File>;
+
+/** One file of the repository by its path, as the subject's own branch has it; of a pull request, the branch it aims at. */
+export const contents = defineFact({
+  name: 'contents',
+  meaning:
+    'One file of the repository with its text and, where the forge tells it, its last commit; null where there is none. Read from the default branch, of a push from what it brought, of a pull request from the branch it aims at. A facts file may give the text alone.',
+  shows: 'repository',
+  shape: File.nullable(),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  argument: 'path',
+  requests: 1,
+  example: 'contents("CODEOWNERS") != null && contents("CODEOWNERS").content.contains("@acme/release")',
+  complete: (written) =>
+    typeof written === 'string' ? { path: '', type: 'file', content: written } : written,
+  async ask(context, path = '') {
+    const query = await refOf(context);
+    const params = { ...inRepository(context.subject), filepath: path };
+    const entry = (await extended(context, params, query)) ?? (await plain(context, params, query));
+    return entry === undefined ? null : toFile(entry, path);
+  },
+});
+
+type Params = { readonly owner: string; readonly repo: string; readonly filepath: string };
+/** Key of what was found out about the forge: it has the operation that tells the last commit too. */
+const hasExtended = 'forge/contents-ext';
+
+type Found = ContentsEntry | 'directory';
+
+/** Returns the branch or commit to read from; none is the default branch. */
+async function refOf({ subject, ask }: AskContext): Promise<{ ref?: string }> {
+  if (subject.kind === 'pull_request') {
+    const { base } = (await ask({ name: 'pull_request' })) as PullRequest;
+    return base ? { ref: base.ref } : {};
+  }
+  if (subject.kind !== 'branch') return {};
+  const { range, ref } = subject;
+  const pushed = range && !isNothing(range.after) ? range.after : undefined;
+  return pushed === undefined ? (ref === undefined ? {} : { ref }) : { ref: pushed };
+}
+
+/** A forge without this operation answers 404, as one with it does for a file that is not there: then the plain one decides. */
+async function extended(
+  { client, memory }: AskContext,
+  params: Params,
+  query: { ref?: string },
+): Promise<Found | undefined> {
+  const includes = 'file_content,lfs_metadata,commit_metadata,commit_message';
+  const answer = await unlessAbsent(
+    client.call(operations.getContentsExt, { params, query: { ...query, includes } }),
+  );
+  if (answer === undefined) return undefined;
+  memory.set(hasExtended, true);
+  return answer.file_contents ?? 'directory';
+}
+
+async function plain(
+  { client, memory }: AskContext,
+  params: Params,
+  query: { ref?: string },
+): Promise<Found | undefined> {
+  if (memory.get(hasExtended)) return undefined;
+  const answer = await unlessAbsent(client.call(operations.getContents, { params, query }));
+  return Array.isArray(answer) ? 'directory' : answer;
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+}
+
+function toFile(entry: Found, path: string): File {
+  if (entry === 'directory') return { path, type: 'dir', content: null };
+  const { encoding, content, ...rest } = entry;
+  const isText = entry.type === 'file' && encoding === 'base64' && typeof content === 'string';
+  return { ...rest, content: isText ? Buffer.from(content, 'base64').toString('utf8') : null };
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Branch } from '../contract/branches.ts';
+import { operations } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/pulls.ts';
+import type { Repository } from '../contract/repositories.ts';
+import { text } from '../contract/shape.ts';
+import { ReeveError } from '../errors.ts';
+import { type AskContext, defineFact } from './fact.ts';
+import { isNothing } from './push-range.ts';
+import { inRepository } from './where.ts';
+
+/** The commit that statuses of the subject are about. */
+export const head = defineFact({
+  name: 'head',
+  meaning:
+    'The newest commit of the subject: of a pull request its head, of a push what it brought, of a branch its tip, of a repository that of the default branch.',
+  shows: 'repository',
+  shape: z.object({ sha: text }),
+  of: ['pull_request', 'branch', 'repository'],
+  requests: 1,
+  example: 'head.sha != ""',
+  async ask(context) {
+    const sha = await headOf(context);
+    if (!sha || isNothing(sha)) throw new ReeveError('forge-not-found', 'there is no commit here');
+    return { sha };
+  },
+});
+
+async function headOf({ client, subject, ask }: AskContext): Promise<string | null | undefined> {
+  if (subject.kind === 'pull_request') {
+    return ((await ask({ name: 'pull_request' })) as PullRequest).head?.sha;
+  }
+  if (subject.kind === 'branch') {
+    return subject.range?.after ?? ((await ask({ name: 'branch' })) as Branch).commit?.id;
+  }
+  const { default_branch } = (await ask({ name: 'repository' })) as Repository;
+  const params = { ...inRepository(subject), branch: default_branch ?? 'main' };
+  return (await client.call(operations.getBranch, { params })).commit?.id;
+}

@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import { Hook } from '../contract/hooks.ts';
+import { operations } from '../contract/operations.ts';
+import { flag, list } from '../contract/shape.ts';
+import { type AskContext, defineFact } from './fact.ts';
+import { inOrganization, inRepository } from './where.ts';
+
+/** A hook without the value of its header, which some releases show: what a fact holds may be printed. */
+export const SeenHook = Hook.omit({ authorization_header: true }).extend({
+  has_authorization: flag.optional(),
+});
+export type SeenHook = z.output<typeof SeenHook>;
+
+/** The hooks of the repository, or of the organization where that is the subject. */
+export const hooks = defineFact({
+  name: 'hooks',
+  meaning:
+    'The hooks of the repository, or of the organization where that is the subject. `has_authorization` is there where the forge shows that a header is sent; its value never is.',
+  shows: 'admin',
+  shape: list(SeenHook),
+  of: ['repository', 'organization'],
+  requests: 1,
+  example: 'hooks.exists(h, h.active && h.config["url"].startsWith("https://ci.example.org/"))',
+  complete: completeHooks,
+  ask: ({ client, subject }) =>
+    seen(
+      subject.kind === 'organization'
+        ? client.items(operations.listOrganizationHooks, { params: inOrganization(subject) })
+        : client.items(operations.listHooks, { params: inRepository(subject) }),
+    ),
+});
+
+/** The hooks that the account itself has: they hear all of its own repositories. */
+export const accountHooks = defineFact({
+  name: 'account_hooks',
+  meaning: 'The hooks of the account Reeve acts as; they hear all repositories that this account owns.',
+  shows: 'beyond',
+  shape: list(SeenHook),
+  of: ['repository', 'organization'],
+  requests: 1,
+  example: 'account_hooks.all(h, h.active)',
+  complete: completeHooks,
+  ask: ({ client }: AskContext) => seen(client.items(operations.listUserHooks, {})),
+});
+
+async function seen(pages: AsyncIterable<Hook>): Promise<readonly SeenHook[]> {
+  const found: SeenHook[] = [];
+  for await (const { authorization_header: header, ...hook } of pages) {
+    found.push(header ? { ...hook, has_authorization: true } : hook);
+  }
+  return found;
+}
+
+/** Fills in what a facts file may leave out: ids are counted, lists and texts are empty. */
+function completeHooks(written: unknown): unknown {
+  if (!Array.isArray(written)) return written;
+  return written.map((hook, place) => ({
+    id: place + 1,
+    type: 'gitea',
+    active: true,
+    events: ['push'],
+    branch_filter: '',
+    ...hook,
+  }));
+}

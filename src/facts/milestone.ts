@@ -1,0 +1,18 @@
+import { Milestone } from '../contract/milestones.ts';
+import { defineFact } from './fact.ts';
+
+/** The milestone of the issue or pull request, or null. */
+export const milestone = defineFact({
+  name: 'milestone',
+  meaning: 'The milestone of the issue or pull request; null where it has none.',
+  shows: 'repository',
+  shape: Milestone.nullable(),
+  of: ['issue', 'pull_request'],
+  requests: 1,
+  example: 'milestone != null && milestone.state == "open"',
+  async ask({ subject, ask }) {
+    const name = subject.kind === 'pull_request' ? 'pull_request' : 'issue';
+    const carrier = (await ask({ name })) as { milestone?: Milestone | null };
+    return carrier.milestone ?? null;
+  },
+});

@@ -1,0 +1,29 @@
+import { operations } from '../contract/operations.ts';
+import { PullRequest } from '../contract/pulls.ts';
+import { ReeveError } from '../errors.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** The open pull request between two branches, or null. */
+export const openPull = defineFact({
+  name: 'open_pull',
+  meaning:
+    'The open pull request into the first of two branches from the second (`base...head`; `owner:branch` names a fork); null where there is none.',
+  shows: 'beyond',
+  shape: PullRequest.nullable(),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  argument: 'base...head',
+  requests: 1,
+  example: 'open_pull("main...develop") == null',
+  async ask({ client, subject }, between = '') {
+    const [base = '', head = ''] = between.split('...');
+    try {
+      const params = { ...inRepository(subject), base, head };
+      const pull = await client.call(operations.getPullByBranches, { params });
+      return pull.state === 'open' ? pull : null;
+    } catch (error) {
+      if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
+      throw error;
+    }
+  },
+});

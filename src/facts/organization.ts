@@ -1,0 +1,17 @@
+import { operations } from '../contract/operations.ts';
+import { Organization } from '../contract/users.ts';
+import { defineFact } from './fact.ts';
+import { inOrganization } from './where.ts';
+
+/** The organization as it is now: the item of a sweep, else the owner of the repository. */
+export const organization = defineFact({
+  name: 'organization',
+  meaning:
+    'The organization with its settings: the item of a sweep, else the owner of the repository. Where a person owns it, it cannot be asked.',
+  shows: 'beyond',
+  shape: Organization,
+  of: ['organization', 'repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'organization.visibility == "private"',
+  ask: ({ client, subject }) => client.call(operations.getOrganization, { params: inOrganization(subject) }),
+});

@@ -1,0 +1,29 @@
+import { Issue } from '../contract/issues.ts';
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+
+/** The issues that our own account opened in a repository, closed ones too. */
+export const ownIssues = defineFact({
+  name: 'own_issues',
+  meaning:
+    'The issues that the account of Reeve opened in the named repository (`owner/name`), closed ones too, newest first.',
+  shows: 'beyond',
+  shape: list(Issue),
+  of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
+  argument: 'owner/name',
+  requests: 2,
+  example: 'own_issues("acme/ops").filter(i, i.state == "open").size() < 20',
+  async ask({ client, memory }, at = '') {
+    const [owner = '', repo = ''] = at.split('/');
+    const login =
+      (memory.get('self/login') as string | undefined) ?? (await client.call(operations.getSelf, {})).login;
+    memory.set('self/login', login);
+    const found: Issue[] = [];
+    const query = { type: 'issues', state: 'all', created_by: login };
+    for await (const issue of client.items(operations.listIssues, { params: { owner, repo }, query })) {
+      found.push(issue);
+    }
+    return found;
+  },
+});

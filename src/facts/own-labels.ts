@@ -1,0 +1,28 @@
+import { Label } from '../contract/labels.ts';
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { completeLabels } from './labels.ts';
+import { inOrganization, inRepository } from './where.ts';
+
+/** The labels that the repository, or the organization where that is the subject, defines itself. */
+export const ownLabels = defineFact({
+  name: 'own_labels',
+  meaning:
+    'The labels that the repository defines itself, without those of its organization; of an organization, its own. Never remembered. A facts file may give names alone.',
+  shows: 'repository',
+  shape: list(Label),
+  of: ['repository', 'organization'],
+  requests: 1,
+  example: 'own_labels.all(l, l.description != "")',
+  complete: completeLabels,
+  async ask({ client, subject }) {
+    const found: Label[] = [];
+    const pages =
+      subject.kind === 'organization'
+        ? client.items(operations.listOrganizationLabels, { params: inOrganization(subject) })
+        : client.items(operations.listLabels, { params: inRepository(subject) });
+    for await (const label of pages) found.push(label);
+    return found;
+  },
+});

@@ -1,0 +1,30 @@
+import { PullReview } from '../contract/reviews.ts';
+import { ReeveError } from '../errors.ts';
+import { defineFact } from './fact.ts';
+
+/**
+ * The review that the event is about, as it is now. The payload has no id of it: it is the newest one of this state by
+ * the person who caused the event.
+ */
+export const review = defineFact({
+  name: 'review',
+  meaning:
+    'The review that the event is about, as it is now: the newest one of its state by whoever caused the event. Only events of reviews have one.',
+  shows: 'repository',
+  shape: PullReview,
+  of: ['pull_request'],
+  requests: 1,
+  example: 'review.official && !review.stale',
+  async ask({ subject, ask }) {
+    const { review: about } = subject;
+    if (about === undefined) {
+      throw new ReeveError('forge-not-found', `this ${subject.kind} event is not about a review`);
+    }
+    const all = (await ask({ name: 'reviews' })) as readonly PullReview[];
+    const found = all
+      .filter(({ user, state }) => user?.id === about.reviewer && state === about.state)
+      .toSorted((a, b) => b.id - a.id)[0];
+    if (found === undefined) throw new ReeveError('forge-not-found', 'the review is not there any more');
+    return found;
+  },
+});

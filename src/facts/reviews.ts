@@ -1,0 +1,23 @@
+import { operations } from '../contract/operations.ts';
+import { PullReview } from '../contract/reviews.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { atIndex } from './where.ts';
+
+/** The reviews of the pull request and the requests for them, oldest first; dismissed ones too. */
+export const reviews = defineFact({
+  name: 'reviews',
+  meaning:
+    'The reviews of the pull request and the requests for them (`state` REQUEST_REVIEW), oldest first; dismissed and stale ones too.',
+  shows: 'repository',
+  shape: list(PullReview),
+  of: ['pull_request'],
+  requests: 1,
+  example: 'reviews.exists(r, r.state == "APPROVED" && r.official && !r.dismissed)',
+  async ask({ client, subject }) {
+    const found: PullReview[] = [];
+    for await (const one of client.items(operations.listReviews, { params: atIndex(subject) }))
+      found.push(one);
+    return found;
+  },
+});

@@ -1,0 +1,29 @@
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { CommitStatus } from '../contract/statuses.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** The newest status of every context of the subject's newest commit. */
+export const statuses = defineFact({
+  name: 'statuses',
+  meaning:
+    "The newest status of every `context` of the subject's newest commit (`head`); the member `status` is success, pending, failure, error, warning or skipped.",
+  shows: 'repository',
+  shape: list(CommitStatus),
+  of: ['pull_request', 'branch', 'repository'],
+  requests: 2,
+  example: 'statuses.all(s, s.status == "success")',
+  async ask({ client, subject, ask }) {
+    const { sha } = (await ask({ name: 'head' })) as { sha: string };
+    const newest = new Map<string, CommitStatus>();
+    const params = { ...inRepository(subject), sha };
+    // All ever reported, and the newest of each kept: the combined answer counts its page alone, so its end is not told.
+    for await (const one of client.items(operations.listStatuses, { params })) {
+      const context = one.context ?? '';
+      const known = newest.get(context);
+      if (known === undefined || one.id > known.id) newest.set(context, one);
+    }
+    return [...newest.values()];
+  },
+});

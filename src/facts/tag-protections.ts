@@ -1,0 +1,18 @@
+import { operations } from '../contract/operations.ts';
+import { TagProtection } from '../contract/protections.ts';
+import { list } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** All tag protections of the repository. */
+export const tagProtections = defineFact({
+  name: 'tag_protections',
+  meaning:
+    'All tag protections of the repository. Names in their lists are those that can read the repository now.',
+  shows: 'admin',
+  shape: list(TagProtection),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'tag_protections.exists(p, p.name_pattern == "v*")',
+  ask: ({ client, subject }) => client.call(operations.listTagProtections, { params: inRepository(subject) }),
+});

@@ -1,0 +1,23 @@
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { TrackedTime } from '../contract/times.ts';
+import { defineFact } from './fact.ts';
+import { atIndex } from './where.ts';
+
+/** The times that people tracked on the issue or pull request. */
+export const trackedTimes = defineFact({
+  name: 'tracked_times',
+  meaning:
+    'The times that people tracked on the issue or pull request, in seconds. An account that may not write issues sees its own alone. Where the repository tracks no time it cannot be asked.',
+  shows: 'repository',
+  shape: list(TrackedTime),
+  of: ['issue', 'pull_request'],
+  requests: 1,
+  example: 'tracked_times.exists(t, t.time > 8 * 3600)',
+  async ask({ client, subject }) {
+    const found: TrackedTime[] = [];
+    for await (const time of client.items(operations.listTimes, { params: atIndex(subject) }))
+      found.push(time);
+    return found;
+  },
+});

@@ -1,0 +1,29 @@
+import { operations } from '../contract/operations.ts';
+import { list } from '../contract/shape.ts';
+import { WikiPageMetaData } from '../contract/wiki.ts';
+import { ReeveError } from '../errors.ts';
+import { defineFact } from './fact.ts';
+import { inRepository } from './where.ts';
+
+/** All pages of the repository's wiki, without their text. */
+export const wikiPages = defineFact({
+  name: 'wiki_pages',
+  meaning:
+    "All pages of the repository's wiki with their last commit, without their text; none while there is no wiki.",
+  shows: 'repository',
+  shape: list(WikiPageMetaData),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  requests: 1,
+  example: 'wiki_pages.exists(p, p.title == "Home")',
+  async ask({ client, subject }) {
+    const found: WikiPageMetaData[] = [];
+    const params = inRepository(subject);
+    try {
+      for await (const page of client.items(operations.listWikiPages, { params })) found.push(page);
+    } catch (error) {
+      // A wiki begins to exist with its first page; until then the forge answers 404.
+      if (!(error instanceof ReeveError && error.code === 'forge-not-found')) throw error;
+    }
+    return found;
+  },
+});
