@@ -43,7 +43,11 @@ export function skipRule(rule: LoadedRule, reason: SkipReason): Verdict {
  * failed: those before are planned. Never rejects.
  */
 export async function evaluateRule(rule: LoadedRule, situation: Situation): Promise<Evaluation> {
-  const knowledge = new Learning(situation.facts, givenBy(situation));
+  const knowledge = new Learning(
+    situation.facts,
+    givenBy(situation),
+    rule.level === 'operator' ? 'all' : 'repository',
+  );
   const filtered = await filterPaths(rule, situation.event, knowledge);
   if (filtered) return filtered;
   const findings: Finding[] = [];

@@ -1,5 +1,6 @@
 import { messageOf, ReeveError } from '../errors.ts';
 import { type FactRequest, type Facts, keyOf } from '../facts/fact.ts';
+import { findFact } from '../facts/facts.ts';
 
 /** What is known of one name: its value, or why it cannot be known. */
 export type Known = { readonly value: unknown } | { readonly error: Error };
@@ -17,11 +18,14 @@ export interface Knowledge {
 export class Learning implements Knowledge {
   readonly #facts: Facts;
   readonly #given: Readonly<Record<string, unknown>>;
+  readonly #sees: 'all' | 'repository';
   readonly #known = new Map<string, Known>();
 
-  constructor(facts: Facts, given: Readonly<Record<string, unknown>>) {
+  /** `sees`: all, or what anybody may know who may write in the repository. */
+  constructor(facts: Facts, given: Readonly<Record<string, unknown>>, sees: 'all' | 'repository' = 'all') {
     this.#facts = facts;
     this.#given = given;
+    this.#sees = sees;
   }
 
   /** Asks what is not known yet. */
@@ -39,7 +43,9 @@ export class Learning implements Knowledge {
 
   async #ask(request: FactRequest): Promise<void> {
     try {
-      this.#known.set(keyOf(request), { value: await this.#facts.ask(request) });
+      const value = await this.#facts.ask(request);
+      const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
+      this.#known.set(keyOf(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
     } catch (error) {
       const reason = error instanceof Error ? error : new ReeveError('internal', messageOf(error));
       this.#known.set(keyOf(request), { error: reason });
