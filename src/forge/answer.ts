@@ -5,7 +5,8 @@ import { bindBody, bindParams, bindQuery } from './binding.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, problemBody } from './errors.ts';
 import type { Call, Handler, Reply } from './handler.ts';
-import { guard, guardAfterBody, Moved } from './lookup.ts';
+import { guard, guardAfterBody } from './lookup.ts';
+import { Moved } from './moved.ts';
 import { type Page, pageHeaders, readPage } from './paging.ts';
 
 const json = 'application/json;charset=utf-8';
@@ -66,6 +67,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
   const result = await handler(call);
   reply.code(said.status).headers(said.headers);
   if (result === undefined) return reply.send();
+  if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
   return reply.type(json).send(JSON.stringify(result));
 }
 
@@ -118,7 +120,7 @@ export function sendFailure(
   reply: FastifyReply,
   error: unknown,
 ): FastifyReply {
-  if (error instanceof Moved) return sendMoved(request, reply, error);
+  if (error instanceof Moved) return reply.code(301).header('location', error.locationOf(request.url)).send();
   const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
   if (problem.status >= 500) {
     const [path] = request.url.split('?');
@@ -128,14 +130,4 @@ export function sendFailure(
   return body === undefined
     ? reply.code(problem.status).send()
     : reply.code(problem.status).type(json).send(body);
-}
-
-/** Only the names change, so that the rest of the path and the query arrive as they were sent. */
-function sendMoved(request: FastifyRequest, reply: FastifyReply, { owner, repository }: Moved): FastifyReply {
-  const names = `${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
-  const location = request.url.replace(
-    /^((?:\/api\/v1\/(?:repos|user\/starred))?)\/[^/?]+\/[^/?]+/,
-    `$1/${names}`,
-  );
-  return reply.code(301).header('location', location).send();
 }

@@ -75,10 +75,10 @@ function toMeta(address: RepositoryAddress, kind: 'commits' | 'trees', sha: stri
 }
 
 /** Returns a commit as the lists of commits carry it. */
-export function toCommitEntry(
+export function toCommitEntry<Person>(
   address: RepositoryAddress,
   commit: CommitData,
-  toUser: (email: string) => object | null,
+  toUser: (email: string) => Person | null,
 ) {
   const created = instantOf(commit.committer);
   const url = `${address.api}/git/commits/${commit.id}`;

@@ -6,7 +6,8 @@ import { findEntry, type TreeEntry } from './git/tree.ts';
 
 /** What a caller wants done to one path. */
 export type FileEditRequest = {
-  readonly kind: 'create' | 'update' | 'delete';
+  /** `upload` writes over what is there without asking what it was; `rename` keeps the content. */
+  readonly kind: 'create' | 'update' | 'upload' | 'rename' | 'delete';
   readonly path: string;
   readonly content?: Buffer;
   /** The path the file has now, where it moves. */
@@ -27,12 +28,27 @@ export async function planEdit(
   const { kind, path, content } = request;
   const from = request.from === undefined ? path : cleanTreePath(request.from);
   if (!from) throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.from}]`);
-  const old = kind === 'create' ? undefined : await findOld(git, commitId, from, request.sha);
+  const old = await findBefore(git, commitId, { ...request, from });
   if (kind === 'delete') return [{ path, content: undefined }];
-  if (commitId !== undefined) await guardTarget(git, commitId, path, kind === 'create' || from !== path);
+  const isNew = kind === 'create' || from !== path;
+  if (commitId !== undefined) await guardTarget(git, commitId, path, isNew);
   const mode = old?.mode === '100755' ? '100755' : '100644';
-  const write = { path, content: content ?? Buffer.alloc(0), mode } as const;
+  const kept = kind === 'rename' && old ? (await git.objects.read(old.id))?.content : content;
+  const write = { path, content: kept ?? Buffer.alloc(0), mode } as const;
   return from === path ? [write] : [{ path: from, content: undefined }, write];
+}
+
+/** Returns what is at the path before; an upload takes whatever that is, and nothing too. */
+async function findBefore(
+  git: GitRepository,
+  commitId: string | undefined,
+  { kind, from, sha }: FileEditRequest & { readonly from: string },
+): Promise<TreeEntry | undefined> {
+  if (kind === 'create' || commitId === undefined) {
+    return kind === 'create' || kind === 'upload' ? undefined : await findOld(git, commitId, from, sha);
+  }
+  if (kind === 'upload' && !sha) return await findEntry(git, commitId, from);
+  return await findOld(git, commitId, from, sha);
 }
 
 async function findOld(

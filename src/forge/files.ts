@@ -3,6 +3,7 @@ import { toContentsEntry } from './contents-entry.ts';
 import { ForgeProblem } from './errors.ts';
 import { type FileEditRequest, planEdit } from './file-edit.ts';
 import type { Signature } from './git/commit.ts';
+import type { FileEdit } from './git/commit-files.ts';
 import { cleanTreePath, isRefName } from './git/names.ts';
 import { readBranch, readCommit } from './git/refs.ts';
 import { findEntry } from './git/tree.ts';
@@ -52,7 +53,29 @@ export const fileHandlers = defineHandlers({
 
   deleteFile: ({ params, body, ...call }) =>
     writeFile(call, body, { kind: 'delete', path: params.filepath, sha: body.sha }),
+
+  changeFiles: async ({ body, ...call }) => {
+    const requests = body.files.map(
+      (file): FileEditRequest => ({
+        kind: readKind(file.operation),
+        path: file.path,
+        content: decodeContent(file.content ?? ''),
+        from: file.from_path || undefined,
+        sha: file.sha,
+      }),
+    );
+    const { entries, ...rest } = await writeFiles(call, body, requests);
+    return { files: entries, ...rest };
+  },
 });
+
+const kinds = ['create', 'update', 'upload', 'rename', 'delete'] as const;
+
+function readKind(operation: string): FileEditRequest['kind'] {
+  const kind = kinds.find((known) => known === operation);
+  if (!kind) throw new ForgeProblem(422, `[Operation]: In(${kinds.join(',')})`);
+  return kind;
+}
 
 function decodeContent(text: string): Buffer {
   const plain = text.replace(/[\r\n]/g, '');
@@ -62,11 +85,20 @@ function decodeContent(text: string): Buffer {
 }
 
 async function writeFile(writer: Writer, writing: Writing, request: FileEditRequest) {
+  const { entries, ...rest } = await writeFiles(writer, writing, [request]);
+  return { content: entries[0] ?? null, ...rest };
+}
+
+async function writeFiles(writer: Writer, writing: Writing, given: readonly FileEditRequest[]) {
   const { context, repository, owner, caller } = writer;
   const branch = writing.branch || repository.default_branch;
   const target = writing.new_branch || branch;
-  const path = cleanTreePath(request.path);
-  if (!path) throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.path}]`);
+  const requests = given.map((request) => {
+    const path = cleanTreePath(request.path);
+    if (!path)
+      throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.path}]`);
+    return { ...request, path };
+  });
   return await withPush(context, { repository, owner, pusher: caller }, async () => {
     const git = context.git.open(repository.id);
     const head = await readBranch(git, branch);
@@ -76,36 +108,38 @@ async function writeFile(writer: Writer, writing: Writing, request: FileEditRequ
       throw new ForgeProblem(422, `branch already exists or is no name of one [name: ${target}]`);
     }
     if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is no name of a branch`);
-    const edits = await planEdit(git, head?.id, { ...request, path });
+    const edits: FileEdit[] = [];
+    for (const request of requests) edits.push(...(await planEdit(git, head?.id, request)));
     const before = target === branch ? head?.id : undefined;
     const people = signaturesOf(writer, writing);
-    const message = messageOf(request, path, writing, people.committer);
+    const message = messageOf(requests, writing, people.committer);
     const commit = { branch: target, before, parent: head?.id, message, ...people, edits };
     const after = await context.git.commitFiles(repository.id, commit);
-    const result = await describe(writer, { target, path, commitId: after });
+    const paths = requests.map(({ path }) => path);
+    const result = await describe(writer, { target, paths, commitId: after });
     return { result, changes: [{ ref: `refs/heads/${target}`, before, after }] };
   });
 }
 
 async function describe(
   { context, repository, owner }: Writer,
-  { target, path, commitId }: { target: string; path: string; commitId: string },
+  { target, paths, commitId }: { target: string; paths: readonly string[]; commitId: string },
 ) {
   const git = context.git.open(repository.id);
   const commit = await readCommit(git, commitId);
   if (!commit) throw new TypeError(`commit ${commitId} is gone right after it was written`);
-  const entry = await findEntry(git, commitId, path);
   const view = { ref: { kind: 'branch' as const, commit }, word: target };
   const includes = { fileContent: true, lfs: false, commit: true, message: false };
   const address = addressOf(context.rootUrl(), owner.name, repository.name);
-  return {
-    // What was written just now was changed last by this very commit: no walk through history.
-    content: entry
-      ? await toContentsEntry({ repository: git, address, view, path }, entry, includes, commit)
-      : null,
-    commit: toFileCommit(address, commit),
-    verification: toVerification(commit),
-  };
+  const entries = await Promise.all(
+    paths.map(async (path) => {
+      const entry = await findEntry(git, commitId, path);
+      // What was written just now was changed last by this very commit: no walk through history.
+      const place = { repository: git, address, view, path };
+      return entry ? await toContentsEntry(place, entry, includes, commit) : null;
+    }),
+  );
+  return { entries, commit: toFileCommit(address, commit), verification: toVerification(commit) };
 }
 
 /** Whoever is named alone is both author and committer; nobody named means the caller. */
@@ -134,9 +168,20 @@ function isNamed(person: Person | undefined): boolean {
   return Boolean(person?.name || person?.email);
 }
 
-function messageOf(request: FileEditRequest, path: string, writing: Writing, committer: Signature): string {
-  const verb = { create: 'Add', update: 'Update', delete: 'Delete' }[request.kind];
-  const text = writing.message?.trim() || `${verb} ${path}`;
+const verbs = [
+  ['Add', ['create']],
+  ['Update', ['update', 'upload', 'rename']],
+  ['Delete', ['delete']],
+] as const;
+
+function messageOf(requests: readonly FileEditRequest[], writing: Writing, committer: Signature): string {
+  const lines = verbs.flatMap(([verb, ofVerb]) => {
+    const paths = requests
+      .filter(({ kind }) => ofVerb.some((known) => known === kind))
+      .map(({ path }) => path);
+    return paths.length > 0 ? [`${verb} ${paths.join(', ')}`] : [];
+  });
+  const text = writing.message?.trim() || lines.join('\n');
   const sign = writing.signoff ? `\n\nSigned-off-by: ${committer.name} <${committer.email}>` : '';
   return `${text}${sign}\n`;
 }

@@ -1,3 +1,4 @@
+import { branchMoveHandlers } from './branch-moves.ts';
 import { branchHandlers } from './branches.ts';
 import { collaboratorHandlers } from './collaborators.ts';
 import { commentHandlers } from './comments.ts';
@@ -14,11 +15,17 @@ import { issueHandlers } from './issues.ts';
 import { labelHandlers } from './labels.ts';
 import { milestoneHandlers } from './milestones.ts';
 import { organizationHandlers } from './organizations.ts';
+import { protectionHandlers } from './protections.ts';
+import { pullBranchHandlers } from './pull-branches.ts';
 import { pullMergeHandlers } from './pull-merge.ts';
 import { pullHandlers } from './pulls.ts';
 import { repositoryHandlers } from './repositories.ts';
 import { runnerHandlers } from './runners.ts';
+import { commitHandlers } from './single-commit.ts';
 import { starHandlers } from './stars.ts';
+import { statusHandlers } from './statuses.ts';
+import { tagProtectionHandlers } from './tag-protections.ts';
+import { tagHandlers } from './tags.ts';
 import { tokenHandlers } from './tokens.ts';
 import { userHandlers } from './users.ts';
 
@@ -27,6 +34,10 @@ export const handlers: Handlers = {
   ...contentsHandlers,
   ...pullHandlers,
   ...pullMergeHandlers,
+  ...pullBranchHandlers,
+  ...branchMoveHandlers,
+  ...commitHandlers,
+  ...tagHandlers,
   ...forkHandlers,
   ...fileHandlers,
   ...compareHandlers,
@@ -43,6 +54,9 @@ export const handlers: Handlers = {
   ...repositoryHandlers,
   ...runnerHandlers,
   ...starHandlers,
+  ...protectionHandlers,
+  ...tagProtectionHandlers,
+  ...statusHandlers,
   ...tokenHandlers,
   ...instanceHandlers,
   ...userHandlers,

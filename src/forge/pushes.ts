@@ -199,6 +199,16 @@ function tellRemoval(context: ForgeContext, pushed: Pushed, ref: string): void {
   );
 }
 
+/** Tells that a branch has another name: its removal and its creation, and no push. */
+export function tellRename(
+  context: ForgeContext,
+  pushed: Pushed,
+  { from, to, sha }: { from: string; to: string; sha: string },
+): void {
+  tellRemoval(context, pushed, `refs/heads/${from}`);
+  tellCreation(context, pushed, `refs/heads/${to}`, sha);
+}
+
 function shortOf(ref: string): { ref: string; refType: 'branch' | 'tag' } {
   const refType = ref.startsWith('refs/tags/') ? 'tag' : 'branch';
   return { ref: ref.replace(/^refs\/(heads|tags)\//, ''), refType };

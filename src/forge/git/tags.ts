@@ -1,0 +1,70 @@
+import type { Signature } from './commit.ts';
+import { isObjectId, isRefName } from './names.ts';
+import type { GitRepository } from './repository.ts';
+
+/** A tag as git lists it. */
+export type TagData = {
+  readonly name: string;
+  /** The tag object, or the commit where the tag is a plain one. */
+  readonly id: string;
+  readonly commitId: string;
+  /** Of the tag object, else of the commit. */
+  readonly message: string;
+  /** Seconds since 1970. */
+  readonly seconds: number;
+};
+
+const format =
+  '%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:unix)%00%(contents)%00%00';
+
+/** Returns the tags, the youngest first; those of a pattern of full ref names where one is given. */
+export async function listTags(
+  repository: GitRepository,
+  pattern = 'refs/tags',
+): Promise<readonly TagData[]> {
+  const { stdout } = await repository.git.run(
+    ['for-each-ref', '--sort=refname', '--sort=-creatordate', `--format=${format}`, '--', pattern],
+    { folder: repository.folder },
+  );
+  return stdout
+    .toString('utf8')
+    .split('\0\0\n')
+    .filter(Boolean)
+    .map((entry) => {
+      const [name = '', id = '', peeled = '', seconds = '', ...message] = entry.split('\0');
+      return { name, id, commitId: peeled || id, message: message.join('\0'), seconds: Number(seconds) || 0 };
+    });
+}
+
+/** Returns one tag, or undefined. */
+export async function findTag(repository: GitRepository, name: string): Promise<TagData | undefined> {
+  if (!isRefName(name)) return undefined;
+  const tags = await listTags(repository, `refs/tags/${name}`);
+  // A pattern also means everything below it.
+  return tags.find((tag) => tag.name === name);
+}
+
+/** Writes the object of an annotated tag; moves no ref. Returns its id. */
+export async function writeTagObject(
+  repository: GitRepository,
+  tag: { name: string; commitId: string; message: string; tagger: Signature },
+): Promise<string> {
+  if (!isRefName(tag.name) || !isObjectId(tag.commitId))
+    throw new TypeError(`"${tag.name}" cannot be tagged`);
+  // An angle bracket or a line feed would end the field early and start another.
+  const clean = (text: string): string => text.replace(/[<>\n\0]/g, '').trim();
+  const { name, email, seconds, zone } = tag.tagger;
+  const lines = [
+    `object ${tag.commitId}`,
+    'type commit',
+    `tag ${tag.name}`,
+    `tagger ${clean(name)} <${clean(email)}> ${Math.trunc(seconds)} ${zone}`,
+    '',
+    `${tag.message.replaceAll('\0', '').trimEnd()}\n`,
+  ];
+  const { stdout } = await repository.git.run(['mktag'], {
+    folder: repository.folder,
+    input: lines.join('\n'),
+  });
+  return stdout.toString('latin1').trim();
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe.each(contractForges)('tags and commits on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  let reader: Account;
+  let repository: string;
+  let head: string;
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+    reader = await forge.makeUser();
+    repository = await forge.makeRepository(ada, { auto_init: true });
+    head = (await ask('GET', '/branches/main')).json.commit.id;
+  });
+  afterAll(() => forge.close());
+
+  const ask = (method: string, path: string, body?: unknown, as: Account | undefined = ada) =>
+    forge.ask(method, `/repos/${repository}${path}`, { as, body });
+
+  it('makes a plain tag and an annotated one, and lists the youngest first', async () => {
+    const plain = await ask('POST', '/tags', { tag_name: 'v1' });
+    const annotated = await ask('POST', '/tags', { tag_name: 'releases/v2', message: 'two', target: 'main' });
+
+    const list = await ask('GET', '/tags?limit=1');
+    const one = await ask('GET', '/tags/releases/v2');
+
+    expect([plain.status, annotated.status]).toEqual([201, 201]);
+    expect(plain.json).toMatchObject({ name: 'v1', id: head, commit: { sha: head } });
+    expect(annotated.json.id).not.toBe(head);
+    expect(annotated.json).toMatchObject({ message: expect.stringContaining('two'), commit: { sha: head } });
+    expect([list.status, list.json.length, list.headers.get('x-total-count')]).toEqual([200, 1, '2']);
+    expect(one.json).toEqual(annotated.json);
+  });
+
+  it.each([
+    ['a name that is taken', { tag_name: 'v1' }, [409]],
+    ['an unknown target', { tag_name: 'v3', target: 'nowhere' }, [404]],
+    ['no name', { target: 'main' }, [422]],
+    ['a name that git refuses', { tag_name: 'a..b' }, [422, 500]],
+  ])('refuses a tag with %s', async (_, body, statuses) => {
+    expect(statuses).toContain((await ask('POST', '/tags', body)).status);
+  });
+
+  it('removes a tag once', async () => {
+    await ask('POST', '/tags', { tag_name: 'gone' });
+
+    const statuses = [await ask('DELETE', '/tags/gone'), await ask('DELETE', '/tags/gone')];
+
+    expect(statuses.map(({ status }) => status)).toEqual([204, 404]);
+    expect((await ask('GET', '/tags/gone')).status).toBe(404);
+  });
+
+  it('lets writers alone make and remove tags', async () => {
+    const made = await ask('POST', '/tags', { tag_name: 'mine' }, reader);
+    const removed = await ask('DELETE', '/tags/v1', undefined, reader);
+    const anonymous = await forge.ask('POST', `/repos/${repository}/tags`, { body: { tag_name: 'x' } });
+
+    expect([made.status, removed.status, anonymous.status]).toEqual([403, 403, 401]);
+    expect((await ask('GET', '/tags', undefined, reader)).status).toBe(200);
+  });
+
+  it('tells of one commit, by id and by branch, with what it changes', async () => {
+    const byId = await ask('GET', `/git/commits/${head}`);
+    const byBranch = await ask('GET', '/git/commits/main?stat=false&files=false&verification=false');
+
+    expect(byId.json).toMatchObject({
+      sha: head,
+      files: [{ filename: 'README.md', status: 'added' }],
+      stats: { deletions: 0 },
+      commit: { verification: { verified: false } },
+      author: { login: ada.name },
+    });
+    expect(byId.json.stats.total).toBe(byId.json.stats.additions);
+    expect(byBranch.json.sha).toBe(head);
+    expect(
+      byBranch.json.files ?? byBranch.json.stats ?? byBranch.json.commit.verification ?? null,
+    ).toBeNull();
+    expect((await ask('GET', '/git/commits/0123456789')).status).toBe(404);
+    expect((await ask('GET', '/git/commits/a..b')).status).toBe(422);
+  });
+
+  it('commits several files at once', async () => {
+    const first = await ask('POST', '/contents', {
+      files: [
+        { operation: 'create', path: 'src/a.txt', content: base64('a') },
+        { operation: 'create', path: 'src/b.txt', content: base64('b') },
+      ],
+    });
+    const [a, b] = first.json.files;
+
+    const second = await ask('POST', '/contents', {
+      message: 'move on',
+      files: [
+        { operation: 'rename', path: 'src/c.txt', from_path: 'src/a.txt', sha: a.sha },
+        { operation: 'delete', path: 'src/b.txt', sha: b.sha },
+        { operation: 'upload', path: 'README.md', content: base64('new') },
+      ],
+    });
+
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(first.json.commit.message).toContain('src/a.txt');
+    expect(second.json.files.map((file: { path: string } | null) => file?.path ?? null)).toEqual([
+      'src/c.txt',
+      null,
+      'README.md',
+    ]);
+    const listing = await ask('GET', '/contents/src');
+    expect(listing.json.map((entry: { path: string; sha: string }) => [entry.path, entry.sha])).toEqual([
+      ['src/c.txt', a.sha],
+    ]);
+  });
+
+  it.each([
+    ['an unknown operation', { operation: 'copy', path: 'x' }, [422, 500]],
+    ['a file that is there', { operation: 'create', path: 'README.md', content: '' }, [422]],
+    ['a wrong sha', { operation: 'update', path: 'README.md', content: '', sha: '1'.repeat(40) }, [422]],
+    ['a path out of the tree', { operation: 'create', path: '../x', content: '' }, [422]],
+    ['no base64', { operation: 'create', path: 'x', content: '!' }, [422]],
+  ])('refuses several files with %s, and writes none of them', async (_, wrong, statuses) => {
+    const right = { operation: 'create', path: 'untouched.txt', content: base64('x') };
+
+    const answer = await ask('POST', '/contents', { files: [right, wrong] });
+
+    expect(statuses).toContain(answer.status);
+    expect((await ask('GET', '/contents/untouched.txt')).status).toBe(404);
+  });
+
+  it('lets writers alone commit several files', async () => {
+    const files = [{ operation: 'create', path: 'no.txt', content: '' }];
+    expect((await ask('POST', '/contents', { files }, reader)).status).toBe(403);
+    expect((await forge.ask('POST', `/repos/${repository}/contents`, { body: { files } })).status).toBe(401);
+    expect((await ask('POST', '/contents', { files: [] })).status).toBe(422);
+  });
+});
