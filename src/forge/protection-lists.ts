@@ -1,0 +1,90 @@
+import { permissionOf, reaches } from './access.ts';
+import type { RulePlace } from './branch-protection-access.ts';
+import { ForgeProblem } from './errors.ts';
+import { userNamed } from './lookup.ts';
+import type { TeamRow, UserRow } from './rows.ts';
+
+const peopleOfRepository = /* sql */ `
+SELECT u.* FROM users u WHERE u.type = 'user' AND (u.id = ?2
+  OR EXISTS (SELECT 1 FROM collaborators c WHERE c.repo_id = ?1 AND c.user_id = u.id)
+  OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = u.id AND m.org_id = ?2 AND t.permission <> 'none' AND (t.includes_all_repositories = 1
+      OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1))))
+ORDER BY u.lower_name`;
+
+const teamsOfRepository = /* sql */ `
+SELECT t.* FROM teams t WHERE t.org_id = ?2 AND t.permission <> 'none' AND (t.includes_all_repositories = 1
+  OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1))
+ORDER BY t.lower_name`;
+
+/** Who belongs to a repository now: its owner, its collaborators, the members of its teams; and those teams. */
+export type Readers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
+
+/** Returns who belongs to a repository, by name. Strangers are not in it, though a public repository is open to them. */
+export function readersOf({ db, repository, owner }: RulePlace): Readers {
+  return {
+    people: db.all<UserRow>(peopleOfRepository, repository.id, owner.id),
+    teams: db.all<TeamRow>(teamsOfRepository, repository.id, owner.id),
+  };
+}
+
+/** Returns the names of those ids that are among the readers, in the readers' order. */
+export function namesAmong(
+  readers: readonly { readonly id: number; readonly name: string }[],
+  ids: readonly number[],
+): string[] {
+  return readers.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
+}
+
+/** Returns the ids of accounts, or ends the request with 422 at the first name that nobody has. */
+export function userIds({ db }: RulePlace, names: readonly string[] = []): number[] {
+  const ids = names.map((name) => {
+    const user = userNamed(db, name);
+    if (!user) throw new ForgeProblem(422, `user does not exist [uid: 0, name: ${name}]`);
+    return user.id;
+  });
+  return [...new Set(ids)];
+}
+
+/** Returns the ids of teams, or ends the request with 422 at the first unknown one; a person's repository has none. */
+export function teamIds({ db, owner }: RulePlace, names: readonly string[] = []): number[] {
+  if (owner.type !== 'organization') return [];
+  const ids = names.map((name) => {
+    const sql = 'SELECT id FROM teams WHERE org_id = ? AND lower_name = ?';
+    const team = db.get<{ id: number }>(sql, owner.id, name.toLowerCase());
+    if (!team) throw new ForgeProblem(422, `team does not exist [org_id: ${owner.id}, name: ${name}]`);
+    return team.id;
+  });
+  return [...new Set(ids)];
+}
+
+/** Returns those accounts that may write; a list that stays as it was is not looked at again. */
+export function keepWriters(
+  place: RulePlace,
+  before: readonly number[],
+  wanted: readonly number[],
+): number[] {
+  const { db, repository, owner } = place;
+  return keep(before, wanted, (id) => {
+    const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+    return user !== undefined && reaches(permissionOf(db, user, repository, owner), 'write');
+  });
+}
+
+/** Returns those ids that are among the readers; a list that stays as it was is not looked at again. */
+export function keepReaders(
+  readers: readonly { readonly id: number }[],
+  before: readonly number[],
+  wanted: readonly number[],
+): number[] {
+  return keep(before, wanted, (id) => readers.some((reader) => reader.id === id));
+}
+
+function keep(
+  before: readonly number[],
+  wanted: readonly number[],
+  isKept: (id: number) => boolean,
+): number[] {
+  const isSame = before.length === wanted.length && wanted.every((id) => before.includes(id));
+  return isSame ? [...before] : wanted.filter(isKept);
+}
