@@ -1,8 +1,9 @@
+import { enabledEvents } from '../contract/hook-events.ts';
 import { createGlob, GlobError } from '../glob.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
-import { enabledEvents } from './hook-events.ts';
+
 import { secondsOf } from './instants.ts';
 import type { Page } from './paging.ts';
 import { toHook } from './resources/hook.ts';
