@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
+import type { Unit } from './units.ts';
 
 const ladder: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
 
@@ -11,31 +12,66 @@ export function reaches(held: Permission, needed: Permission): boolean {
 const rank = (column: string) =>
   `CASE ${column} WHEN 'read' THEN 1 WHEN 'write' THEN 2 WHEN 'admin' THEN 3 WHEN 'owner' THEN 4 ELSE 0 END`;
 
-const rankOfMember = /* sql */ `
-SELECT coalesce(max(rank), 0) AS rank FROM (
-  SELECT ${rank('permission')} AS rank FROM collaborators WHERE repo_id = :repository AND user_id = :user
+/** Who is in a team with administrators' access is as good as an owner, as on the baseline. */
+const ofTeam = (rest: string) => `CASE WHEN t.permission IN ('admin', 'owner') THEN 4 ELSE ${rest} END`;
+/** A team whose units say nothing has its permission in each. */
+const inUnit = `CASE WHEN t.units_map = '{}' THEN ${rank('t.permission')}
+  ELSE ${rank(`json_extract(t.units_map, '$."repo.' || :unit || '"')`)} END`;
+const inAnyUnit = `CASE WHEN EXISTS (SELECT 1 FROM json_each(t.units_map) WHERE value <> 'none') THEN 1
+  ELSE ${rank('t.permission')} END`;
+
+const ranksOfMember = /* sql */ `
+SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesce(max(any_unit), 0) AS any_unit FROM (
+  SELECT ${rank('permission')} AS whole, ${rank('permission')} AS unit, ${rank('permission')} AS any_unit
+  FROM collaborators WHERE repo_id = :repository AND user_id = :user
   UNION ALL
-  SELECT ${rank('t.permission')} FROM team_members m JOIN teams t ON t.id = m.team_id
+  SELECT ${ofTeam(rank('t.permission'))}, ${ofTeam(inUnit)}, ${ofTeam(inAnyUnit)}
+  FROM team_members m JOIN teams t ON t.id = m.team_id
   WHERE m.user_id = :user AND m.org_id = :owner AND (t.includes_all_repositories = 1
     OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = :repository))
 )`
   .replaceAll(':repository', '?1')
   .replaceAll(':user', '?2')
-  .replaceAll(':owner', '?3');
+  .replaceAll(':owner', '?3')
+  .replaceAll(':unit', '?4');
 
-/** Returns what an account may do with a repository; `undefined` is an anonymous caller. */
+type Ranks = { readonly whole: number; readonly unit: number; readonly any_unit: number };
+
+/**
+ * Returns what an account may do with a repository, or with one unit of it; `undefined` is an anonymous caller. Whoever
+ * administers the repository administers each unit.
+ */
 export function permissionOf(
   db: Database,
   user: UserRow | undefined,
   repository: RepositoryRow,
   owner: UserRow,
+  unit?: Unit,
 ): Permission {
   if (user && (user.is_admin || user.id === owner.id)) return 'owner';
-  const open = !repository.is_private && isVisible(db, owner, user) && !user?.is_restricted;
+  const open = isOpen(db, user, repository, owner);
   if (!user) return open ? 'read' : 'none';
-  const row = db.get<{ rank: number }>(rankOfMember, repository.id, user.id, owner.id);
-  const granted = ladder[row?.rank ?? 0] ?? 'none';
+  const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, unit ?? '');
+  const granted = ladder[(unit ? row?.unit : row?.whole) ?? 0] ?? 'none';
   return granted === 'none' && open ? 'read' : granted;
+}
+
+/** Tells whether an account can read anything of a repository: to everybody else it is not there. */
+export function canSee(
+  db: Database,
+  user: UserRow | undefined,
+  repository: RepositoryRow,
+  owner: UserRow,
+): boolean {
+  if (user && (user.is_admin || user.id === owner.id)) return true;
+  if (isOpen(db, user, repository, owner)) return true;
+  if (!user) return false;
+  const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, '');
+  return row !== undefined && Math.max(row.whole, row.any_unit) > 0;
+}
+
+function isOpen(db: Database, user: UserRow | undefined, repository: RepositoryRow, owner: UserRow): boolean {
+  return !repository.is_private && isVisible(db, owner, user) && !user?.is_restricted;
 }
 
 /** Tells whether an account or organization may be seen by a caller. */
@@ -58,6 +94,14 @@ export function isOrganizationOwner(db: Database, organization: UserRow, user: U
   if (user.is_admin) return true;
   const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
     WHERE m.user_id = ? AND m.org_id = ? AND t.permission = 'owner' LIMIT 1`;
+  return db.get(sql, user.id, organization.id) !== undefined;
+}
+
+/** Tells whether a person may make repositories in an organization: a team of theirs may, or they administer the site. */
+export function canCreateRepositoryIn(db: Database, organization: UserRow, user: UserRow): boolean {
+  if (user.is_admin) return true;
+  const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = ? AND m.org_id = ? AND (t.can_create_org_repo = 1 OR t.permission = 'owner') LIMIT 1`;
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 

@@ -12,13 +12,22 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { listRefs, type Ref } from './git/refs.ts';
 import type { RepositoryTarget } from './handler.ts';
-import { findRepository, Moved } from './lookup.ts';
+import { findRepository } from './lookup.ts';
+import { Moved } from './moved.ts';
 import { type RefChange, withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
 import { coversScopes } from './scopes.ts';
+import { settingsOf } from './settings.ts';
+import { ensureWiki, hasWiki, wikiIdOf } from './wiki-repository.ts';
 
 type Service = 'git-upload-pack' | 'git-receive-pack';
-type Visit = RepositoryTarget & { readonly caller: UserRow | undefined; readonly service: Service };
+type GitTarget = RepositoryTarget & { readonly isWiki: boolean };
+type Visit = GitTarget & {
+  readonly caller: UserRow | undefined;
+  readonly service: Service;
+  /** The git repository: the repository's own, or its wiki's. */
+  readonly gitId: number;
+};
 
 /** A clone that takes longer is ended; more at a time are turned away. */
 const uploadMs = 600_000;
@@ -27,7 +36,8 @@ const maxUploads = 32;
 const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
 
 /**
- * Registers git's smart HTTP below `/{owner}/{repo}` (with or without `.git`): what `git clone`, `fetch` and `push` speak.
+ * Registers git's smart HTTP below `/{owner}/{repo}` (with or without `.git`) and `/{owner}/{repo}.wiki`: what `git
+ * clone`, `fetch` and `push` speak.
  * Credentials are Basic, with a password or a token in its place.
  */
 export function registerGitHttp(app: FastifyInstance, context: ForgeContext): void {
@@ -81,7 +91,8 @@ function createEntrance(context: ForgeContext) {
       const target = findTarget(context, request, actor.user);
       if (!isRead) guardPush(target, actor.user);
       // The two words were compared with the list above.
-      return await answer({ ...target, caller: actor.user, service: service as Service });
+      const visit = { ...target, caller: actor.user, service: service as Service };
+      return await answer({ ...visit, gitId: await gitIdOf(context, target, isRead) });
     } catch (error) {
       return refuse(request, reply, error);
     }
@@ -89,19 +100,33 @@ function createEntrance(context: ForgeContext) {
 }
 
 /** Whoever is nobody is asked who they are before they hear that there is nothing. */
-function findTarget(
-  context: ForgeContext,
-  request: FastifyRequest,
-  caller: UserRow | undefined,
-): RepositoryTarget {
+function findTarget(context: ForgeContext, request: FastifyRequest, caller: UserRow | undefined): GitTarget {
   // The router fills in both names of the path.
   const { owner, repo } = request.params as { owner: string; repo: string };
+  const name = repo.replace(/\.git$/, '');
+  const isWiki = name.endsWith('.wiki');
+  const unit = isWiki ? 'wiki' : 'code';
   try {
-    return findRepository(context.db, owner, repo.replace(/\.git$/, ''), caller);
+    const target = findRepository(context.db, owner, name.replace(/\.wiki$/, ''), caller, unit);
+    if (target.permission === 'none') throw new ForgeProblem(404, 'Repository not found');
+    return { ...target, isWiki };
   } catch (error) {
     const isHidden = error instanceof ForgeProblem && error.status === 404 && caller === undefined;
     throw isHidden ? new ForgeProblem(401, 'credentials are needed') : error;
   }
+}
+
+/** A push makes the wiki where there is none yet; a clone of it finds nothing. */
+async function gitIdOf(
+  context: ForgeContext,
+  { repository, isWiki }: GitTarget,
+  isRead: boolean,
+): Promise<number> {
+  if (!isWiki) return repository.id;
+  if (!settingsOf(repository).has_wiki) throw new ForgeProblem(403, 'repository wiki is disabled');
+  if (!isRead) await ensureWiki(context, repository);
+  else if (!hasWiki(context, repository)) throw new ForgeProblem(404, 'Repository not found');
+  return wikiIdOf(repository);
 }
 
 function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow | undefined): void {
@@ -114,11 +139,7 @@ function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow
 
 function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Moved) {
-    const names = `/${encodeURIComponent(error.owner)}/${encodeURIComponent(error.repository)}.git`;
-    return reply
-      .code(301)
-      .header('location', request.url.replace(/^\/[^/?]+\/[^/?]+/, names))
-      .send();
+    return reply.code(301).header('location', error.locationOf(request.url)).send();
   }
   if (!(error instanceof ForgeProblem)) throw error;
   if (error.status === 401) reply.header('www-authenticate', 'Basic realm="Gitea"');
@@ -134,11 +155,11 @@ function protocolOf(request: FastifyRequest): Record<string, string> {
 
 async function advertise(
   context: ForgeContext,
-  { repository, service }: Visit,
+  { gitId, service }: Visit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { git, folder } = context.git.open(repository.id);
+  const { git, folder } = context.git.open(gitId);
   const { stdout } = await git.run(
     [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', folder],
     { folder, environment: protocolOf(request) },
@@ -158,11 +179,11 @@ function bodyOf(request: FastifyRequest): Readable {
 
 async function upload(
   context: ForgeContext,
-  { repository }: Visit,
+  { gitId }: Visit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { git, folder } = context.git.open(repository.id);
+  const { git, folder } = context.git.open(gitId);
   const child = git.start(['upload-pack', '--stateless-rpc', '--strict', folder], {
     folder,
     environment: protocolOf(request),
@@ -195,22 +216,34 @@ async function receive(
   try {
     const file = join(room, 'body');
     await pipeline(bodyOf(request), createWriteStream(file));
-    const report = await withPush(context, { repository, owner, pusher: caller }, async () => {
-      const git = context.git.open(repository.id);
-      const before = await listRefs(git);
-      const { stdout } = await git.git.run(['receive-pack', '--stateless-rpc', git.folder], {
-        folder: git.folder,
-        input: createReadStream(file),
-        environment: protocolOf(request),
-        timeoutMs: 600_000,
-        expect: [0, 1, 128],
-      });
-      return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
-    });
+    const environment = protocolOf(request);
+    const take = () => takePack(context, visit.gitId, file, environment);
+    // Nobody is told of a push to a wiki, as on the baseline.
+    const report = visit.isWiki
+      ? (await context.git.exclusively(visit.gitId, 'refs', take)).result
+      : await withPush(context, { repository, owner, pusher: caller }, take);
     return await reply.type('application/x-git-receive-pack-result').send(report);
   } finally {
     await rm(room, { recursive: true, force: true });
   }
+}
+
+async function takePack(
+  context: ForgeContext,
+  gitId: number,
+  file: string,
+  environment: Record<string, string>,
+): Promise<{ result: Buffer; changes: RefChange[] }> {
+  const git = context.git.open(gitId);
+  const before = await listRefs(git);
+  const { stdout } = await git.git.run(['receive-pack', '--stateless-rpc', git.folder], {
+    folder: git.folder,
+    input: createReadStream(file),
+    environment,
+    timeoutMs: 600_000,
+    expect: [0, 1, 128],
+  });
+  return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
 }
 
 function compareRefs(before: readonly Ref[], after: readonly Ref[]): RefChange[] {

@@ -3,7 +3,7 @@ import type { OperationName, operations } from '../contract/operations.ts';
 import type { Actor } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import type { Page } from './paging.ts';
-import type { Permission, RepositoryRow, UserRow } from './rows.ts';
+import type { Permission, RepositoryRow, TeamRow, UserRow } from './rows.ts';
 
 /** What a handler may say beside its answer. */
 export interface Reply {
@@ -21,13 +21,18 @@ export type RepositoryTarget = {
   readonly permission: Permission;
 };
 
+/** The team that the path named, and its organization. */
+export type TeamTarget = { readonly team: TeamRow; readonly organization: UserRow };
+
 type Target<Path extends string> = Path extends `${string}{owner}/{repo}${string}`
   ? RepositoryTarget
   : Path extends `/orgs/{org}${string}`
     ? { readonly organization: UserRow }
-    : Path extends `/users/{username}${string}`
+    : Path extends `${'' | '/admin'}/users/{username}${string}`
       ? { readonly account: UserRow }
-      : unknown;
+      : Path extends `/teams/{id}${string}`
+        ? TeamTarget
+        : unknown;
 
 /** Whoever may be anonymous: reading what is open to all. */
 type Caller<O extends Operation> = O extends { access: 'anyone' }

@@ -1,28 +1,22 @@
 import type { Operation } from '../contract/operation.ts';
-import { isOrganizationOwner, isVisible, permissionOf, reaches } from './access.ts';
+import { canSee, isMember, isOrganizationOwner, isVisible, permissionOf, reaches } from './access.ts';
 import type { Actor } from './actor.ts';
 import type { Database } from './database.ts';
-import { ForgeProblem, found } from './errors.ts';
-import type { RepositoryTarget } from './handler.ts';
+import { ForgeProblem } from './errors.ts';
+import type { RepositoryTarget, TeamTarget } from './handler.ts';
+import { accountNamed, Moved, userNamed } from './moved.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
 import { lackingScopes } from './scopes.ts';
 import { settingsOf } from './settings.ts';
+import { findTeam, guardTeam } from './team-access.ts';
+import { type Unit, unitOf } from './units.ts';
 
-/** Thrown where the path names a repository by an old name: the request is answered with 301. */
-export class Moved extends Error {
-  readonly owner: string;
-  readonly repository: string;
-
-  constructor(owner: string, repository: string) {
-    super(`moved to ${owner}/${repository}`);
-    this.owner = owner;
-    this.repository = repository;
-  }
-}
+export { userNamed };
 
 /** What the path of a request names. */
 export type Target =
   | (RepositoryTarget & { readonly kind: 'repository' })
+  | (TeamTarget & { readonly kind: 'team' })
   | { readonly kind: 'organization'; readonly organization: UserRow }
   | { readonly kind: 'account'; readonly account: UserRow }
   | { readonly kind: 'none' };
@@ -41,9 +35,12 @@ export function guard(
   // The group of one's own things asks for somebody before it looks anything up.
   if (/^\/user(\/|$)/.test(operation.path)) requireUser(actor);
   const target = findTarget(db, operation, params, actor);
-  guardRole(db, operation, actor, target);
   const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;
-  if (isArchived && operation.errors.includes(423) && !bindsFirst(operation)) throw archived(target);
+  const refuse = isArchived && operation.errors.includes(423);
+  // Only where a page is changed does the archive come before the question who asks.
+  if (refuse && /\/wiki\/page\//.test(operation.path)) throw archived(target);
+  guardRole(db, operation, actor, target);
+  if (refuse && !bindsFirst(operation)) throw archived(target);
   return target;
 }
 
@@ -86,38 +83,68 @@ function findTarget(
     const target = findRepository(db, params.owner, params.repo, actor.user);
     if (isPublicOnly && target.repository.is_private) throw new ForgeProblem(404, 'not found');
     guardUnits(operation, target.repository);
-    return { kind: 'repository', ...target };
+    return { kind: 'repository', ...inUnit(db, operation, params, actor.user, target) };
+  }
+  if (operation.path.startsWith('/teams/')) {
+    const target = findTeam(db, Number(params.id));
+    if (isPublicOnly && target.organization.visibility !== 'public')
+      throw new ForgeProblem(403, 'token is public-only');
+    return { kind: 'team', ...target };
+  }
+  if (params.username !== undefined && /^\/(admin\/)?users\//.test(operation.path)) {
+    return { kind: 'account', account: accountNamed(db, params.username, actor.user) };
   }
   if (params.org !== undefined) {
-    const organization = userNamed(db, params.org);
-    if (organization?.type !== 'organization') throw new ForgeProblem(404, 'not found');
+    const organization = accountNamed(db, params.org, actor.user);
+    if (organization.type !== 'organization') throw new ForgeProblem(404, 'not found');
     if (isPublicOnly && organization.visibility !== 'public')
       throw new ForgeProblem(403, 'token is public-only');
     return { kind: 'organization', organization };
   }
-  if (params.username !== undefined && operation.path.startsWith('/users/')) {
-    return { kind: 'account', account: found(userNamed(db, params.username)) };
-  }
   return { kind: 'none' };
 }
 
-/** Returns a repository as the caller may see it. Ends the request with 404, or throws `Moved` for an old name. */
+/** Narrows the permission to the unit that the operation is about; a unit that cannot be read answers as if it were off. */
+function inUnit(
+  db: Database,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  caller: UserRow | undefined,
+  target: RepositoryTarget,
+): RepositoryTarget {
+  const number = Number(params.index);
+  const sql = 'SELECT is_pull FROM issues WHERE repo_id = ? AND number = ?';
+  const issue = Number.isSafeInteger(number)
+    ? db.get<{ is_pull: number }>(sql, target.repository.id, number)
+    : undefined;
+  const unit = unitOf(operation, issue?.is_pull === 1);
+  if (unit === undefined) return target;
+  const permission = permissionOf(db, caller, target.repository, target.owner, unit);
+  if (permission !== 'none') return { ...target, permission };
+  const status = unit === 'code' ? 403 : 404;
+  throw new ForgeProblem(status, status === 404 ? 'not found' : 'user should have read access to the code');
+}
+
+/**
+ * Returns a repository as the caller may see it, with what they may do with it, or with one unit of it. Ends the request
+ * with 404, or throws `Moved` for an old name.
+ */
 export function findRepository(
   db: Database,
   ownerName: string,
   name: string,
   caller: UserRow | undefined,
+  unit?: Unit,
 ): RepositoryTarget {
-  const owner = found(userNamed(db, ownerName));
+  const owner = accountNamed(db, ownerName, caller);
   const repository =
     db.get<RepositoryRow>(
       'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?',
       owner.id,
       name.toLowerCase(),
     ) ?? moved(db, owner, name);
-  const permission = permissionOf(db, caller, repository, owner);
-  if (permission === 'none') throw new ForgeProblem(404, 'not found');
-  return { repository, owner, permission };
+  if (!canSee(db, caller, repository, owner)) throw new ForgeProblem(404, 'not found');
+  return { repository, owner, permission: permissionOf(db, caller, repository, owner, unit) };
 }
 
 function moved(db: Database, owner: UserRow, oldName: string): never {
@@ -127,18 +154,15 @@ function moved(db: Database, owner: UserRow, oldName: string): never {
     owner.id,
     oldName.toLowerCase(),
   );
-  if (now) throw new Moved(now.owner, now.name);
+  if (now) throw new Moved([owner.name, oldName], [now.owner, now.name]);
   throw new ForgeProblem(404, 'not found');
-}
-
-/** Returns the account or organization of this name, in any case of letters. */
-export function userNamed(db: Database, name: string): UserRow | undefined {
-  return db.get<UserRow>('SELECT * FROM users WHERE lower_name = ?', name.toLowerCase());
 }
 
 /** A unit that is switched off answers 404, as if it were not there. */
 function guardUnits(operation: Operation, repository: RepositoryRow): void {
-  const { has_issues, has_pull_requests } = settingsOf(repository);
+  const { has_issues, has_pull_requests, has_wiki, external_wiki } = settingsOf(repository);
+  if (/\/wiki\//.test(operation.path) && (!has_wiki || external_wiki))
+    throw new ForgeProblem(404, 'not found');
   const isAboutIssues = operation.scopes.includes('issue');
   if (isAboutIssues && !has_issues && !has_pull_requests) throw new ForgeProblem(404, 'not found');
   if (operation.id === 'issue.create' && !has_issues) throw new ForgeProblem(404, 'not found');
@@ -163,6 +187,7 @@ function guardRole(db: Database, operation: Operation, actor: Actor, target: Tar
     throw new ForgeProblem(403, `user should be ${access} of the repository`);
   }
   if (target.kind === 'organization') guardOrganization(db, operation, target.organization, actor.user);
+  if (target.kind === 'team' && actor.user) guardTeam(db, operation, target, actor.user);
   if (target.kind === 'account') guardAccount(db, operation, target.account, actor.user);
 }
 
@@ -172,10 +197,15 @@ function guardOrganization(
   organization: UserRow,
   user: UserRow | undefined,
 ): void {
-  if (operation.access === 'owner') {
-    const isOwner = user !== undefined && isOrganizationOwner(db, organization, user);
-    if (!isOwner) throw new ForgeProblem(403, 'Must be an organization owner');
-  } else if (!isVisible(db, organization, user)) throw new ForgeProblem(404, 'not found');
+  const { access, path } = operation;
+  // The lists of members are hidden with the organization before anybody is asked who they are.
+  const isHidden = access === 'owner' || access === 'member' ? /\/(public_)?members\b/.test(path) : true;
+  if (isHidden && !isVisible(db, organization, user)) throw new ForgeProblem(404, 'not found');
+  if (user?.is_admin) return;
+  if (access === 'owner' && !(user && isOrganizationOwner(db, organization, user)))
+    throw new ForgeProblem(403, 'Must be an organization owner');
+  if (access === 'member' && !(user && isMember(db, organization, user)))
+    throw new ForgeProblem(403, 'Must be an organization member');
 }
 
 function guardAccount(db: Database, operation: Operation, account: UserRow, user: UserRow | undefined): void {
@@ -183,5 +213,7 @@ function guardAccount(db: Database, operation: Operation, account: UserRow, user
     if (!user?.is_admin && user?.id !== account.id) {
       throw new ForgeProblem(403, 'doer should be the site admin or be same as the contextUser');
     }
-  } else if (!isVisible(db, account, user)) throw new ForgeProblem(404, 'not found');
+  } else if (operation.access !== 'site' && !isVisible(db, account, user)) {
+    throw new ForgeProblem(404, 'not found');
+  }
 }

@@ -83,7 +83,9 @@ describe('the permission of an account', () => {
     const ada = addUser('ada');
     addTeam(owner, ada, permission, true);
 
-    expect(permissionOf(db, ada, repository, owner)).toBe(permission);
+    // Whoever is in a team of administrators counts as an owner, as on the baseline.
+    const held = permission === 'admin' ? 'owner' : permission;
+    expect(permissionOf(db, ada, repository, owner)).toBe(held);
     expect(isListed(repository, ada)).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitFiles, type FileCommit } from './commit-files.ts';
@@ -7,7 +7,10 @@ import { createGit, type Git } from './process.ts';
 import type { GitRepository } from './repository.ts';
 import { createLanes } from './slots.ts';
 
-/** The repositories on disk, in folders named by repository id: a rename moves nothing. */
+/**
+ * The repositories on disk, in folders named by repository id: a rename moves nothing. The wiki of a repository has the
+ * negative of its id.
+ */
 export interface GitStore {
   /** Makes an empty bare repository whose HEAD names the default branch. */
   create(
@@ -17,13 +20,15 @@ export interface GitStore {
   /** Makes a bare repository with the branches and tags of another. */
   copy(fromId: number, repositoryId: number): Promise<void>;
   open(repositoryId: number): GitRepository;
+  /** Tells whether there is a repository of this id. */
+  exists(repositoryId: number): boolean;
   /** Points HEAD at another branch. */
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
   /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
   /** Returns how many bytes the objects take on disk. */
   sizeOf(repositoryId: number): Promise<number>;
-  /** Removes the repository from disk; one that is gone already is fine. */
+  /** Removes the repository and its wiki from disk; what is gone already is fine. */
   remove(repositoryId: number): Promise<void>;
   /**
    * Runs work alone: `refs` for what moves refs of a repository, so that before and after are its own; `pulls` for what
@@ -68,7 +73,10 @@ export function createGitStore(folder: string): GitStore {
   const git = createGit(configFile);
   const readers = createReaderPool(git);
   const [inRefs, inPulls] = [createLanes(), createLanes()];
-  const folderOf = (id: number): string => join(folder, `${Number.isSafeInteger(id) ? id : 0}.git`);
+  const folderOf = (id: number): string => {
+    const known = Number.isSafeInteger(id) ? id : 0;
+    return join(folder, known < 0 ? `${-known}.wiki.git` : `${known}.git`);
+  };
   const open = (id: number): GitRepository => ({
     id,
     folder: folderOf(id),
@@ -77,6 +85,7 @@ export function createGitStore(folder: string): GitStore {
   });
   return {
     open,
+    exists: (id) => existsSync(join(folderOf(id), 'HEAD')),
     async create(id, { defaultBranch, objectFormat = 'sha1' }) {
       const head = `--initial-branch=${defaultBranch}`;
       await git.run([
@@ -111,8 +120,10 @@ export function createGitStore(folder: string): GitStore {
       return [...sizes].reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * 1024, 0);
     },
     async remove(id) {
-      readers.drop(id);
-      await rm(folderOf(id), { recursive: true, force: true });
+      for (const one of [id, -Math.abs(id)]) {
+        readers.drop(one);
+        await rm(folderOf(one), { recursive: true, force: true });
+      }
     },
     exclusively: (id, room, work) => (room === 'refs' ? inRefs(id, work) : inPulls(id, work)),
     close: readers.close,

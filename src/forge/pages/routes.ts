@@ -5,7 +5,8 @@ import type { ForgeContext } from '../context.ts';
 import { describeApi } from '../description.ts';
 import { ForgeProblem, found } from '../errors.ts';
 import type { RepositoryTarget } from '../handler.ts';
-import { findRepository, Moved } from '../lookup.ts';
+import { findRepository } from '../lookup.ts';
+import { Moved } from '../moved.ts';
 import type { HookRow, HookTaskRow, IssueRow, RepositoryRow, UserRow } from '../rows.ts';
 import { coversScopes } from '../scopes.ts';
 import { type Html, html, page, policy, styles } from './html.ts';
@@ -72,7 +73,7 @@ function createShow(context: ForgeContext) {
 
 /** What is not there may be there for somebody: nobody is asked who they are. */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
-  if (error instanceof Moved) return reply.redirect(`/${error.owner}/${error.repository}`, 301);
+  if (error instanceof Moved) return reply.redirect(error.locationOf(reply.request.url), 301);
   if (!(error instanceof ForgeProblem)) throw error;
   const isStranger = error.status === 404 || error.status === 401;
   if (isStranger && !reply.request.headers.authorization) {

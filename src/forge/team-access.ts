@@ -1,0 +1,48 @@
+import type { Operation } from '../contract/operation.ts';
+import { isMember, isOrganizationOwner, isVisible } from './access.ts';
+import type { Database } from './database.ts';
+import { ForgeProblem, found } from './errors.ts';
+import type { TeamTarget } from './handler.ts';
+import type { TeamRow, UserRow } from './rows.ts';
+
+/** Returns a team with its organization, or ends the request with 404. */
+export function findTeam(db: Database, id: number): TeamTarget {
+  const known = Number.isSafeInteger(id) ? id : 0;
+  const team = found(db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', known));
+  const organization = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', team.org_id));
+  return { team, organization };
+}
+
+/** Tells whether a person is in a team. */
+export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
+  const sql = 'SELECT 1 AS one FROM team_members WHERE team_id = ? AND user_id = ?';
+  return db.get(sql, team.id, user.id) !== undefined;
+}
+
+/**
+ * Ends the request where a person may not do this with a team. Owners of the organization and members of the team may
+ * look at everything of it; others as far as the team lets itself be seen, and members only from within the organization.
+ */
+export function guardTeam(db: Database, operation: Operation, target: TeamTarget, user: UserRow): void {
+  const { team, organization } = target;
+  if (user.is_admin) return;
+  if (operation.access === 'owner') {
+    if (!isOrganizationOwner(db, organization, user))
+      throw new ForgeProblem(403, 'Must be an organization owner');
+    return;
+  }
+  if (isOrganizationOwner(db, organization, user) || isInTeam(db, team, user)) return;
+  const isColleague = isMember(db, organization, user);
+  const isRead = operation.method === 'GET';
+  if (!isRead || !canReadTeam(db, target, user)) {
+    throw isColleague ? new ForgeProblem(403, 'Must be a team member') : new ForgeProblem(404, 'not found');
+  }
+  if (operation.access === 'member' && !isColleague)
+    throw new ForgeProblem(403, 'Must be an organization member');
+}
+
+/** Public teams are seen by whoever sees the organization, limited ones by its members, private ones by their own. */
+function canReadTeam(db: Database, { team, organization }: TeamTarget, user: UserRow): boolean {
+  if (team.visibility === 'public') return isVisible(db, organization, user);
+  return team.visibility === 'limited' && isMember(db, organization, user);
+}
