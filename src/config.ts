@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { apiRoot } from './client/client.ts';
 import { type Credentials, secretsOf } from './client/credentials.ts';
+import { type Budgets, budgets } from './engine/budgets.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file.ts';
 import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
+import type { OrganizationSource } from './sources/organization.ts';
+import type { Grant } from './sources/powers.ts';
+import type { ReportProblems } from './sources/report.ts';
 
 /** One setting of the environment. */
 export type Setting = {
@@ -38,7 +42,10 @@ export const settingsTable: readonly Setting[] = [
   },
   { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
   { name: 'REEVE_DATA', meaning: 'Folder for everything that survives a restart.', default: './data' },
-  { name: 'REEVE_CONFIG', meaning: 'The operator file: scoped secrets, served repositories.' },
+  {
+    name: 'REEVE_CONFIG',
+    meaning: 'The operator file: scoped secrets, grants, served repositories, organizations, limits.',
+  },
   { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
   { name: 'PORT', meaning: 'Port to listen on; 0 takes a free one.', default: '8080' },
   { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 takes a free one.', default: '3000' },
@@ -53,6 +60,14 @@ export type Settings = {
   readonly data: string;
   readonly repositories: readonly string[];
   readonly allowAdmin: boolean;
+  /** Organizations with rules of their own. */
+  readonly organizations: readonly OrganizationSource[];
+  /** What files of repositories and organizations may use beyond the small set. */
+  readonly grants: readonly Grant[];
+  readonly budgets: Budgets;
+  /** Check the rule files of pull requests that touch them. */
+  readonly preview: boolean;
+  readonly reportProblems: ReportProblems;
   readonly host: string;
   readonly port: number;
   readonly forgePort: number;
@@ -85,6 +100,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     data: resolve(read('REEVE_DATA') ?? './data'),
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
+    ...readPowers(operator.file),
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', 8080, read, problems),
     forgePort: readPort('FORGE_PORT', 3000, read, problems),
@@ -97,6 +113,37 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     );
   }
   return settings;
+}
+
+/** Returns what the operator file says of rule files, with everything it leaves out filled in. */
+function readPowers(
+  file: OperatorFile | undefined,
+): Pick<Settings, 'organizations' | 'grants' | 'budgets' | 'preview' | 'reportProblems'> {
+  const limits = file?.limits ?? {};
+  return {
+    organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({
+      name,
+      rules,
+      ...(id === undefined ? {} : { id }),
+    })),
+    grants: (file?.grants ?? []).map((grant) => ({
+      repositories: grant.repositories ?? [],
+      organizations: grant.organizations ?? [],
+      names: [...(grant.actions ?? []), ...(grant.facts ?? [])],
+    })),
+    budgets: {
+      delivery: {
+        all: limits.delivery ?? budgets.delivery.all,
+        repository: limits['repository-delivery'] ?? budgets.delivery.repository,
+      },
+      hour: {
+        all: limits.hour ?? budgets.hour.all,
+        repository: limits['repository-hour'] ?? budgets.hour.repository,
+      },
+    },
+    preview: file?.preview ?? false,
+    reportProblems: file?.['report-problems'] ?? 'status',
+  };
 }
 
 type Read = (name: string) => string | undefined;

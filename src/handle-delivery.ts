@@ -1,21 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from './client/client.ts';
 import type { Event } from './contract/events.ts';
+import type { RepositoryRef } from './contract/subject.ts';
 import type { Run } from './engine/record.ts';
-import { runEvent } from './engine/run.ts';
+import { type RunInput, runEvent } from './engine/run.ts';
 import { createFacts } from './facts/ask.ts';
 import type { FactMemory } from './facts/fact.ts';
+import type { Preview } from './preview.ts';
 import type { Verdict } from './rules/verdict.ts';
 import type { RepositoryRules } from './sources/repository-file.ts';
-import type { RuleSource } from './sources/rules-for.ts';
+import type { InForce, RuleSource } from './sources/rules-for.ts';
 import { createStoredMemory } from './store/action-memory.ts';
 import type { Delivery, Store } from './store/store.ts';
 
 export type DeliveryHandler = (delivery: Delivery, event: Event) => Promise<readonly Run[]>;
 
+/** What every run of this process is given, whatever it is about. */
+export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+
 /**
  * Creates the handler that turns a stored delivery into a run: the rules in force for its repository, the live facts, the
- * engine. Rejects where a later attempt may do better; what this attempt did is then in the store already.
+ * engine. A repository that was renamed since is followed by its id. Rejects where a later attempt may do better; what
+ * this attempt did is then in the store already.
  */
 export function createDeliveryHandler(options: {
   client: Client;
@@ -26,43 +32,69 @@ export function createDeliveryHandler(options: {
   store: Pick<Store, 'appendRuns' | 'remember' | 'recall'>;
   clock: { now(): Date };
   nowMs: () => number;
+  settings?: RunSettings;
+  /** Looks at pull requests that touch a rule file; absent: nobody does. */
+  preview?: Preview;
   /** Told of every run once it is known what became of it. */
   onRun?: (run: Run, event: Event) => void;
 }): DeliveryHandler {
   const { clock, memory, nowMs } = options;
   const actionMemory = createStoredMemory(options.store);
-  return async (delivery, event) => {
-    if (event.family === undefined || event.subject === undefined) return [];
-    const account = await options.account();
-    const { rules, broken } = await options.rules.rulesFor(event);
-    if (rules.listeningTo(event.family).length === 0 && broken.length === 0) return [];
+
+  const attempt = async (delivery: Delivery, event: Event, { rules, broken, repository }: InForce) => {
+    const found = repository ? follow(event, repository) : event;
     const client = options.client.counted();
     const now = clock.now();
-    const { run, retry } = await runEvent({
+    const ran = await runEvent({
+      ...options.settings,
       id: randomUUID(),
       mode: 'enforce',
       trigger: {
         door: 'webhook',
-        kind: event.family,
+        kind: event.family ?? event.eventType,
         activity: event.activity,
         delivery: delivery.id,
         at: now.toISOString(),
       },
       rules,
-      event,
-      facts: createFacts({ client, subject: event.subject, memory, nowMs }),
+      event: found,
+      facts: createFacts({ client, subject: found.subject ?? { kind: 'repository' }, memory, nowMs }),
       client,
-      account,
+      account: await options.account(),
       memory: actionMemory,
       now,
       nowMs,
     });
-    const told: Run = { ...run, rules: [...broken.map(refusedFile), ...run.rules] };
-    options.onRun?.(told, event);
-    if (retry === undefined) return [told];
-    await options.store.appendRuns([told], event.repository ? { repositoryId: event.repository.id } : {});
-    throw retry;
+    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...ran.run.rules] };
+    options.onRun?.(run, event);
+    return { ...ran, run };
   };
+
+  return async (delivery, event) => {
+    if (event.family === undefined || event.subject === undefined) return [];
+    await options.preview?.(event);
+    const runs: Run[] = [];
+    for (let attempts = 0; ; attempts += 1) {
+      const force = await options.rules.rulesFor(event);
+      if (force.rules.listeningTo(event.family).length === 0 && force.broken.length === 0) return runs;
+      const { run, retry, moved } = await attempt(delivery, event, force);
+      runs.push(run);
+      if (moved && event.repository && attempts === 0) {
+        options.rules.forget(event.repository.id);
+        memory.drop(`${event.repository.id}/`);
+        continue;
+      }
+      if (retry === undefined) return runs;
+      const about = event.repository ? { repositoryId: event.repository.id } : {};
+      await options.store.appendRuns(runs, about);
+      throw retry;
+    }
+  };
+}
+
+/** Returns the event about its repository as that is found now. Its payload stays as it was sent. */
+function follow(event: Event, repository: RepositoryRef): Event {
+  return { ...event, repository, ...(event.subject ? { subject: { ...event.subject, repository } } : {}) };
 }
 
 /** A rule file that cannot be used is told in the run like a rule that failed: silence would look like "no rule matched". */

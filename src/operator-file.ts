@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
+import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { actions } from './actions/actions.ts';
+import { budgets } from './engine/budgets.ts';
 import { messageOf } from './errors.ts';
+import { facts } from './facts/facts.ts';
+import { createScope } from './glob.ts';
+import { nearest } from './rules/nearest.ts';
 
 const values = z
   .union([z.string(), z.array(z.string())])
@@ -12,9 +17,76 @@ const Entry = z.strictObject({
   name: z.string().min(1),
   scope: values.describe('Repositories it may speak for: "acme/*", or "*" for all.'),
   authorization: values.optional().describe('Live values of the Authorization header.'),
-  'authorization-file': z.string().optional(),
+  'authorization-file': z.string().optional().describe('A file with one live value a line.'),
   hmac: values.optional().describe('Live secrets of the signature.'),
-  'hmac-file': z.string().optional(),
+  'hmac-file': z.string().optional().describe('A file with one live secret a line.'),
+});
+
+const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
+const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'an organization is named as in its address');
+
+const Organization = z.strictObject({
+  rules: fullName.describe('Repository whose rules/*.yml, on its default branch, apply to the organization.'),
+  id: z
+    .int()
+    .positive()
+    .optional()
+    .describe('Id of that repository. Left out, the id seen first is kept, and another one is refused.'),
+});
+
+const namesOf = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
+/** Returns a schema of one of these names that says which one was probably meant. */
+const nameOf = (what: string, known: readonly string[]) =>
+  z.string().check((context) => {
+    if (known.includes(context.value)) return;
+    const near = nearest(context.value, known);
+    const hint = near === undefined ? `; known are ${known.join(', ')}` : `, did you mean "${near}"?`;
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: `there is no ${what} "${context.value}"${hint}`,
+    });
+  });
+const pattern = z.string().check((context) => {
+  try {
+    createScope([context.value]);
+  } catch (error) {
+    context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
+  }
+});
+
+const Grant = z
+  .strictObject({
+    repositories: z.array(pattern).min(1).optional().describe('Repositories whose own file gets it.'),
+    organizations: z
+      .array(organizationName)
+      .min(1)
+      .optional()
+      .describe('Organizations whose rules repository gets it.'),
+    actions: z
+      .array(nameOf('action', namesOf(actions)))
+      .optional()
+      .describe('Actions, by name.'),
+    facts: z
+      .array(nameOf('fact', namesOf(facts)))
+      .optional()
+      .describe('Facts that show more than the repository, by name.'),
+  })
+  .refine((grant) => grant.repositories ?? grant.organizations, {
+    message: 'say who gets it: repositories or organizations',
+  })
+  .refine((grant) => grant.actions ?? grant.facts, { message: 'say what they get: actions or facts' });
+
+const count = z.int().min(1).max(100_000);
+const Limits = z.strictObject({
+  delivery: count.optional().describe(`Changes one delivery may make. Default ${budgets.delivery.all}.`),
+  hour: count.optional().describe(`Changes an hour in one repository. Default ${budgets.hour.all}.`),
+  'repository-delivery': count
+    .optional()
+    .describe(`Of a delivery's changes, those of repository files. Default ${budgets.delivery.repository}.`),
+  'repository-hour': count
+    .optional()
+    .describe(`Of an hour's changes, those of repository files. Default ${budgets.hour.repository}.`),
 });
 
 /** The operator file (`REEVE_CONFIG`): what does not fit into a variable of the environment. */
@@ -22,9 +94,30 @@ export const OperatorFile = z.strictObject({
   version: z.literal(1),
   secrets: z.array(Entry).optional().describe('Who may send deliveries, and about which repositories.'),
   repositories: z
-    .array(z.string())
+    .array(pattern)
     .optional()
-    .describe('Served repositories, beside those the account has starred.'),
+    .describe('Served repositories, beside those the account has starred: names or patterns.'),
+  organizations: z
+    .record(organizationName, Organization)
+    .optional()
+    .describe('Organizations with rules of their own, in a repository of theirs. Default: none.'),
+  grants: z
+    .array(Grant)
+    .optional()
+    .describe(
+      'What files of repositories and organizations may use beyond the small set. Default: nothing more.',
+    ),
+  limits: Limits.optional().describe('How many changes may be made before the rest is refused.'),
+  preview: z
+    .boolean()
+    .optional()
+    .describe('Check the rule file of pull requests that touch it, and answer with a status. Default false.'),
+  'report-problems': z
+    .enum(['status', 'issue', 'none'])
+    .optional()
+    .describe(
+      'How a repository is told that its rule file cannot be used: the status reeve/rules on its default branch, one issue, or not at all. Default status.',
+    ),
   'allow-admin': z
     .boolean()
     .optional()
@@ -40,12 +133,18 @@ export type OperatorEntry = z.output<typeof Entry>;
 export async function readOperatorFile(
   path: string,
 ): Promise<{ file?: OperatorFile; problems: readonly string[] }> {
-  let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    return parseOperatorFile(path, await readFile(path, 'utf8'));
   } catch (error) {
     return { problems: [`REEVE_CONFIG: ${messageOf(error)}`] };
   }
+}
+
+/** Reads the text of an operator file, as `readOperatorFile` does. `path` is for the places of problems. */
+export function parseOperatorFile(
+  path: string,
+  text: string,
+): { file?: OperatorFile; problems: readonly string[] } {
   const document = parseDocument(text, { prettyErrors: false, version: '1.2', merge: false });
   const placeOf = (offset: number): string => {
     const before = text.slice(0, offset).split('\n');
@@ -56,12 +155,35 @@ export async function readOperatorFile(
     return { problems: faults.map((fault) => `${placeOf(fault.pos[0])}: ${fault.message}`) };
   const parsed = OperatorFile.safeParse(document.toJS({ maxAliasCount: 0 }));
   if (parsed.success) return { file: parsed.data, problems: [] };
-  return {
-    problems: parsed.error.issues.map((issue) => {
-      const found = document.getIn(issue.path, true);
-      const offset =
-        typeof found === 'object' && found !== null && 'range' in found ? (found.range as number[])[0] : 0;
-      return `${placeOf(offset ?? 0)}: ${issue.path.join('.') || 'the file'}: ${issue.message}`;
-    }),
-  };
+  return { problems: parsed.error.issues.flatMap((issue) => explain(issue, document, placeOf)) };
+}
+
+function explain(
+  issue: z.core.$ZodIssue,
+  document: Document,
+  placeOf: (offset: number) => string,
+): readonly string[] {
+  const where = issue.path.join('.') || 'the file';
+  if (issue.code !== 'unrecognized_keys') {
+    return [`${placeOf(offsetOf(document, issue.path))}: ${where}: ${issue.message}`];
+  }
+  return issue.keys.map((key) => {
+    const near = nearest(key, knownKeys);
+    const hint = near === undefined ? '' : `, did you mean "${near}"?`;
+    return `${placeOf(offsetOf(document, issue.path, key))}: ${where}: there is no key "${key}"${hint}`;
+  });
+}
+
+const knownKeys = [OperatorFile, Entry, Organization, Grant, Limits].flatMap((schema) =>
+  Object.keys(schema.shape),
+);
+
+/** Returns where a value stands in the text; with `key`, where that key of the map does. */
+function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {
+  const found = path.length === 0 ? document.contents : document.getIn(path, true);
+  const pair =
+    key !== undefined && isMap(found) ? found.items.find((item) => String(item.key) === key) : undefined;
+  const node: unknown = pair ? pair.key : found;
+  const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
+  return Array.isArray(range) ? Number(range[0]) : 0;
 }

@@ -4,19 +4,24 @@ import { type Account, findAccount } from './account.ts';
 import { createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { Event } from './contract/events.ts';
+import type { Budgets } from './engine/budgets.ts';
+import { createLedger, type ReadRuns } from './engine/ledger.ts';
 import type { Run } from './engine/record.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { createFactMemory } from './facts/ask.ts';
 import { createDeliveryHandler } from './handle-delivery.ts';
 import type { Log } from './log.ts';
+import { createPreview } from './preview.ts';
 import { maxConnections, serverOptions } from './receiver/limits.ts';
 import { receiver } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
-import { formatProblem } from './rules/problem.ts';
-import type { LoadedRule } from './rules/rule.ts';
-import { loadRuleFiles } from './sources/folder.ts';
-import { createRuleSource } from './sources/rules-for.ts';
+import { findRuleFiles } from './sources/folder.ts';
+import type { OrganizationSource } from './sources/organization.ts';
+import type { Grant } from './sources/powers.ts';
+import { createReporter, type ReportProblems } from './sources/report.ts';
+import { createRuleSource, type RuleSource } from './sources/rules-for.ts';
 import { createServed } from './sources/served.ts';
+import { type FolderWatch, watchFolder } from './sources/watch.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
 import type { BackoffOptions } from './worker/backoff.ts';
@@ -33,6 +38,16 @@ export type ServerOptions = {
   /** Patterns of served repositories, beside the starred ones. */
   readonly repositories: readonly string[];
   readonly allowAdmin: boolean;
+  /** Organizations with rules of their own; default: none. */
+  readonly organizations?: readonly OrganizationSource[];
+  /** What files of repositories and organizations may use beyond the small set; default: nothing more. */
+  readonly grants?: readonly Grant[];
+  /** How many changes may be made; default: the engine's. */
+  readonly budgets?: Budgets;
+  /** Check the rule files of pull requests that touch them; default: no. */
+  readonly preview?: boolean;
+  /** How repositories are told of rule files that cannot be used; default: by status. */
+  readonly reportProblems?: ReportProblems;
   readonly host: string;
   readonly port: number;
   readonly log: Log;
@@ -62,9 +77,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const client = createClient({ ...options.forge, log });
   const account = remembering(() => findAccount(client, options));
   const login = await greet(account, log);
-  const operatorRules = await loadOperatorRules(options.rules, log);
 
   const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker' });
+  let watch: FolderWatch | undefined;
   try {
     const served = createServed({
       client,
@@ -72,9 +87,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       listed: options.repositories,
       nowMs,
     });
-    const rules = createRuleSource({ client, served, operatorRules, nowMs, log });
+    const { onRun, backoff, budgets, organizations = [], grants = [] } = options;
+    const reporter = createReporter({ client, how: options.reportProblems ?? 'status', pins: store, log });
+    const { onRead } = reporter;
+    const sources = { client, served, organizations, grants, pins: store, nowMs, log, onRead };
+    const rules = createRuleSource({ ...sources, operatorRules: [] });
+    watch = await putInForce(options.rules, rules, log);
     const memory = createFactMemory(nowMs);
-    const { onRun, backoff } = options;
+    const readRuns: ReadRuns = (repositoryId, before) =>
+      store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
+    const settings = { ledger: createLedger({ now: clock.now, readRuns }), ...(budgets ? { budgets } : {}) };
+    const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
     const handle = createDeliveryHandler({
       client,
       account,
@@ -83,6 +106,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       clock,
       nowMs,
+      settings,
+      ...(options.preview ? { preview: createPreview(looks) } : {}),
       ...(onRun ? { onRun } : {}),
     });
     const worker = createWorker({ store, handle, log, clock, ...(backoff ? { backoff } : {}) });
@@ -95,11 +120,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       async stop() {
         await app.close();
+        await watch?.stop();
         await worker.stop();
+        await reporter.idle();
         await store.close();
       },
     };
   } catch (error) {
+    await watch?.stop();
     await store.close();
     throw error;
   }
@@ -163,16 +191,19 @@ function remembering<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function loadOperatorRules(folder: string | undefined, log: Log): Promise<readonly LoadedRule[]> {
+/** Puts the operator's rules in force, and those that the folder holds from then on. */
+async function putInForce(
+  folder: string | undefined,
+  rules: RuleSource,
+  log: Log,
+): Promise<FolderWatch | undefined> {
   if (folder === undefined) {
     log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
-    return [];
+    return undefined;
   }
-  const files = await loadRuleFiles([folder]);
-  for (const file of files.filter(({ problems }) => problems.length > 0)) {
-    log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
-  }
-  const rules = files.flatMap((file) => file.rules);
-  log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
-  return rules;
+  // A folder that is not there is a mistake at the start; later it may be away for a moment.
+  await findRuleFiles([folder]);
+  const watch = watchFolder(folder, { log, onRules: (loaded) => rules.replaceOperatorRules(loaded) });
+  await watch.look();
+  return watch;
 }

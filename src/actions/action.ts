@@ -34,6 +34,8 @@ export type Action<Arguments = unknown> = {
   readonly facts: (given: Arguments) => readonly FactRequest[];
   /** Called again immediately before a write; it reads and never writes. */
   readonly plan: (given: Arguments, facts: Facts, context: PlanContext) => Promise<readonly Change[]>;
+  /** Returns why a change is wanted in the words of the step as written; undefined: its own reason will do. */
+  readonly words?: (change: Change, written: unknown) => string | undefined;
   /** Returns the one input for changes that leave together (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
   /** Returns why the forge's answer to a write does not show the change, where it drops things in silence. */

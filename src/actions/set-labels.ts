@@ -120,6 +120,15 @@ with:
     }
     return changes;
   },
+  words({ target, value, operation }, written) {
+    const { add, remove, sync } = written as SetLabels;
+    if (operation === operations.createLabel.id) return undefined;
+    const label = target.slice('label:'.length);
+    const text: unknown = sync?.[label];
+    if (text !== undefined) return `${text} ${value ? 'holds' : 'does not hold'}`;
+    if (add?.includes(label) && value) return 'the rule adds it';
+    return remove?.includes(label) ? 'the rule removes it' : undefined;
+  },
   async join(changes, facts) {
     const live = (await facts.ask(labelsFact)) as readonly Label[];
     const gone = new Set(changes.filter((change) => change.value === false).map(labelOf));

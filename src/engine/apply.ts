@@ -3,11 +3,13 @@ import { type NamedSecrets, namesSecret } from '../actions/secrets.ts';
 import type { Client } from '../client/client.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
-import { messageOf, ReeveError } from '../errors.ts';
+import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
+import { adviseOn } from './advice.ts';
 import { refuseEscape } from './bounds.ts';
-import { levelOf, type PlannedChange, type Wish } from './plan.ts';
 import type { Outcome } from './record.ts';
+import { factsFor } from './view.ts';
+import { levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What became of the changes. */
 export type Applied = {
@@ -16,6 +18,8 @@ export type Applied = {
   readonly sent: ReadonlyMap<string, AnyInput>;
   /** Set where a write failed and a later attempt, planned anew, may succeed. */
   readonly retry?: ReeveError;
+  /** Set where the forge says that the repository is called otherwise now. */
+  readonly moved?: true;
 };
 
 /**
@@ -41,6 +45,7 @@ export async function applyPlan(options: {
   const failedSteps = new Set<Wish>();
   let wrote = false;
   let retry: ReeveError | undefined;
+  let isMoved = false;
 
   for (const group of together(options.changes)) {
     const open: PlannedChange[] = [];
@@ -55,6 +60,7 @@ export async function applyPlan(options: {
     outcomes: options.changes.flatMap(({ id }) => outcomes.get(id) ?? []),
     sent,
     ...(retry ? { retry } : {}),
+    ...(isMoved ? { moved: true } : {}),
   };
 
   function settle(planned: PlannedChange, status: Outcome['status'], error?: string): void {
@@ -62,7 +68,9 @@ export async function applyPlan(options: {
   }
 
   function fail(planned: PlannedChange, error: unknown): void {
-    settle(planned, 'failed', withoutSecrets(messageOf(error)));
+    const needs = planned.wishes[0]?.action.needs;
+    settle(planned, 'failed', withoutSecrets(`${planned.change.target}: ${adviseOn(error, needs)}`));
+    if (error instanceof ReeveError && error.code === 'forge-moved') isMoved = true;
     for (const wish of planned.wishes) failedSteps.add(wish);
     if (error instanceof ReeveError && error.retryable) {
       const { code, retryAfterMs, status } = error;
@@ -141,7 +149,7 @@ export async function applyPlan(options: {
 
   async function planAgain(planned: PlannedChange, now: Facts): Promise<Change | undefined> {
     for (const wish of planned.wishes) {
-      const changes = await wish.action.plan(wish.arguments, now, wish.context);
+      const changes = await wish.action.plan(wish.arguments, factsFor(wish.rule, now), wish.context);
       const same = changes.find(
         ({ target, value }) =>
           target === planned.change.target && JSON.stringify(value) === JSON.stringify(planned.change.value),

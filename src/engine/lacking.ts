@@ -1,5 +1,6 @@
 import { type Capabilities, lackOf } from '../client/capabilities.ts';
-import type { Plan, PlannedChange, RefusedChange } from './plan.ts';
+import type { Plan } from './plan.ts';
+import type { PlannedChange, RefusedChange } from './wish.ts';
 
 /**
  * Returns the plan without the changes that this forge cannot make: they are refused with the reason, since a member that

@@ -1,38 +1,13 @@
-import type { Action } from '../actions/action.ts';
-import type { Change } from '../actions/change.ts';
-import type { PlanContext } from '../actions/plan-context.ts';
-import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
-
-/** What one step of a rule that matched wants. */
-export type Wish = {
-  readonly rule: LoadedRule;
-  readonly step: string;
-  readonly action: Action;
-  readonly arguments: unknown;
-  /** What `plan` was told beside the facts, for planning again. */
-  readonly context: PlanContext;
-  readonly changes: readonly Change[];
-};
-
-/** One change of the plan with everybody who wants it. */
-export type PlannedChange = {
-  readonly id: string;
-  readonly change: Change;
-  readonly wishes: readonly Wish[];
-};
-
-export type RefusedChange = { readonly planned: PlannedChange; readonly why: string };
+import { type Limits, withinLimits } from './limits.ts';
+import { namesOf, type PlannedChange, type RefusedChange, rankOf, type Wish } from './wish.ts';
 
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
-/** Changes that one delivery may make, by all rules together and by the files of repositories among them. */
-export const changesPerDelivery = { all: 50, repository: 20 } as const;
-
 /**
  * Makes one plan of what the steps want. The same target and value from several rules is one change; different values
- * are decided by where the rules come from, and by nobody between equals; what exceeds a budget is refused.
+ * are decided by where the rules come from, and by nobody between equals; what exceeds a limit is refused.
  */
-export function makePlan(wishes: readonly Wish[]): Plan {
+export function makePlan(wishes: readonly Wish[], limits: Limits = {}): Plan {
   const refused: RefusedChange[] = [];
   const kept: PlannedChange[] = [];
   for (const group of byTarget(wishes)) {
@@ -41,7 +16,7 @@ export function makePlan(wishes: readonly Wish[]): Plan {
     if (winner && !winner.change.already) kept.push(winner);
   }
   const ordered = kept.toSorted((a, b) => (a.change.stage ?? 1) - (b.change.stage ?? 1));
-  const changes = withinBudgets(ordered, refused);
+  const changes = withinLimits(ordered, limits, refused);
   return { changes, refused };
 }
 
@@ -89,51 +64,4 @@ function decide(group: readonly PlannedChange[]): {
     losers: group,
     why: `${names} want different values, and neither ranks higher`,
   };
-}
-
-function rankOf(planned: PlannedChange): number {
-  return Math.min(...planned.wishes.map((wish) => levels.indexOf(wish.rule.level)));
-}
-
-function namesOf(planned: PlannedChange): string {
-  return [...new Set(planned.wishes.map((wish) => wish.rule.id))].join(' and ');
-}
-
-/** Returns the changes that the budgets allow, in order; what is beyond them goes to `refused`. */
-function withinBudgets(
-  changes: readonly PlannedChange[],
-  refused: RefusedChange[],
-): readonly PlannedChange[] {
-  const spentByRule = new Map<string, number>();
-  let spentByRepositoryFiles = 0;
-  const allowed: PlannedChange[] = [];
-  for (const planned of changes) {
-    const why = beyond(planned);
-    if (why) {
-      refused.push({ planned, why });
-      continue;
-    }
-    allowed.push(planned);
-    for (const { rule } of planned.wishes) spentByRule.set(rule.id, (spentByRule.get(rule.id) ?? 0) + 1);
-    if (levelOf(planned) === 'repository') spentByRepositoryFiles += 1;
-  }
-  return allowed;
-
-  function beyond(planned: PlannedChange): string | undefined {
-    if (allowed.length >= changesPerDelivery.all)
-      return `over the budget of ${changesPerDelivery.all} changes a delivery`;
-    if (levelOf(planned) === 'repository' && spentByRepositoryFiles >= changesPerDelivery.repository) {
-      return `over the budget of ${changesPerDelivery.repository} changes a delivery for rules of repositories`;
-    }
-    const narrow = planned.wishes.every(({ rule }) => {
-      const limit = rule.limits.changes;
-      return limit !== undefined && (spentByRule.get(rule.id) ?? 0) >= limit;
-    });
-    return narrow ? `over the limit of changes that ${namesOf(planned)} sets itself` : undefined;
-  }
-}
-
-/** Returns the most powerful origin among the rules that want a change: it is made with those powers. */
-export function levelOf(planned: PlannedChange): Level {
-  return levels[rankOf(planned)] ?? 'repository';
 }

@@ -1,3 +1,4 @@
+import type { Level } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 
 /**
@@ -25,6 +26,8 @@ export type RecordedChange = {
   readonly id: string;
   /** Identities of the rules that asked for it (`source path#rule name`). */
   readonly rules: readonly string[];
+  /** The most powerful origin among those rules; absent in runs of earlier versions. */
+  readonly level?: Level;
   readonly step: string;
   readonly action: string;
   readonly operation: string;

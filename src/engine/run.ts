@@ -6,6 +6,7 @@ import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
 import { fillPath } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
+import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { type Evaluation, evaluateRule, type ResolvedStep } from '../rules/evaluate.ts';
@@ -14,9 +15,14 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { type Applied, applyPlan, inputOf, together } from './apply.ts';
+import type { Budgets } from './budgets.ts';
 import { refuseLacking } from './lacking.ts';
-import { makePlan, type PlannedChange, type Wish } from './plan.ts';
+import { type Entry, type Ledger, targetKey } from './ledger.ts';
+import { makePlan } from './plan.ts';
+import { reasonOf } from './reason.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
+import { factsFor } from './view.ts';
+import { levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What a run is given. It has no clock, no disk and no server of its own. */
 export type RunInput = {
@@ -39,6 +45,10 @@ export type RunInput = {
   readonly secrets?: NamedSecrets;
   /** Tells what the forge can do, asked when a change needs more than every forge has; absent: everything. */
   readonly capabilities?: () => Promise<Capabilities>;
+  /** How much may be written; absent: as the engine has it. */
+  readonly budgets?: Budgets;
+  /** What was written of late; absent: this run stands alone. */
+  readonly ledger?: Ledger;
   readonly now: Date;
   /** A clock that never goes back, for durations. */
   readonly nowMs: () => number;
@@ -47,7 +57,12 @@ export type RunInput = {
 };
 
 /** A run and, where a later attempt may do what this one could not, why. */
-export type Ran = { readonly run: Run; readonly retry?: ReeveError };
+export type Ran = {
+  readonly run: Run;
+  readonly retry?: ReeveError;
+  /** Set where the repository is called otherwise now: under its new name the rest can be done at once. */
+  readonly moved?: true;
+};
 
 /** Holds an event against the rules and does what they ask: trigger → facts → verdicts → plan → outcomes. */
 export async function runEvent(input: RunInput & { readonly event: Event }): Promise<Ran> {
@@ -75,7 +90,13 @@ async function run(input: RunInput): Promise<Ran> {
   const unknown = evaluated.find(({ retry }) => retry)?.retry;
 
   // What could not be known for the forge's sake is asked again later; a half-known event writes nothing.
-  const made = makePlan(unknown ? [] : evaluated.flatMap(({ wishes }) => wishes));
+  const wishes = unknown ? [] : evaluated.flatMap((one) => one.wishes);
+  const past = hasWork(wishes) ? await input.ledger?.of(placeOf(input.facts.subject)) : undefined;
+  const { budgets } = input;
+  const made = makePlan(wishes, { ...(budgets ? { budgets } : {}), ...(past ? { past } : {}) });
+  // Noted in the same moment as they were planned: a run beside this one must not spend the same budget.
+  const noted = made.changes.filter((planned) => maySend(planned, input));
+  const takeBack = past?.note(noted.map((planned) => entryOf(planned, input.now)));
   const plan = await refuseLacking(made, input.capabilities);
   const writes = plan.changes.filter((planned) => maySend(planned, input));
   const shown = await recordChanges(plan.changes, input.facts);
@@ -87,6 +108,10 @@ async function run(input: RunInput): Promise<Ran> {
         ...(input.secrets ? { secrets: input.secrets } : {}),
       })
     : { outcomes: [], sent: new Map() };
+
+  const isApplied = ({ id }: PlannedChange): boolean =>
+    applied.outcomes.some(({ change, status }) => change === id && status === 'applied');
+  takeBack?.(noted.flatMap((planned, place) => (isApplied(planned) ? [] : [place])));
 
   const record: Run = {
     schema: 1,
@@ -107,7 +132,28 @@ async function run(input: RunInput): Promise<Ran> {
     ms: Math.round(input.nowMs() - startedMs),
   };
   const retry = unknown ?? applied.retry;
-  return retry ? { run: record, retry } : { run: record };
+  const moved = 'moved' in applied && applied.moved;
+  return { run: record, ...(retry ? { retry } : {}), ...(moved ? { moved } : {}) };
+}
+
+function hasWork(wishes: readonly Wish[]): boolean {
+  return wishes.some(({ changes }) => changes.some(({ already }) => !already));
+}
+
+/** What the ledger counts by: the repository's identity, or what else the subject has. */
+function placeOf({ kind, repository, organization }: Subject): number | string {
+  return repository?.id ?? `${kind} ${organization ?? ''}`;
+}
+
+function entryOf(planned: PlannedChange, now: Date): Entry {
+  const { input, target, value, before } = planned.change;
+  return {
+    atMs: now.getTime(),
+    level: levelOf(planned),
+    target: targetKey(input.params, target),
+    value: JSON.stringify(value) ?? '',
+    before: JSON.stringify(before) ?? '',
+  };
 }
 
 /** Returns what the actions of a rule are told. */
@@ -164,7 +210,8 @@ type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; 
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
 async function evaluate(rule: LoadedRule, input: RunInput, context: PlanContext): Promise<Evaluated> {
-  const { event, item, facts, now } = input;
+  const { event, item, now } = input;
+  const facts = factsFor(rule, input.facts);
   const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now };
   const evaluation: Evaluation = await evaluateRule(rule, situation);
   if (evaluation.verdict.verdict !== 'matched') return { ...evaluation, wishes: [] };
@@ -175,7 +222,9 @@ async function evaluate(rule: LoadedRule, input: RunInput, context: PlanContext)
     const { action, name } = resolved.step;
     try {
       await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
-      const changes = await action.plan(resolved.arguments, facts, context);
+      const planned = await action.plan(resolved.arguments, facts, context);
+      const { written } = resolved.step.arguments;
+      const changes = planned.map((change) => ({ ...change, reason: reasonOf(action, change, written) }));
       wishes.push({ rule, step: name, action, arguments: resolved.arguments, context, changes });
     } catch (error) {
       return failed(evaluation, wishes, resolved, messageOf(error), error);
@@ -214,6 +263,7 @@ function recordChange(planned: PlannedChange, input: RecordedChange['input']): R
   return {
     id,
     rules: [...new Set(wishes.map((wish) => wish.rule.id))],
+    level: levelOf(planned),
     step: wishes[0]?.step ?? '',
     action: change.action,
     operation: change.operation,

@@ -55,7 +55,7 @@ export class FileContext {
 
   /** Returns the names for a rule that starts on these occasions; rules of a file mostly share them. */
   environment(occasions: readonly Occasion[]): Environment {
-    return environmentFor(this.registry, occasions, this.level);
+    return environmentFor(this.registry, { occasions, level: this.level, grants: this.grants });
   }
 }
 
@@ -63,14 +63,19 @@ const environments = new WeakMap<RuleRegistry, Map<string, Environment>>();
 /** Combinations of families and schedules are few in practice; a bound all the same. */
 const maxEnvironments = 500;
 
-function environmentFor(registry: RuleRegistry, occasions: readonly Occasion[], level: Level): Environment {
+function environmentFor(
+  registry: RuleRegistry,
+  options: { occasions: readonly Occasion[]; level: Level; grants: readonly string[] },
+): Environment {
   const known = environments.get(registry) ?? new Map<string, Environment>();
   environments.set(registry, known);
-  const key = JSON.stringify([level, ...occasions.map(({ family, subject }) => [family ?? null, subject])]);
+  const { occasions, level, grants } = options;
+  const starts = occasions.map(({ family, subject }) => [family ?? null, subject]);
+  const key = JSON.stringify([level, grants, ...starts]);
   const before = known.get(key);
   if (before) return before;
   if (known.size >= maxEnvironments) known.clear();
-  const environment = createEnvironment({ registry, occasions, level });
+  const environment = createEnvironment({ registry, occasions, level, grants });
   known.set(key, environment);
   return environment;
 }

@@ -39,8 +39,10 @@ export function createEnvironment(options: {
   registry: RuleRegistry;
   occasions: readonly Occasion[];
   level: Level;
+  /** Facts that the operator grants to the file by name, whatever they show. */
+  grants?: readonly string[];
 }): Environment {
-  const { registry, occasions, level } = options;
+  const { registry, occasions, level, grants = [] } = options;
   const names = new Map<string, Name>();
   const absent = new Map<string, string>();
   const add = (name: string, rowOf: (occasion: Occasion) => Row): void => {
@@ -53,7 +55,8 @@ export function createEnvironment(options: {
       return;
     }
     const type = unionOf(there.map((row) => row.type ?? anyType));
-    const refusal = fact && level !== 'operator' ? refusalOf(fact, level) : undefined;
+    const needsGrant = fact && level !== 'operator' && !grants.includes(fact.name);
+    const refusal = needsGrant ? refusalOf(fact, level) : undefined;
     const shapes = new Set(there.map((row) => row.shape));
     const [shape] = shapes.size === 1 ? shapes : [];
     names.set(name, {
@@ -106,5 +109,5 @@ function describeOccasion({ family, subject }: Occasion): string {
 function refusalOf(fact: Fact, level: Level): string | undefined {
   if (fact.shows === 'repository') return undefined;
   const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
-  return `files of the ${level} may not use ${fact.name}: it shows what only ${seenBy} may see`;
+  return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;
 }

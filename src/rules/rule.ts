@@ -57,6 +57,9 @@ export type LoadedStep = {
   readonly line: number;
 };
 
+/** Whose rule it is, where it is not the operator's: what it may write to ends there. */
+export type Home = { readonly repositoryId: number } | { readonly organization: string };
+
 /** One rule of a file that has no problem. */
 export type LoadedRule = {
   /** Identity: `source path#rule name`. */
@@ -65,6 +68,8 @@ export type LoadedRule = {
   /** Path of the file as given to the loader. */
   readonly source: string;
   readonly level: Level;
+  /** Set by whoever read the file from a forge; absent for the operator's. */
+  readonly home?: Home;
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
   readonly line: number;

@@ -1,76 +1,179 @@
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
+import { messageOf } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
-import { type RepositoryRules, readRepositoryRules } from './repository-file.ts';
+import { createKept } from './kept.ts';
+import {
+  type OrganizationReading,
+  type OrganizationSource,
+  type Pins,
+  readOrganizationRules,
+} from './organization.ts';
+import type { Head } from './plain-file.ts';
+import { createPowers, type Grant } from './powers.ts';
+import { type RepositoryReading, type RepositoryRules, readRepositoryRules } from './repository-file.ts';
 import type { Served } from './served.ts';
 
-/** Gives the rules that are in force for an event. */
+/** The rules in force for an event. */
+export type InForce = {
+  readonly rules: RuleSet;
+  /** Files of its repository or organization that cannot be used. */
+  readonly broken: readonly RepositoryRules[];
+  /** The event's repository as it is found now, where it was looked at: a rename since the event is followed. */
+  readonly repository?: RepositoryRef;
+};
+
+/** Gives the rules that are in force. */
 export interface RuleSource {
-  /** Returns the operator's rules and those of the event's repository, where it is served. */
-  rulesFor(event: Event): Promise<{ readonly rules: RuleSet; readonly broken: readonly RepositoryRules[] }>;
+  /** Returns the operator's rules, those of the repository's organization and its own, where it is served. */
+  rulesFor(event: Event): Promise<InForce>;
+  /** Returns every rule there is: the operator's, and those of all organizations and starred repositories. For clocks. */
+  everyRule(): Promise<readonly LoadedRule[]>;
+  /** Drops what is remembered of a repository: its name no longer leads to it. */
+  forget(repositoryId: number): void;
   /** Puts other rules of the operator in force, from the next event on. */
   replaceOperatorRules(rules: readonly LoadedRule[]): void;
 }
 
-/** How long a repository's rules are believed without a push: a lost delivery must not keep old rules in force for long. */
+/** Told of every file that was read anew, good or not, and where. */
+export type OnRead = (head: Head, files: readonly RepositoryRules[]) => void;
+
+/** How long rules are believed without a push: a lost delivery must not keep old rules in force for long. */
 const maxAgeMs = 10 * 60_000;
 const maxRepositories = 5_000;
 
-/** Creates the source of rules. Rule files of repositories are kept by repository id and dropped on any push to the default branch. */
+/**
+ * Creates the source of rules. Rule files of repositories are kept by repository id, those of organizations by name;
+ * both are dropped on any push to the default branch they were read from, and when they are old.
+ */
 export function createRuleSource(options: {
   client: Client;
   served: Served;
   operatorRules: readonly LoadedRule[];
+  organizations?: readonly OrganizationSource[];
+  grants?: readonly Grant[];
+  /** Needed where there are organizations. */
+  pins?: Pins;
   nowMs: () => number;
   log?: Log;
+  onRead?: OnRead;
 }): RuleSource {
-  const log = options.log ?? silentLog;
+  const { client, nowMs, onRead, log = silentLog } = options;
+  const powers = createPowers(options.grants ?? []);
+  const organizations = new Map(
+    (options.organizations ?? []).map((source) => [source.name.toLowerCase(), source]),
+  );
   let operatorRules = options.operatorRules;
   let operatorSet = createRuleSet(operatorRules);
-  const kept = new Map<number, { read: Promise<RepositoryRules>; atMs: number; set?: RuleSet }>();
+  const pins = options.pins ?? forgetful;
+  const repositories = createKept<number, RepositoryReading>({
+    maxAgeMs,
+    maxEntries: maxRepositories,
+    nowMs,
+  });
+  const shared = createKept<string, OrganizationReading>({ maxAgeMs, maxEntries: maxRepositories, nowMs });
+  /** Sets are made once for the same rules: an index over a thousand rules is not for every event. */
+  const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
 
-  const read = (at: RepositoryRef) => {
-    const known = kept.get(at.id);
-    if (known && options.nowMs() - known.atMs <= maxAgeMs) return known;
-    const entry = { read: readRepositoryRules(options.client, at), atMs: options.nowMs() };
-    kept.delete(at.id);
-    kept.set(at.id, entry);
-    // A failed reading is forgotten: the delivery waits for its next attempt, which reads again.
-    entry.read.catch(() => kept.delete(at.id));
-    const [oldest] = kept.keys();
-    if (kept.size > maxRepositories && oldest !== undefined) kept.delete(oldest);
-    return entry;
+  const tell = (head: Head | undefined, files: readonly RepositoryRules[]): void => {
+    for (const { source, problems } of files) {
+      if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
+    }
+    if (head) onRead?.(head, files);
+  };
+  const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
+    repositories.get(at.id, async () => {
+      const reading = await readRepositoryRules(client, at, powers.ofRepository(at));
+      tell(reading.head, [reading.file]);
+      return reading;
+    });
+  /** Rejects where they cannot be read now: the organization's repositories wait, and do not run without them. */
+  const readShared = async (owner: string): Promise<readonly RepositoryRules[]> => {
+    const key = owner.toLowerCase();
+    const source = organizations.get(key);
+    if (source === undefined) return [];
+    const { files } = await shared.get(key, async () => {
+      const reading = await readOrganizationRules(client, source, {
+        pins,
+        grants: powers.ofOrganization(source.name),
+      });
+      tell(reading.head, reading.files);
+      return reading;
+    });
+    return files;
+  };
+  const setOf = (own: RepositoryRules, ofOrganization: readonly RepositoryRules[]): RuleSet => {
+    const rules = [...ofOrganization.flatMap((file) => file.rules), ...own.rules];
+    if (rules.length === 0) return operatorSet;
+    const byOwn = sets.get(operatorRules) ?? new WeakMap<object, RuleSet>();
+    sets.set(operatorRules, byOwn);
+    const known = byOwn.get(own);
+    if (known && sameRules(known, operatorRules, rules)) return known;
+    const made = createRuleSet([...operatorRules, ...rules]);
+    byOwn.set(own, made);
+    return made;
   };
 
   return {
     async rulesFor(event) {
       const { repository } = event;
       if (repository === undefined) return { rules: operatorSet, broken: [] };
-      if (movesDefaultBranch(event)) kept.delete(repository.id);
-      if (!(await options.served.has(repository))) return { rules: createRuleSet([]), broken: [] };
-      const entry = read(repository);
-      const own = await entry.read;
-      if (own.problems.length > 0) {
-        log.warn(
-          { repository: `${repository.owner}/${repository.name}`, problems: own.problems },
-          'rule file refused',
-        );
+      if (movesDefaultBranch(event)) {
+        repositories.drop(repository.id);
+        shared.dropWhere(({ head }) => head === undefined || head.at.id === repository.id);
       }
-      if (own.rules.length === 0) return { rules: operatorSet, broken: own.problems.length > 0 ? [own] : [] };
-      const known = kept.get(repository.id);
-      const rules = known?.set ?? createRuleSet([...operatorRules, ...own.rules]);
-      if (known) known.set = rules;
-      return { rules, broken: [] };
+      if (!(await options.served.has(repository))) return none;
+      const { head, file } = await readOwn(repository);
+      if (head.archived) return none;
+      const isSame = head.at.id === repository.id;
+      const at = isSame ? head.at : repository;
+      // A transfer may have taken the repository out of what the operator lists.
+      if (isSame && nameOf(at) !== nameOf(repository) && !(await options.served.has(at))) return none;
+      const ofOrganization = await readShared(at.owner);
+      const broken = [...ofOrganization, file].filter(({ problems }) => problems.length > 0);
+      return { rules: setOf(file, ofOrganization), broken, ...(isSame ? { repository: at } : {}) };
     },
+    async everyRule() {
+      const found = [...operatorRules];
+      const owners = [...organizations.keys()];
+      const readings = [
+        ...owners.map((owner) => async () => (await readShared(owner)).flatMap(({ rules }) => rules)),
+        ...(await options.served.starred()).map((at) => async () => {
+          const { head, file } = await readOwn(at);
+          return head.archived ? [] : file.rules;
+        }),
+      ];
+      for (const read of readings) {
+        try {
+          found.push(...(await read()));
+        } catch (error) {
+          // One repository that cannot be read must not stop the clocks of the others.
+          log.warn({ error: messageOf(error) }, 'rules could not be read for the clocks');
+        }
+      }
+      return found;
+    },
+    forget: (repositoryId) => repositories.drop(repositoryId),
     replaceOperatorRules(rules) {
       operatorRules = rules;
       operatorSet = createRuleSet(rules);
-      for (const entry of kept.values()) delete entry.set;
     },
   };
+}
+
+const none: InForce = { rules: createRuleSet([]), broken: [] };
+const forgetful: Pins = { recall: async () => undefined, remember: async () => {} };
+
+function nameOf({ owner, name }: RepositoryRef): string {
+  return `${owner}/${name}`.toLowerCase();
+}
+
+function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readonly LoadedRule[]): boolean {
+  if (set.rules.length !== operator.length + others.length) return false;
+  return others.every((rule) => set.find(rule.id) === rule);
 }
 
 /**

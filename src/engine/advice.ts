@@ -1,0 +1,24 @@
+import type { Action } from '../actions/action.ts';
+import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
+
+/** What a person can do about a write that the forge refused, where its own words do not say it. */
+const advice: Partial<Record<ErrorCode, string>> = {
+  'forge-not-found':
+    'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
+  'forge-conflict': 'something else changed it meanwhile: the next event or sweep plans it anew',
+  'forge-refused': 'the forge does not take these values: compare them with the action’s reference page',
+  'forge-moved': 'the repository was renamed: what is missing is planned again under its new name',
+};
+
+/** Returns what went wrong with a write: the forge's status and words, and what to do about it. */
+export function adviseOn(error: unknown, needs: Action['needs'] | undefined): string {
+  const message = messageOf(error);
+  if (!(error instanceof ReeveError)) return message;
+  // Without a status the refusal is our own, and says why itself.
+  if (error.status === 403 && needs) {
+    const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
+    return `${message}; it needs ${needs.access} access and a token with ${scopes}`;
+  }
+  const more = error.status === undefined && error.code !== 'forge-moved' ? undefined : advice[error.code];
+  return more === undefined ? message : `${message}; ${more}`;
+}

@@ -1,0 +1,135 @@
+import type { Level } from '../rules/rule.ts';
+import type { Run } from './record.ts';
+
+/** One write to one target. `value` and `before` are compared as JSON. */
+export type Entry = {
+  readonly atMs: number;
+  readonly level: Level;
+  /** What it decided, without the names of the repository: `targetKey`. */
+  readonly target: string;
+  readonly value: string;
+  readonly before: string;
+};
+
+/** What was written in one place of late. Asked after the plan is made, so that two runs at once see each other. */
+export interface Past {
+  /** Writes of the last hour, by all rules and by files of repositories among them. */
+  spent(): { readonly all: number; readonly repository: number };
+  /** How often in the last ten minutes the target's value returned to an earlier one; and whether this one would. */
+  flips(target: string, value: unknown): { readonly count: number; readonly returns: boolean };
+  /** Notes writes that are about to be sent. The returned function takes back those that were not, by place in the list. */
+  note(entries: readonly Entry[]): (notSent: readonly number[]) => void;
+}
+
+/** Remembers what was written, by place: a repository's id, or what else a subject has. */
+export interface Ledger {
+  /** Returns the past of a place; the first time, as the store remembers it. */
+  of(place: number | string): Promise<Past>;
+}
+
+/** Returns the stored runs of a repository, newest first, page by page. */
+export type ReadRuns = (
+  repositoryId: number,
+  before: string | undefined,
+) => Promise<{
+  readonly items: readonly Run[];
+  readonly next: string | undefined;
+}>;
+
+/** How often a value may return to an earlier one on one target within ten minutes. */
+export const maxFlips = 5;
+const hourMs = 3_600_000;
+const flipMs = 600_000;
+const maxPlaces = 5_000;
+
+/**
+ * Creates the ledger. It is counted from the stored runs when a repository is first seen, so that a restart forgives
+ * nothing, and in memory from then on. `now` is the system's clock: stored runs carry its instants.
+ */
+export function createLedger(options: { now: () => Date; readRuns?: ReadRuns }): Ledger {
+  const places = new Map<number | string, Promise<Entry[]>>();
+  const nowMs = (): number => options.now().getTime();
+
+  const load = async (place: number | string): Promise<Entry[]> => {
+    const found: Entry[] = [];
+    if (typeof place === 'string' || options.readRuns === undefined) return found;
+    for (let before: string | undefined, page = 0; page < 20; page += 1) {
+      const { items, next } = await options.readRuns(place, before);
+      const recent = items.filter((run) => Date.parse(run.trigger.at) > nowMs() - hourMs);
+      found.push(...recent.flatMap(entriesOf));
+      if (next === undefined || recent.length < items.length) break;
+      before = next;
+    }
+    return found.sort((a, b) => a.atMs - b.atMs);
+  };
+
+  return {
+    async of(place) {
+      let entries = places.get(place);
+      if (entries === undefined) {
+        entries = load(place);
+        places.set(place, entries);
+        entries.catch(() => places.delete(place));
+        const [oldest] = places.keys();
+        if (places.size > maxPlaces && oldest !== undefined) places.delete(oldest);
+      }
+      return pastOf(await entries, nowMs);
+    },
+  };
+}
+
+function pastOf(entries: Entry[], nowMs: () => number): Past {
+  const since = (ms: number): readonly Entry[] => entries.filter(({ atMs }) => atMs > nowMs() - ms);
+  return {
+    spent() {
+      // What is too old to count goes here, so that the list of a busy place stays as short as its last hour.
+      entries.splice(0, entries.length, ...since(hourMs));
+      return {
+        all: entries.length,
+        repository: entries.filter(({ level }) => level === 'repository').length,
+      };
+    },
+    flips(target, value) {
+      const history = since(flipMs).filter((entry) => entry.target === target);
+      return { count: countReturns(history), returns: seenBefore(history, JSON.stringify(value) ?? '') };
+    },
+    note(noted) {
+      entries.push(...noted);
+      return (notSent) => {
+        const gone = new Set(notSent.map((place) => noted[place]));
+        entries.splice(0, entries.length, ...entries.filter((entry) => !gone.has(entry)));
+      };
+    },
+  };
+}
+
+function countReturns(history: readonly Entry[]): number {
+  return history.filter(({ value }, place) => seenBefore(history.slice(0, place), value)).length;
+}
+
+/** The value that stood before the first write was there earlier, too. */
+function seenBefore(history: readonly Entry[], value: string): boolean {
+  return history[0]?.before === value || history.some((entry) => entry.value === value);
+}
+
+/** Returns what a change decides, without the names of the repository: a rename does not make it another target. */
+export function targetKey(params: Readonly<Record<string, unknown>> | undefined, target: string): string {
+  const { owner: _owner, repo: _repo, ...rest } = params ?? {};
+  return `${JSON.stringify(rest)} ${target}`;
+}
+
+/** Returns the writes of a stored run. */
+function entriesOf(run: Run): readonly Entry[] {
+  const written = new Set(
+    run.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
+  );
+  return run.changes
+    .filter(({ id }) => written.has(id))
+    .map((change) => ({
+      atMs: Date.parse(run.trigger.at),
+      level: change.level ?? 'repository',
+      target: targetKey((change.input as { params?: Record<string, unknown> } | null)?.params, change.target),
+      value: JSON.stringify(change.value) ?? '',
+      before: JSON.stringify(change.before) ?? '',
+    }));
+}

@@ -1,0 +1,90 @@
+import { findOperation } from '../contract/operations.ts';
+import { type Budgets, budgets as standard } from './budgets.ts';
+import { maxFlips, type Past, targetKey } from './ledger.ts';
+import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './wish.ts';
+
+/** What bounds a plan: how much may be written, and what was written of late where it goes. */
+export type Limits = { readonly budgets?: Budgets; readonly past?: Past };
+
+/** Things that one change list may delete whatever the share is. */
+const removalsAlways = 5;
+const removalShare = 0.25;
+
+/**
+ * Returns the changes that the limits allow, in order; what is beyond them goes to `refused` with the limit's name.
+ * Deletions are allowed or refused together: half of a mistake is one too.
+ */
+export function withinLimits(
+  changes: readonly PlannedChange[],
+  limits: Limits,
+  refused: RefusedChange[],
+): readonly PlannedChange[] {
+  const { delivery, hour } = limits.budgets ?? standard;
+  const spent = limits.past?.spent() ?? { all: 0, repository: 0 };
+  const removals = excessOf(changes);
+  const spentByRule = new Map<string, number>();
+  let byRepositoryFiles = 0;
+  const allowed: PlannedChange[] = [];
+  for (const planned of changes) {
+    const why = beyond(planned);
+    if (why) {
+      refused.push({ planned, why });
+      continue;
+    }
+    allowed.push(planned);
+    for (const { rule } of planned.wishes) spentByRule.set(rule.id, (spentByRule.get(rule.id) ?? 0) + 1);
+    if (levelOf(planned) === 'repository') byRepositoryFiles += 1;
+  }
+  return allowed;
+
+  function beyond(planned: PlannedChange): string | undefined {
+    const ofFiles = levelOf(planned) === 'repository';
+    if (allowed.length >= delivery.all) return `over the budget of ${delivery.all} changes a delivery`;
+    if (ofFiles && byRepositoryFiles >= delivery.repository) {
+      return `over the budget of ${delivery.repository} changes a delivery for rules of repositories`;
+    }
+    if (spent.all + allowed.length >= hour.all) {
+      return `over the budget of ${hour.all} changes an hour in one repository`;
+    }
+    if (ofFiles && spent.repository + byRepositoryFiles >= hour.repository) {
+      return `over the budget of ${hour.repository} changes an hour for rules of repositories`;
+    }
+    return removals.get(planned) ?? flipping(planned, limits.past) ?? overItsOwn(planned);
+  }
+
+  function overItsOwn(planned: PlannedChange): string | undefined {
+    const isNarrow = planned.wishes.every(({ rule }) => {
+      const limit = rule.limits.changes;
+      return limit !== undefined && (spentByRule.get(rule.id) ?? 0) >= limit;
+    });
+    return isNarrow ? `over the limit of changes that ${namesOf(planned)} sets itself` : undefined;
+  }
+}
+
+/** A value that comes back again and again is a quarrel with somebody: more writes do not end it. */
+function flipping({ change }: PlannedChange, past: Past | undefined): string | undefined {
+  const flips = past?.flips(targetKey(change.input.params, change.target), change.value);
+  if (flips === undefined || !flips.returns || flips.count < maxFlips) return undefined;
+  return `${change.target} went back and forth ${flips.count} times in ten minutes: somebody else wants it otherwise`;
+}
+
+/** Returns the deletions of lists from which more would go than may. */
+function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange, string> {
+  const lists = new Map<string, { readonly there: number; readonly removed: PlannedChange[] }>();
+  for (const planned of changes) {
+    const { operation, removes } = planned.change;
+    if (removes === undefined && findOperation(operation)?.method !== 'DELETE') continue;
+    const key = removes?.from ?? operation;
+    const list = lists.get(key) ?? { there: removes?.there ?? 0, removed: [] };
+    list.removed.push(planned);
+    lists.set(key, list);
+  }
+  const excess = new Map<PlannedChange, string>();
+  for (const { there, removed } of lists.values()) {
+    const allowed = Math.max(removalsAlways, Math.floor(there * removalShare));
+    if (removed.length <= allowed) continue;
+    const why = `${removed.length} of ${there === 0 ? 'them' : there} would be deleted, at most ${allowed} may: nothing of this is`;
+    for (const planned of removed) excess.set(planned, why);
+  }
+  return excess;
+}

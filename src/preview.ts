@@ -1,0 +1,142 @@
+import { findAction } from './actions/actions.ts';
+import type { Client } from './client/client.ts';
+import type { Event } from './contract/events.ts';
+import { operations } from './contract/operations.ts';
+import type { PullRequest } from './contract/pulls.ts';
+import type { RepositoryRef } from './contract/subject.ts';
+import { messageOf, ReeveError } from './errors.ts';
+import type { FactMemory } from './facts/fact.ts';
+import type { Log } from './log.ts';
+import { replayEvent } from './replay.ts';
+import { createRuleSet } from './rules/rule-set.ts';
+import type { OrganizationSource } from './sources/organization.ts';
+import { readFilesAt } from './sources/organization.ts';
+import { repositoryPaths } from './sources/paths.ts';
+import { createPowers, type Grant } from './sources/powers.ts';
+import { postRuleStatus, summaryOf } from './sources/report.ts';
+import { type RepositoryRules, readFileAt } from './sources/repository-file.ts';
+import type { Served } from './sources/served.ts';
+import type { Store } from './store/store.ts';
+import { eventOf } from './worker/routing.ts';
+
+/** Looks at an event; where a pull request touches a rule file, answers with the status `reeve/rules` on its head. */
+export type Preview = (event: Event) => Promise<void>;
+
+const activities = ['opened', 'reopened', 'synchronized'];
+const replayed = 20;
+
+/**
+ * Creates the preview. The file is read as data at the head's commit and checked; nothing of it is in force. Only where
+ * the author may write to the repository anyway it is also replayed, plan only, over the last deliveries, by what those
+ * who write there may see.
+ */
+export function createPreview(options: {
+  client: Client;
+  account: () => Promise<{ id: number }>;
+  served: Served;
+  grants: readonly Grant[];
+  organizations: readonly OrganizationSource[];
+  store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
+  memory: FactMemory;
+  clock: { now(): Date };
+  nowMs: () => number;
+  log: Log;
+}): Preview {
+  const { client, store, memory, nowMs, clock } = options;
+  const powers = createPowers(options.grants);
+
+  const look = async (at: RepositoryRef, index: number): Promise<void> => {
+    const where = { owner: at.owner, repo: at.name };
+    const pull = await client.call(operations.getPull, { params: { ...where, index } });
+    const sha = pull.head?.sha;
+    if (pull.state !== 'open' || !sha) return;
+    const shared = options.organizations.find(
+      ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
+    );
+    if (!(await touchesRules(client, where, index, shared !== undefined))) return;
+    const own = await readFileAt(client, at, { at, commit: sha, archived: false }, powers.ofRepository(at));
+    const ofOrganization = shared
+      ? await readFilesAt(
+          client,
+          shared,
+          { at, commit: sha, archived: false },
+          powers.ofOrganization(shared.name),
+        )
+      : [];
+    const files = [own, ...ofOrganization];
+    const problems = files.flatMap((file) => file.problems);
+    const rules = files.flatMap((file) => file.rules).length;
+    const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
+    const told = mayReplay ? `; ${await replay(at, sha, own)}` : '';
+    const good = `${rules} ${rules === 1 ? 'rule' : 'rules'}, no problems${told}`;
+    await postRuleStatus(client, at, sha, summaryOf(problems, good));
+  };
+
+  const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
+    const actions = powers.ofRepository(at).filter((name) => findAction(name));
+    const modest = await readFileAt(client, at, { at, commit, archived: false }, actions);
+    if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
+    const rules = createRuleSet(own.rules);
+    const account = await options.account();
+    const { items } = await store.listDeliveries({ repositoryId: at.id, limit: replayed });
+    let changes = 0;
+    let count = 0;
+    for (const { id, door } of items) {
+      const delivery = door === 'webhook' ? await store.readDelivery(id) : undefined;
+      if (delivery === undefined) continue;
+      const run = await replayEvent(eventOf(delivery), {
+        client,
+        rules,
+        memory,
+        now: clock.now(),
+        nowMs,
+        account,
+        delivery: id,
+      });
+      changes += run.changes.length;
+      count += 1;
+    }
+    return `on the last ${count} deliveries it would make ${changes} ${changes === 1 ? 'change' : 'changes'}`;
+  };
+
+  return async (event) => {
+    const { repository, subject } = event;
+    if (event.family !== 'pull_request' || !activities.includes(event.activity)) return;
+    if (repository === undefined || subject?.index === undefined) return;
+    try {
+      if (await options.served.has(repository)) await look(repository, subject.index);
+    } catch (error) {
+      // A preview is a courtesy: what the delivery asks for goes on. A forge that is away makes all of it wait.
+      if (error instanceof ReeveError && error.retryable) throw error;
+      options.log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
+    }
+  };
+}
+
+async function touchesRules(
+  client: Client,
+  where: { owner: string; repo: string },
+  index: number,
+  isShared: boolean,
+): Promise<boolean> {
+  const isRule = (path: string | null | undefined): boolean =>
+    typeof path === 'string' &&
+    (repositoryPaths.some((known) => known === path) || (isShared && /^rules\/[^/]+\.yml$/.test(path)));
+  for await (const file of client.items(operations.listPullFiles, { params: { ...where, index } })) {
+    if (isRule(file.filename) || isRule(file.previous_filename)) return true;
+  }
+  return false;
+}
+
+async function mayWrite(
+  client: Client,
+  where: { owner: string; repo: string },
+  pull: PullRequest,
+): Promise<boolean> {
+  const login = pull.user?.login;
+  if (!login) return false;
+  const { permission } = await client.call(operations.getPermission, {
+    params: { ...where, collaborator: login },
+  });
+  return ['write', 'admin', 'owner'].includes(permission ?? '');
+}

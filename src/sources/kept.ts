@@ -1,0 +1,45 @@
+/** Readings that are kept for a while, each made once however many ask for it at the same time. */
+export interface Kept<Key, Value> {
+  /** Returns what is kept under the key, or reads it. A reading that fails is forgotten: the next one reads again. */
+  get(key: Key, read: () => Promise<Value>): Promise<Value>;
+  drop(key: Key): void;
+  /** Drops what is so of its value; what is being read is dropped too, since nobody knows yet. */
+  dropWhere(matches: (value: Value) => boolean): void;
+}
+
+type Entry<Value> = { readonly reading: Promise<Value>; readonly atMs: number; value?: Value };
+
+/** Creates an empty keep. Beyond `maxEntries` the oldest goes. `nowMs` is a clock that never goes back. */
+export function createKept<Key, Value>(options: {
+  maxAgeMs: number;
+  maxEntries: number;
+  nowMs: () => number;
+}): Kept<Key, Value> {
+  const entries = new Map<Key, Entry<Value>>();
+  return {
+    get(key, read) {
+      const known = entries.get(key);
+      if (known && options.nowMs() - known.atMs <= options.maxAgeMs) return known.reading;
+      const entry: Entry<Value> = { reading: read(), atMs: options.nowMs() };
+      entries.delete(key);
+      entries.set(key, entry);
+      entry.reading.then(
+        (value) => {
+          entry.value = value;
+        },
+        () => {
+          if (entries.get(key) === entry) entries.delete(key);
+        },
+      );
+      const [oldest] = entries.keys();
+      if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);
+      return entry.reading;
+    },
+    drop(key) {
+      entries.delete(key);
+    },
+    dropWhere(matches) {
+      for (const [key, { value }] of entries) if (value === undefined || matches(value)) entries.delete(key);
+    },
+  };
+}

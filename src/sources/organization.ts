@@ -1,0 +1,129 @@
+import type { Client } from '../client/client.ts';
+import { ReeveError } from '../errors.ts';
+import { isRuleFileName } from '../rules/load.ts';
+import { formatProblem } from '../rules/problem.ts';
+import type { LoadedRule, Pattern } from '../rules/rule.ts';
+import { type Head, loadEntry, readEntry, readHead } from './plain-file.ts';
+import type { RepositoryRules } from './repository-file.ts';
+
+/** An organization that the operator lets have rules of its own. */
+export type OrganizationSource = {
+  readonly name: string;
+  /** Repository with the rules, `owner/name`. */
+  readonly rules: string;
+  /** Id of that repository, where the operator says it; else the one seen first is kept. */
+  readonly id?: number;
+};
+
+/** Keeps which repository a name stood for when it was first used. The store is one. */
+export interface Pins {
+  recall(key: string): Promise<unknown>;
+  remember(key: string, value: unknown): Promise<void>;
+}
+
+/** The rule files of an organization, each used or refused for itself. */
+export type OrganizationReading = {
+  /** Absent where the rules repository cannot be seen. */
+  readonly head?: Head;
+  readonly files: readonly RepositoryRules[];
+};
+
+const folder = 'rules';
+const maxFiles = 100;
+
+/**
+ * Reads `rules/*.yml` of an organization's rules repository at the head of its default branch. The repository's id is
+ * pinned on first use: whoever deletes it, or gives its name to another, does not take its powers over.
+ */
+export async function readOrganizationRules(
+  client: Client,
+  source: OrganizationSource,
+  options: { pins: Pins; grants: readonly string[] },
+): Promise<OrganizationReading> {
+  const [owner = '', name = ''] = source.rules.split('/');
+  const head = await findHead(client, { owner, name });
+  if (head === undefined) {
+    const problem = `${source.rules} cannot be seen: it is gone, or the account may not read it`;
+    return { files: [{ rules: [], source: source.rules, commit: '', problems: [problem] }] };
+  }
+  const refuse = (problem: string): OrganizationReading => ({
+    head,
+    files: [{ rules: [], source: source.rules, commit: head.commit, problems: [problem] }],
+  });
+  const pinned = await pinnedId(source, head.at.id, options.pins);
+  if (pinned !== head.at.id) {
+    return refuse(
+      `${source.rules} is another repository now (id ${head.at.id}, rules were read from ${pinned}); if that is wanted, say id: ${head.at.id} beside it in the operator file`,
+    );
+  }
+  if (head.commit === '') return { head, files: [] };
+  return { head, files: await readFilesAt(client, source, head, options.grants) };
+}
+
+/** Reads the rule files of an organization at a commit of its rules repository. */
+export async function readFilesAt(
+  client: Client,
+  source: OrganizationSource,
+  head: Head,
+  grants: readonly string[],
+): Promise<readonly RepositoryRules[]> {
+  const refuse = (problem: string): readonly RepositoryRules[] => [
+    { rules: [], source: source.rules, commit: head.commit, problems: [problem] },
+  ];
+  const entries = await readEntry(client, head.at, folder, head.commit);
+  if (entries === undefined) return [];
+  if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is no folder`);
+  const named = entries.filter(({ name: file }) => isRuleFileName(file));
+  if (named.length > maxFiles) {
+    return refuse(`${source.rules}/${folder} has ${named.length} rule files, and may have ${maxFiles}`);
+  }
+  return Promise.all(
+    named.map(async ({ path }): Promise<RepositoryRules> => {
+      const place = `${source.rules}/${path}`;
+      const entry = await readEntry(client, head.at, path, head.commit);
+      const loaded = loadEntry(entry ?? [], {
+        source: place,
+        commit: head.commit,
+        level: 'organization',
+        grants,
+        home: { organization: source.name },
+      });
+      if (typeof loaded === 'string') {
+        return { rules: [], source: place, commit: head.commit, problems: [`${place}: ${loaded}`] };
+      }
+      const rules = loaded.rules.map((rule) => withinOrganization(rule, source.name));
+      return { rules, source: place, commit: head.commit, problems: loaded.problems.map(formatProblem) };
+    }),
+  );
+}
+
+/** A rules repository that is gone stops the organization's rules, not the deliveries of its repositories. */
+async function findHead(client: Client, at: { owner: string; name: string }): Promise<Head | undefined> {
+  try {
+    return await readHead(client, at);
+  } catch (error) {
+    const isAway =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
+    if (isAway) return undefined;
+    throw error;
+  }
+}
+
+async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {
+  if (source.id !== undefined) return source.id;
+  const key = `organization rules ${source.name.toLowerCase()} ${source.rules.toLowerCase()}`;
+  const known = await pins.recall(key);
+  if (typeof known === 'number') return known;
+  await pins.remember(key, seen);
+  return seen;
+}
+
+/** Rules of an organization are about its repositories alone, whatever their `in` says. */
+function withinOrganization(rule: LoadedRule, organization: string): LoadedRule {
+  const wanted = organization.toLowerCase();
+  const own: Pattern = {
+    written: [`${organization}/*`],
+    matches: (name) => name.split('/')[0]?.toLowerCase() === wanted,
+  };
+  return { ...rule, scopes: [own, ...rule.scopes] };
+}
