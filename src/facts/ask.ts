@@ -48,16 +48,22 @@ export function createFacts(options: {
       const key = keyOf(request);
       const known = asked.get(key);
       if (known) return known.answer;
+      const source = anew.has(key) ? undefined : sourceOf(request);
       const entry: Asked = {
-        answer: askForge(request, ask, anew.has(key)),
+        answer: source ? takeFrom(source, request, ask) : askForge(request, ask, anew.has(key)),
         answeredAtMs: Number.POSITIVE_INFINITY,
       };
       asked.set(key, entry);
       const stamp = (): void => {
-        entry.answeredAtMs = options.nowMs();
+        // What was taken from another answer is as old as that; one that failed has no age to give.
+        entry.answeredAtMs = Math.min(options.nowMs(), source?.answeredAtMs ?? Number.POSITIVE_INFINITY);
       };
       entry.answer.then(stamp, stamp);
       return entry.answer;
+    };
+    const sourceOf = ({ name }: FactRequest): Asked | undefined => {
+      const names = findFact(name)?.within?.filter((known) => asked.has(keyOf({ name: known }))) ?? [];
+      return names[0] === undefined ? undefined : asked.get(keyOf({ name: names[0] }));
     };
     return {
       subject: options.subject,
@@ -78,6 +84,14 @@ export function createFacts(options: {
         for (const name of names) options.memory.drop(`${id}/${name}`);
       },
     };
+  }
+
+  /** Takes a fact out of another's answer; where that has none, it is asked itself. */
+  async function takeFrom(source: Asked, request: FactRequest, ask: AskContext['ask']): Promise<unknown> {
+    const answer = await source.answer.catch(() => undefined);
+    const value: unknown =
+      typeof answer === 'object' && answer !== null ? Reflect.get(answer, request.name) : undefined;
+    return value === undefined || value === null ? askForge(request, ask, false) : value;
   }
 
   async function askForge(request: FactRequest, ask: AskContext['ask'], anew: boolean): Promise<unknown> {

@@ -48,6 +48,11 @@ export type Fact = {
   readonly example: string;
   /** Returns what rules may see of a value that are not the operator's. Absent: all of it. */
   readonly reduce?: (value: unknown, subject: Subject) => unknown;
+  /**
+   * Facts whose answer holds this one as a member of its name: where one of them was asked in this run, this one costs no
+   * request of its own, and is as old as that answer.
+   */
+  readonly within?: readonly string[];
   /** Completes what a facts file may write shorter (a label by its name alone). Absent: values are taken as written. */
   readonly complete?: (written: unknown) => unknown;
   /** Returns what rules that are not the operator's see of a value. Absent: all of it. */

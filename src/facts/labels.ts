@@ -12,6 +12,7 @@ export const labels = defineFact({
   shape: list(Label),
   of: ['issue', 'pull_request'],
   requests: 1,
+  within: ['pull_request', 'issue'],
   example: 'labels.exists(l, l.name == "security")',
   complete: completeLabels,
   ask: ({ client, subject }) => client.call(operations.listIssueLabels, { params: atIndex(subject) }),

@@ -1,6 +1,6 @@
 import { messageOf, ReeveError } from '../errors.ts';
 import { type FactRequest, type Facts, keyOf } from '../facts/fact.ts';
-import { findFact } from '../facts/facts.ts';
+import { findFact, findFact } from '../facts/facts.ts';
 
 /** What is known of one name: its value, or why it cannot be known. */
 export type Known = { readonly value: unknown } | { readonly error: Error };
@@ -31,7 +31,10 @@ export class Learning implements Knowledge {
   /** Asks what is not known yet. */
   async learn(requests: readonly FactRequest[]): Promise<void> {
     const missing = requests.filter((request) => this.find(request) === undefined);
-    await Promise.all(missing.map((request) => this.#ask(request)));
+    // What an answer of the others may hold is asked after them, or it would cost a request of its own.
+    const held = missing.filter(({ name }) => findFact(name)?.within);
+    const others = missing.filter((request) => !held.includes(request));
+    await Promise.all([...others, ...held].map((request) => this.#ask(request)));
   }
 
   find(request: FactRequest): Known | undefined {

@@ -53,6 +53,30 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   expect(server.seen).toHaveLength(3);
 });
 
+it('takes labels out of the pull request that was asked anyway, as old as that answer', async () => {
+  const { server, facts, later } = await setUp((seen) =>
+    seen.path.includes('/pulls/') ? { id: 1, number: 7, labels } : [{ id: 2, name: 'later' }],
+  );
+  const run = facts();
+  await Promise.all([run.ask({ name: 'pull_request' }), run.ask({ name: 'labels' })]);
+
+  expect(await run.ask({ name: 'labels' })).toEqual(labels);
+  expect(server.seen).toHaveLength(1);
+  later(101);
+  expect(await run.fresh([{ name: 'labels' }], 100).ask({ name: 'labels' })).toMatchObject([
+    { name: 'later' },
+  ]);
+  expect(server.seen).toHaveLength(2);
+});
+
+it('asks for labels itself where the pull request cannot be asked', async () => {
+  const { facts } = await setUp((seen) => (seen.path.includes('/pulls/') ? undefined : labels));
+  const run = facts();
+  await expect(run.ask({ name: 'pull_request' })).rejects.toThrow('404');
+
+  expect(await run.ask({ name: 'labels' })).toEqual(labels);
+});
+
 it('remembers label definitions across runs, by repository, until one is made or time has passed', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.startsWith('/api/v1/orgs') ? undefined : labels,
