@@ -8,7 +8,6 @@ import type { FactRequest, Facts } from '../facts/fact.ts';
 import { adviseOn } from './advice.ts';
 import { refuseEscape } from './bounds.ts';
 import type { Outcome } from './record.ts';
-import { factsFor } from './view.ts';
 import { levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What became of the changes. */
@@ -149,7 +148,7 @@ export async function applyPlan(options: {
 
   async function planAgain(planned: PlannedChange, now: Facts): Promise<Change | undefined> {
     for (const wish of planned.wishes) {
-      const changes = await wish.action.plan(wish.arguments, factsFor(wish.rule, now), wish.context);
+      const changes = await wish.action.plan(wish.arguments, now, wish.context);
       const same = changes.find(
         ({ target, value }) =>
           target === planned.change.target && JSON.stringify(value) === JSON.stringify(planned.change.value),

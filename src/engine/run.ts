@@ -21,7 +21,6 @@ import { type Entry, type Ledger, targetKey } from './ledger.ts';
 import { makePlan } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
-import { factsFor } from './view.ts';
 import { levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What a run is given. It has no clock, no disk and no server of its own. */
@@ -210,8 +209,7 @@ type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; 
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
 async function evaluate(rule: LoadedRule, input: RunInput, context: PlanContext): Promise<Evaluated> {
-  const { event, item, now } = input;
-  const facts = factsFor(rule, input.facts);
+  const { event, item, facts, now } = input;
   const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now };
   const evaluation: Evaluation = await evaluateRule(rule, situation);
   if (evaluation.verdict.verdict !== 'matched') return { ...evaluation, wishes: [] };

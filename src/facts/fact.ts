@@ -46,8 +46,6 @@ export type Fact = {
   /** Requests it costs with one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
-  /** Returns what rules may see of a value that are not the operator's. Absent: all of it. */
-  readonly reduce?: (value: unknown, subject: Subject) => unknown;
   /**
    * Facts whose answer holds this one as a member of its name: where one of them was asked in this run, this one costs no
    * request of its own, and is as old as that answer.

@@ -1,6 +1,6 @@
 import { messageOf, ReeveError } from '../errors.ts';
 import { type FactRequest, type Facts, keyOf } from '../facts/fact.ts';
-import { findFact, findFact } from '../facts/facts.ts';
+import { findFact } from '../facts/facts.ts';
 
 /** What is known of one name: its value, or why it cannot be known. */
 export type Known = { readonly value: unknown } | { readonly error: Error };

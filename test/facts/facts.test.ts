@@ -55,7 +55,9 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
 
 it('takes labels out of the pull request that was asked anyway, as old as that answer', async () => {
   const { server, facts, later } = await setUp((seen) =>
-    seen.path.includes('/pulls/') ? { id: 1, number: 7, labels } : [{ id: 2, name: 'later' }],
+    seen.path.includes('/pulls/')
+      ? { id: 1, number: 7, state: 'open', title: 't', labels }
+      : [{ id: 2, name: 'later' }],
   );
   const run = facts();
   await Promise.all([run.ask({ name: 'pull_request' }), run.ask({ name: 'labels' })]);
