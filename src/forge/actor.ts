@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { secondsOf } from './instants.ts';
+import { readAccessToken, scopesOfGrant } from './oauth2-tokens.ts';
 import { createPasswordCheck } from './passwords.ts';
 import type { TokenRow, UserRow } from './rows.ts';
 
@@ -15,6 +16,8 @@ export type Actor = {
   readonly token: TokenRow | undefined;
   /** Came as Basic credentials, with a password or with a token in its place. */
   readonly isBasic: boolean;
+  /** Came in the query, which is deprecated. */
+  readonly isQuery?: boolean;
 };
 
 /** What of a request tells who makes it. */
@@ -48,6 +51,7 @@ export function createActorReader(
   }
 
   function byToken(text: string, isBasic: boolean): Actor | undefined {
+    if (text.includes('.')) return byGrant(text, isBasic);
     const token = db.get<TokenRow>('SELECT * FROM tokens WHERE digest = ?', digestOf(text));
     if (!token) return undefined;
     const now = secondsOf(clock());
@@ -57,6 +61,13 @@ export function createActorReader(
     const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', token.user_id);
     // The column holds what `tokens.ts` wrote.
     return user && { user, scopes: JSON.parse(token.scopes) as string[], token, isBasic };
+  }
+
+  /** An OAuth2 access token has dots in it; what it allows stands in the grant, so that a grant taken back ends it. */
+  function byGrant(text: string, isBasic: boolean): Actor | undefined {
+    const grant = readAccessToken({ db, clock }, text);
+    const user = grant && db.get<UserRow>('SELECT * FROM users WHERE id = ?', grant.user_id);
+    return user && { user, scopes: scopesOfGrant(grant.scope), token: undefined, isBasic };
   }
 
   async function byBasic(encoded: string): Promise<Actor> {
@@ -90,7 +101,7 @@ export function createActorReader(
 
   return async ({ authorization, queryToken, sudo }) => {
     const actor = queryToken
-      ? found(byToken(queryToken, false))
+      ? { ...found(byToken(queryToken, false)), isQuery: true }
       : authorization
         ? await byHeader(authorization)
         : anonymous;

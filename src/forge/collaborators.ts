@@ -1,10 +1,17 @@
 import { permissionOf, reaches } from './access.ts';
+import type { Database } from './database.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { userNamed } from './lookup.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
+
+function collaboratorNamed(db: Database, name: string): UserRow {
+  const user = userNamed(db, name);
+  if (!user) throw new ForgeProblem(422, 'user does not exist');
+  return user;
+}
 
 /** What answers for collaborators and for who may do what. */
 export const collaboratorHandlers = defineHandlers({
@@ -22,9 +29,22 @@ export const collaboratorHandlers = defineHandlers({
     return users.map((user) => toUser(context, user, caller));
   },
 
+  checkCollaborator({ context, repository, params }) {
+    const user = collaboratorNamed(context.db, params.collaborator);
+    const sql = 'SELECT 1 AS one FROM collaborators WHERE repo_id = ? AND user_id = ?';
+    found(context.db.get(sql, repository.id, user.id));
+    return undefined;
+  },
+
+  deleteCollaborator({ context, repository, params }) {
+    const user = collaboratorNamed(context.db, params.collaborator);
+    context.db.run('DELETE FROM collaborators WHERE repo_id = ? AND user_id = ?', repository.id, user.id);
+    return undefined;
+  },
+
   putCollaborator({ context, repository, params, body }) {
-    const user = userNamed(context.db, params.collaborator);
-    if (user?.type !== 'user') throw new ForgeProblem(422, 'user does not exist');
+    const user = collaboratorNamed(context.db, params.collaborator);
+    if (user.type !== 'user') throw new ForgeProblem(422, 'user does not exist');
     // An owner has every access already; a row would outlive the ownership.
     if (user.id === repository.owner_id) return undefined;
     context.db.run(

@@ -9,8 +9,8 @@ import type { Page } from './paging.ts';
 import { toHook } from './resources/hook.ts';
 import type { HookRow } from './rows.ts';
 
-/** Whose hooks: a repository's, or those of a person or organization. */
-type Holder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number };
+/** Whose hooks: a repository's, those of a person or organization, or the instance's. */
+type Holder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
 type Config = Readonly<Record<string, string>>;
 type HookText = {
   readonly config?: Config | undefined;
@@ -76,6 +76,13 @@ function readMeta(type: string, config: Config): string {
   return JSON.stringify({ channel: channel.trim(), username, icon_url, color });
 }
 
+/** The texts that Go takes for a truth value; anything else is the caller's mistake. */
+function readSystemFlag(text: string): boolean {
+  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
+  if (['', '0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
+  throw new ForgeProblem(422, 'Invalid is_system_webhook value');
+}
+
 function insertHook(context: ForgeContext, holder: Holder, hook: HookText & { type: string }): HookRow {
   const { db, clock } = context;
   const config = hook.config ?? {};
@@ -84,10 +91,14 @@ function insertHook(context: ForgeContext, holder: Holder, hook: HookText & { ty
     if (!Object.hasOwn(config, member)) throw new ForgeProblem(422, `Missing config option: ${member}`);
   }
   const now = secondsOf(clock());
+  const isSystem = readSystemFlag(config.is_system_webhook ?? '');
   const { lastId } = db.run(
-    `INSERT INTO hooks (${holder.column}, type, name, url, content_type, secret, meta, events, branch_filter,
-       authorization_header, is_active, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    holder.id,
+    `INSERT INTO hooks (repo_id, owner_id, is_system, type, name, url, content_type, secret, meta, events, branch_filter,
+       authorization_header, is_active, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    holder !== 'instance' && holder.column === 'repo_id' ? holder.id : null,
+    holder !== 'instance' && holder.column === 'owner_id' ? holder.id : null,
+    isSystem,
     hook.type,
     readName(hook.name ?? ''),
     readUrl(config.url ?? ''),
@@ -129,30 +140,69 @@ type ListCall = {
   readonly reply: { total(count: number): void };
 };
 
-function listOf({ context, page, reply }: ListCall, { column, id }: Holder) {
+type Condition = { readonly sql: string; readonly values: readonly number[] };
+
+function conditionOf(holder: Holder): Condition {
+  if (holder === 'instance') return { sql: 'repo_id IS NULL AND owner_id IS NULL', values: [] };
+  return { sql: `${holder.column} = ?`, values: [holder.id] };
+}
+
+function listOf({ context, page, reply }: ListCall, { sql, values }: Condition) {
   const { db } = context;
-  const count = `SELECT count(*) AS count FROM hooks WHERE ${column} = ?`;
-  reply.total(db.get<{ count: number }>(count, id)?.count ?? 0);
-  const sql = `SELECT * FROM hooks WHERE ${column} = ? ORDER BY id LIMIT ? OFFSET ?`;
-  return db.all<HookRow>(sql, id, page.limit, page.offset).map(toHook);
+  const count = `SELECT count(*) AS count FROM hooks WHERE ${sql}`;
+  reply.total(db.get<{ count: number }>(count, ...values)?.count ?? 0);
+  const list = `SELECT * FROM hooks WHERE ${sql} ORDER BY id LIMIT ? OFFSET ?`;
+  return db.all<HookRow>(list, ...values, page.limit, page.offset).map(toHook);
+}
+
+type HookCall = { readonly context: ForgeContext; readonly params: { readonly id: number } };
+
+/** Returns a hook of the holder's own, or ends the request with 404. */
+function hookOf({ context, params }: HookCall, holder: Holder): HookRow {
+  const { sql, values } = conditionOf(holder);
+  return found(context.db.get<HookRow>(`SELECT * FROM hooks WHERE id = ? AND ${sql}`, params.id, ...values));
+}
+
+function removeHook(call: HookCall, holder: Holder): undefined {
+  call.context.db.run('DELETE FROM hooks WHERE id = ?', hookOf(call, holder).id);
+  return undefined;
 }
 
 /** Returns the hook of a repository that the path names. */
-export function findHook(call: {
-  readonly context: ForgeContext;
-  readonly repository: { readonly id: number };
-  readonly params: { readonly id: number };
-}): HookRow {
-  const sql = 'SELECT * FROM hooks WHERE id = ? AND repo_id = ?';
-  return found(call.context.db.get<HookRow>(sql, call.params.id, call.repository.id));
+export function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
+  return hookOf(call, inRepository(call.repository.id));
 }
 
-const inRepository = (id: number): Holder => ({ column: 'repo_id', id });
-const ofOwner = (id: number): Holder => ({ column: 'owner_id', id });
+/** Gives a new repository its copies of the instance's default hooks. */
+export function copyDefaultHooks({ db, clock }: ForgeContext, repositoryId: number): void {
+  const copied =
+    'type, name, url, content_type, secret, meta, events, branch_filter, authorization_header, is_active';
+  db.run(
+    `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
+     WHERE repo_id IS NULL AND owner_id IS NULL AND is_system = 0 ORDER BY id`,
+    repositoryId,
+    secondsOf(clock()),
+  );
+}
 
-/** What answers for hooks of repositories, accounts and organizations. */
+function inRepository(id: number): Holder {
+  return { column: 'repo_id', id };
+}
+
+function ofOwner(id: number): Holder {
+  return { column: 'owner_id', id };
+}
+
+/** `type` is `default`, `all`, or anything else for the system hooks. */
+function instanceCondition(type: string | undefined): Condition {
+  const condition = conditionOf('instance');
+  if (type === 'all') return condition;
+  return { sql: `${condition.sql} AND is_system = ?`, values: [type === 'default' ? 0 : 1] };
+}
+
+/** What answers for hooks of repositories, accounts, organizations and the instance. */
 export const hookHandlers = defineHandlers({
-  listHooks: (call) => listOf(call, inRepository(call.repository.id)),
+  listHooks: (call) => listOf(call, conditionOf(inRepository(call.repository.id))),
 
   getHook: (call) => toHook(findHook(call)),
 
@@ -161,17 +211,37 @@ export const hookHandlers = defineHandlers({
 
   editHook: (call) => toHook(updateHook(call.context, findHook(call), call.body)),
 
-  deleteHook(call) {
-    call.context.db.run('DELETE FROM hooks WHERE id = ?', findHook(call).id);
-    return undefined;
-  },
+  deleteHook: (call) => removeHook(call, inRepository(call.repository.id)),
 
-  listUserHooks: (call) => listOf(call, ofOwner(call.caller.id)),
+  listUserHooks: (call) => listOf(call, conditionOf(ofOwner(call.caller.id))),
 
   createUserHook: ({ context, caller, body }) => toHook(insertHook(context, ofOwner(caller.id), body)),
 
-  listOrganizationHooks: (call) => listOf(call, ofOwner(call.organization.id)),
+  getUserHook: (call) => toHook(hookOf(call, ofOwner(call.caller.id))),
+
+  editUserHook: (call) => toHook(updateHook(call.context, hookOf(call, ofOwner(call.caller.id)), call.body)),
+
+  deleteUserHook: (call) => removeHook(call, ofOwner(call.caller.id)),
+
+  listOrganizationHooks: (call) => listOf(call, conditionOf(ofOwner(call.organization.id))),
 
   createOrganizationHook: ({ context, organization, body }) =>
     toHook(insertHook(context, ofOwner(organization.id), body)),
+
+  getOrganizationHook: (call) => toHook(hookOf(call, ofOwner(call.organization.id))),
+
+  editOrganizationHook: (call) =>
+    toHook(updateHook(call.context, hookOf(call, ofOwner(call.organization.id)), call.body)),
+
+  deleteOrganizationHook: (call) => removeHook(call, ofOwner(call.organization.id)),
+
+  listSystemHooks: (call) => listOf(call, instanceCondition(call.query.type)),
+
+  createSystemHook: ({ context, body }) => toHook(insertHook(context, 'instance', body)),
+
+  getSystemHook: (call) => toHook(hookOf(call, 'instance')),
+
+  editSystemHook: (call) => toHook(updateHook(call.context, hookOf(call, 'instance'), call.body)),
+
+  deleteSystemHook: (call) => removeHook(call, 'instance'),
 });

@@ -1,6 +1,7 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { isRefName } from './git/names.ts';
+import { copyDefaultHooks } from './hooks.ts';
 import { secondsOf } from './instants.ts';
 import { labelSet } from './label-sets.ts';
 import { insertLabel } from './labels.ts';
@@ -83,6 +84,7 @@ function insertRepository(
     now,
     now,
   );
+  copyDefaultHooks(context, lastId);
   for (const label of labelSet(wanted.issue_labels))
     insertLabel(context, { column: 'repo_id', id: lastId }, label);
   watchRepository(context, actor.id, lastId);

@@ -3,7 +3,7 @@ import { type Actor, digestOf } from './actor.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf, toInstant } from './instants.ts';
-import type { TokenRow } from './rows.ts';
+import type { TokenRow, UserRow } from './rows.ts';
 import { coversScopes, normalizeScopes } from './scopes.ts';
 
 /** Returns a token as the API shows it; `sha1` is the token itself, known only in the answer that made it. */
@@ -36,6 +36,11 @@ function readScopes(actor: Actor, wanted: readonly string[]): readonly string[] 
   return normal.scopes;
 }
 
+/** A token tells of itself only where it came in the header by itself: not as a password, not in the query. */
+function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
+  return found(actor.isBasic || actor.isQuery ? undefined : actor.token, 'invalid access token');
+}
+
 /** What answers for personal access tokens. Of a token only its SHA-256 is kept. */
 export const tokenHandlers = defineHandlers({
   createToken({ account, actor, body, context }) {
@@ -62,6 +67,20 @@ export const tokenHandlers = defineHandlers({
       return found(db.get<TokenRow>('SELECT * FROM tokens WHERE id = ?', lastId));
     });
     return toToken(row, secret);
+  },
+
+  getCurrentToken({ actor, context }) {
+    const token = currentToken({ actor });
+    // Whose token it is, also where an administrator acts as somebody else.
+    const sql = 'SELECT * FROM users WHERE id = ?';
+    const user = found(context.db.get<UserRow>(sql, token.user_id));
+    const { id, name, scopes, created_at, last_used_at } = toToken(token);
+    return { id, name, scopes, created_at, last_used_at, user: { id: user.id, login: user.name } };
+  },
+
+  deleteCurrentToken({ actor, context }) {
+    context.db.run('DELETE FROM tokens WHERE id = ?', currentToken({ actor }).id);
+    return undefined;
   },
 
   listTokens({ account, actor, context, page, reply }) {
