@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { NotificationThread } from '../contract/notifications.ts';
+import { operations } from '../contract/operations.ts';
+import type { FactRequest } from '../facts/fact.ts';
+import { defineAction } from './action.ts';
+
+const MarkNotifications = z.strictObject({
+  as: z
+    .enum(['read', 'unread', 'pinned'])
+    .meta({ description: 'A pinned thread that shall be read is pinned no longer.' }),
+});
+type MarkNotifications = z.output<typeof MarkNotifications>;
+
+const notificationFact: FactRequest = { name: 'notification' };
+
+/**
+ * The thread is marked so. It is read again before the write, since people read their notifications too, and after it:
+ * the answer has a status without a body to most clients.
+ */
+export const markNotifications = defineAction<MarkNotifications>({
+  name: 'mark-notifications',
+  meaning:
+    'The notification is read, unread or pinned. Notifications are those of the account Reeve acts as, never those of other people.',
+  example: `uses: mark-notifications
+with: { as: read }
+`,
+  arguments: MarkNotifications,
+  of: ['notification'],
+  needs: { access: 'self', scopes: ['notification'] },
+  granted: false,
+  facts: () => [notificationFact],
+  async plan(given, facts) {
+    const thread = (await facts.ask(notificationFact)) as NotificationThread;
+    const before = statusOf(thread);
+    const isSo = before === given.as;
+    return [
+      {
+        action: 'mark-notifications',
+        operation: operations.markNotification.id,
+        input: { params: { id: thread.id }, query: { 'to-status': given.as } },
+        target: `notification:${thread.id}`,
+        value: given.as,
+        before,
+        after: given.as,
+        reason: isSo ? 'it is so already' : `the rule wants it ${given.as}`,
+        reads: [notificationFact],
+        verify: true,
+        ...(isSo && { already: true }),
+      },
+    ];
+  },
+});
+
+/** A pinned thread is not unread, whatever was read of it. */
+function statusOf({ pinned, unread }: NotificationThread): MarkNotifications['as'] {
+  if (pinned) return 'pinned';
+  return unread ? 'unread' : 'read';
+}

@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { Label } from '../contract/labels.ts';
+import { operations } from '../contract/operations.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { inOrganization, inRepository } from '../facts/where.ts';
+import { defineAction } from './action.ts';
+import type { Change } from './change.ts';
+import { withinRemovals } from './removals.ts';
+
+const name = z.string().min(1).max(255);
+const Definition = z.strictObject({
+  name,
+  color: z
+    .string()
+    .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/, 'a color has 3 or 6 hex digits, such as "0e8a16"'),
+  description: z.string().max(500).optional(),
+  exclusive: z.boolean().optional().meta({
+    description: 'Of the labels of one scope (the text before the last slash) an issue carries one.',
+  }),
+  archived: z.boolean().optional(),
+  previously: z
+    .array(name)
+    .max(20)
+    .optional()
+    .meta({ description: 'Former names: a label of this name is renamed, and stays on its issues.' }),
+});
+type Definition = z.output<typeof Definition>;
+
+const SyncLabels = z.strictObject({
+  labels: z.array(Definition).min(1).max(200),
+  prune: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Remove all other labels, at most 5 or a quarter of them at once. Default false.' }),
+});
+type SyncLabels = z.output<typeof SyncLabels>;
+
+const ownLabelsFact: FactRequest = { name: 'own_labels' };
+
+/**
+ * The repository, or the organization, defines these labels. A label is found by its name, else by a former one and then
+ * renamed; what a definition does not say stays as it is, archived labels stay archived.
+ */
+export const syncLabels = defineAction<SyncLabels>({
+  name: 'sync-labels',
+  meaning:
+    'The repository, or the organization where that is the subject, defines these labels: color, and description, exclusive and archived where they are given. A label under a former name is renamed and stays on its issues. Other labels go only with `prune`.',
+  example: `uses: sync-labels
+with:
+  labels:
+    - { name: kind/bug, color: d73a4a, exclusive: true, previously: [bug] }
+    - { name: kind/feature, color: a2eeef, exclusive: true, description: Something new }
+`,
+  arguments: SyncLabels,
+  of: ['repository', 'organization'],
+  needs: { access: 'writer', scopes: ['issue'] },
+  granted: false,
+  examine: namedTwice,
+  facts: () => [ownLabelsFact],
+  async plan(given, facts) {
+    const live = (await facts.ask(ownLabelsFact)) as readonly Label[];
+    const taken = new Set<number>();
+    const changes = given.labels.map((wanted) => {
+      const found = findLabel(wanted, live);
+      if (found) taken.add(found.id);
+      return definitionChange(wanted, found, facts);
+    });
+    if (!given.prune) return changes;
+    const others = live.filter((label) => !taken.has(label.id));
+    const removed = withinRemovals(others, live.length, 'labels');
+    return [...changes, ...removed.map((label) => removal(label, facts))];
+  },
+  confirm(change, answer) {
+    const answered = Label.safeParse(answer);
+    if (!answered.success || change.value === null) return undefined;
+    const wanted = change.value as Members;
+    const live = membersOf(answered.data);
+    const lost = Object.keys(wanted).filter(
+      (key) => live[key as keyof Members] !== wanted[key as keyof Members],
+    );
+    return lost.length === 0 ? undefined : `the forge did not take ${lost.join(', ')} of the label`;
+  },
+});
+
+function namedTwice(written: SyncLabels) {
+  const seen = new Set<string>();
+  return written.labels.flatMap((label, place) =>
+    [label.name, ...(label.previously ?? [])].flatMap((one, former) => {
+      if (!seen.has(one)) {
+        seen.add(one);
+        return [];
+      }
+      const path = former === 0 ? ['labels', place, 'name'] : ['labels', place, 'previously', former - 1];
+      return [{ path, message: `the label "${one}" is named twice in this step` }];
+    }),
+  );
+}
+
+/** Finds by name, then by the former names in their order. Two labels of one name cannot be told apart: that throws. */
+function findLabel(wanted: Definition, live: readonly Label[]): Label | undefined {
+  for (const one of [wanted.name, ...(wanted.previously ?? [])]) {
+    const found = live.filter((label) => label.name === one);
+    if (found.length > 1) throw new Error(`there are ${found.length} labels named "${one}"`);
+    if (found[0]) return found[0];
+  }
+  return undefined;
+}
+
+/** What is compared, as the forge spells it. */
+type Members = {
+  readonly name: string;
+  readonly color: string;
+  readonly description: string;
+  readonly exclusive: boolean;
+  readonly is_archived: boolean;
+};
+
+function membersOf(label: Label): Members {
+  return {
+    name: label.name,
+    color: (label.color ?? '').replace('#', '').toLowerCase(),
+    description: label.description ?? '',
+    exclusive: label.exclusive ?? false,
+    is_archived: label.is_archived ?? false,
+  };
+}
+
+function wantedMembers({
+  name: wanted,
+  color,
+  description,
+  exclusive,
+  archived,
+}: Definition): Partial<Members> {
+  const digits = color.replace('#', '').toLowerCase();
+  return {
+    name: wanted,
+    color: digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits,
+    ...(description !== undefined && { description }),
+    ...(exclusive !== undefined && { exclusive }),
+    ...(archived !== undefined && { is_archived: archived }),
+  };
+}
+
+function definitionChange(definition: Definition, found: Label | undefined, facts: Facts): Change {
+  const value = wantedMembers(definition);
+  const common = {
+    action: 'sync-labels',
+    target: `label-definition:${definition.name}`,
+    value,
+    forgets: ['label_definitions'],
+    reads: [ownLabelsFact],
+    stage: 0,
+  } as const;
+  if (found === undefined) {
+    const reason = 'there is no label of this name';
+    return { ...common, ...at('create', facts), before: null, after: value, reason, ...bodyOf(facts, value) };
+  }
+  const live = membersOf(found);
+  const after = { ...live, ...value };
+  const differing = Object.keys(value).filter(
+    (key) => live[key as keyof Members] !== after[key as keyof Members],
+  );
+  const isSo = differing.length === 0;
+  const was = found.name === definition.name ? '' : `it is named "${found.name}" until now; `;
+  // An edit without is_archived un-archives, so it is always said.
+  const body = { ...value, is_archived: after.is_archived };
+  return {
+    ...common,
+    ...at('edit', facts),
+    before: live,
+    after,
+    reason: isSo ? 'it is so already' : `${was}the rule wants another ${differing.join(', ')}`,
+    ...bodyOf(facts, body, found.id),
+    ...(isSo && { already: true }),
+  };
+}
+
+function removal(label: Label, facts: Facts): Change {
+  return {
+    action: 'sync-labels',
+    ...at('delete', facts),
+    ...bodyOf(facts, undefined, label.id),
+    target: `label-definition:${label.name}`,
+    value: null,
+    before: membersOf(label),
+    after: null,
+    reason: 'the rule does not list it, and prunes',
+    forgets: ['label_definitions'],
+    reads: [ownLabelsFact],
+    stage: 2,
+  };
+}
+
+const rows = {
+  repository: {
+    create: operations.createLabel.id,
+    edit: operations.editLabel.id,
+    delete: operations.deleteLabel.id,
+  },
+  organization: {
+    create: operations.createOrganizationLabel.id,
+    edit: operations.editOrganizationLabel.id,
+    delete: operations.deleteOrganizationLabel.id,
+  },
+} as const;
+
+function at(what: keyof (typeof rows)['repository'], { subject }: Facts): { readonly operation: string } {
+  return { operation: rows[subject.kind === 'organization' ? 'organization' : 'repository'][what] };
+}
+
+function bodyOf({ subject }: Facts, body: unknown, id?: number): Pick<Change, 'input'> {
+  const where = subject.kind === 'organization' ? inOrganization(subject) : inRepository(subject);
+  const params = id === undefined ? where : { ...where, id };
+  return { input: body === undefined ? { params } : { params, body } };
+}

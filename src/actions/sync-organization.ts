@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import { Organization } from '../contract/users.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { inOrganization } from '../facts/where.ts';
+import { defineAction } from './action.ts';
+import type { Change } from './change.ts';
+
+const SyncOrganization = z
+  .strictObject({
+    full_name: z.string().max(100).optional(),
+    email: z
+      .union([z.literal(''), z.email().max(255)])
+      .optional()
+      .meta({ description: 'Shown to everybody who may see the organization; the empty text clears it.' }),
+    description: z.string().max(255).optional(),
+    website: z
+      .union([z.literal(''), z.httpUrl().max(255)])
+      .optional()
+      .meta({ description: 'An http or https address, or empty.' }),
+    location: z.string().max(50).optional(),
+    visibility: z
+      .enum(['public', 'limited', 'private'])
+      .optional()
+      .meta({ description: 'Who sees it: everybody, whoever is signed in, its members.' }),
+    repo_admin_change_team_access: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether administrators of a repository may change which teams reach it.' }),
+  })
+  .refine((given) => Object.keys(given).length > 0, { message: 'name at least one setting' });
+type SyncOrganization = z.output<typeof SyncOrganization>;
+type Setting = keyof SyncOrganization;
+
+const organizationFact: FactRequest = { name: 'organization' };
+
+/**
+ * The organization has these settings; those not named stay as they are. What differs leaves as one PATCH, and what the
+ * forge answers is held against what was wanted.
+ */
+export const syncOrganization = defineAction<SyncOrganization>({
+  name: 'sync-organization',
+  meaning:
+    'The organization has these settings; those that are not named stay as they are. Of a repository, it is the organization that owns it. An organization has no events of its own: give the rule a schedule.',
+  example: `uses: sync-organization
+with:
+  visibility: limited
+  website: https://acme.example.org
+  repo_admin_change_team_access: false
+`,
+  arguments: SyncOrganization,
+  of: ['organization', 'repository'],
+  needs: { access: 'owner', scopes: ['organization'] },
+  granted: false,
+  facts: () => [organizationFact],
+  async plan(given, facts) {
+    const live = (await facts.ask(organizationFact)) as Organization;
+    return Object.entries(given).flatMap(([setting, value]) =>
+      value === undefined ? [] : [settingChange(setting as Setting, value, live, facts)],
+    );
+  },
+  async join(changes, facts) {
+    const body = Object.fromEntries(changes.map((change) => [settingOf(change), change.value]));
+    return { params: inOrganization(facts.subject), body };
+  },
+  confirm(change, answer) {
+    const answered = Organization.safeParse(answer);
+    if (!answered.success || answered.data[settingOf(change)] === change.value) return undefined;
+    return `the forge kept ${settingOf(change)} as it was, or made something else of it`;
+  },
+});
+
+function settingChange(setting: Setting, value: string | boolean, live: Organization, facts: Facts): Change {
+  const params = inOrganization(facts.subject);
+  const before = live[setting] ?? null;
+  const isSo = before === value;
+  return {
+    action: 'sync-organization',
+    operation: operations.editOrganization.id,
+    input: { params },
+    target: `organization:${setting}`,
+    value,
+    before,
+    after: value,
+    reason: isSo ? 'it is so already' : 'the rule wants it otherwise',
+    reads: [organizationFact],
+    joins: `settings of ${params.org}`,
+    ...(isSo && { already: true }),
+  };
+}
+
+function settingOf(change: Change): Setting {
+  return change.target.slice('organization:'.length) as Setting;
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { syncLabels } from '../../src/actions/sync-labels.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+type Arguments = Parameters<typeof syncLabels.plan>[0];
+const label = (id: number, name: string, more: object = {}) => ({
+  id,
+  name,
+  color: 'ff0000',
+  description: '',
+  exclusive: false,
+  is_archived: false,
+  ...more,
+});
+const planned = (given: Arguments, own_labels: unknown, kind: 'repository' | 'organization' = 'repository') =>
+  syncLabels.plan(
+    given,
+    makeFacts({ own_labels }, { subject: kind === 'repository' ? { kind } : { kind, organization: 'acme' } }),
+    makeContext(),
+  );
+const red = { color: 'ff0000' };
+
+describe('what is planned', () => {
+  const cases: readonly [string, Arguments, readonly unknown[], readonly unknown[]][] = [
+    [
+      'makes what is missing, with what is given',
+      { labels: [{ name: 'bug', color: '#F00', description: 'Broken' }] },
+      [],
+      [
+        {
+          operation: 'label.create',
+          target: 'label-definition:bug',
+          input: {
+            params: { owner: 'acme', repo: 'site' },
+            body: { name: 'bug', color: 'ff0000', description: 'Broken' },
+          },
+        },
+      ],
+    ],
+    [
+      'says what is so already',
+      { labels: [{ name: 'bug', ...red }] },
+      [label(1, 'bug')],
+      [{ already: true }],
+    ],
+    [
+      'edits what differs and says whether it is archived, since silence un-archives',
+      { labels: [{ name: 'bug', color: '00ff00' }] },
+      [label(1, 'bug', { is_archived: true })],
+      [
+        {
+          operation: 'label.edit',
+          input: { params: { id: 1 }, body: { color: '00ff00', is_archived: true } },
+        },
+      ],
+    ],
+    [
+      'takes a label out of the archive where that is said',
+      { labels: [{ name: 'bug', ...red, archived: false }] },
+      [label(1, 'bug', { is_archived: true })],
+      [
+        {
+          input: { body: { is_archived: false } },
+          before: { is_archived: true },
+          after: { is_archived: false },
+        },
+      ],
+    ],
+    [
+      'renames a label under its former name',
+      { labels: [{ name: 'kind/bug', ...red, previously: ['defect', 'bug'] }] },
+      [label(4, 'bug')],
+      [{ operation: 'label.edit', input: { params: { id: 4 }, body: { name: 'kind/bug' } } }],
+    ],
+    [
+      'leaves a former name alone once the new one is there',
+      { labels: [{ name: 'kind/bug', ...red, previously: ['bug'] }] },
+      [label(4, 'bug'), label(5, 'kind/bug')],
+      [{ already: true }],
+    ],
+    [
+      'removes the others where it prunes, last',
+      { labels: [{ name: 'bug', ...red }], prune: true },
+      [label(1, 'bug'), label(2, 'old')],
+      [
+        { already: true },
+        { operation: 'label.delete', target: 'label-definition:old', stage: 2, after: null },
+      ],
+    ],
+    [
+      'does not remove what it renames',
+      { labels: [{ name: 'kind/bug', ...red, previously: ['bug'] }], prune: true },
+      [label(1, 'bug')],
+      [{ operation: 'label.edit' }],
+    ],
+  ];
+
+  it.each(cases)('%s', async (_title, given, own, expected) => {
+    const changes = await planned(given, own);
+
+    expect(changes).toMatchObject(expected);
+    expect(changes).toHaveLength(expected.length);
+  });
+
+  it('is about the labels of the organization where that is the subject', async () => {
+    const changes = await planned(
+      {
+        labels: [
+          { name: 'bug', color: '00ff00' },
+          { name: 'new', ...red },
+        ],
+        prune: true,
+      },
+      [label(1, 'bug'), label(2, 'old')],
+      'organization',
+    );
+
+    expect(changes.map(({ operation, input }) => [operation, input.params])).toEqual([
+      ['organization.edit-label', { org: 'acme', id: 1 }],
+      ['organization.create-label', { org: 'acme' }],
+      ['organization.delete-label', { org: 'acme', id: 2 }],
+    ]);
+  });
+
+  it('removes at most 5, or a quarter of what is there', async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, place) => label(place + 2, `l${place}`));
+    const given = { labels: [{ name: 'bug', ...red }], prune: true };
+
+    expect(await planned(given, [label(1, 'bug'), ...many(5)])).toHaveLength(6);
+    await expect(planned(given, [label(1, 'bug'), ...many(6)])).rejects.toThrow('at most 5');
+    await expect(planned(given, [label(1, 'bug'), ...many(39)])).rejects.toThrow('39 of 40');
+  });
+
+  it('fails for two labels of one name', async () => {
+    await expect(
+      planned({ labels: [{ name: 'bug', ...red }] }, [label(1, 'bug'), label(2, 'bug')]),
+    ).rejects.toThrow('2 labels named "bug"');
+  });
+});
+
+it('notices what the forge did not take', async () => {
+  const [change] = await planned({ labels: [{ name: 'bug', ...red, archived: true }] }, []);
+  if (!change) throw new Error('no change');
+
+  expect(syncLabels.confirm?.(change, label(1, 'bug', { is_archived: true }))).toBeUndefined();
+  expect(syncLabels.confirm?.(change, label(1, 'bug'))).toContain('is_archived');
+});
+
+it('refuses a label that is named twice, also by a former name', () => {
+  const written = {
+    labels: [
+      { name: 'a', ...red },
+      { name: 'b', ...red, previously: ['a'] },
+    ],
+  };
+
+  expect(syncLabels.examine?.(written)).toEqual([
+    { path: ['labels', 1, 'previously', 0], message: 'the label "a" is named twice in this step' },
+  ]);
+});

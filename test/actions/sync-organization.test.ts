@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { syncOrganization } from '../../src/actions/sync-organization.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const live = {
+  id: 3,
+  name: 'acme',
+  full_name: 'Acme',
+  email: '',
+  description: '',
+  website: '',
+  location: '',
+  visibility: 'public',
+  repo_admin_change_team_access: false,
+};
+const subject = { kind: 'organization', organization: 'acme' } as const;
+const factsOf = (organization: unknown) => makeFacts({ organization }, { subject });
+
+type Arguments = Parameters<typeof syncOrganization.plan>[0];
+const planned = (given: Arguments, organization: unknown = live) =>
+  syncOrganization.plan(given, factsOf(organization), makeContext());
+
+describe('what is planned', () => {
+  const cases: readonly [string, Arguments, readonly unknown[]][] = [
+    [
+      'changes what differs, from what it was',
+      { visibility: 'private' },
+      [{ target: 'organization:visibility', before: 'public', after: 'private', joins: 'settings of acme' }],
+    ],
+    ['says what is so already', { full_name: 'Acme' }, [{ target: 'organization:full_name', already: true }]],
+    ['clears a text', { full_name: '' }, [{ value: '', before: 'Acme' }]],
+    [
+      'takes false for a setting',
+      { repo_admin_change_team_access: false },
+      [{ target: 'organization:repo_admin_change_team_access', already: true }],
+    ],
+  ];
+
+  it.each(cases)('%s', async (_title, given, expected) => {
+    const changes = await planned(given);
+
+    expect(changes).toMatchObject(expected);
+    expect(changes).toHaveLength(expected.length);
+  });
+
+  it('is one PATCH with the members that differ, and no other', async () => {
+    const changes = await planned({ visibility: 'limited', full_name: 'Acme', location: 'Moon' });
+    const open = changes.filter(({ already }) => !already);
+
+    expect(await syncOrganization.join?.(open, factsOf(live))).toEqual({
+      params: { org: 'acme' },
+      body: { visibility: 'limited', location: 'Moon' },
+    });
+  });
+
+  it('is about the owner where the subject is a repository', async () => {
+    const facts = makeFacts({ organization: live }, { subject: { kind: 'repository' } });
+    const [change] = await syncOrganization.plan({ location: 'Moon' }, facts, makeContext());
+
+    expect(change?.input.params).toEqual({ org: 'acme' });
+  });
+
+  it('fails where the owner is a person', async () => {
+    await expect(planned({ location: 'Moon' }, new Error('no organization'))).rejects.toThrow(
+      'no organization',
+    );
+  });
+});
+
+it('notices a setting that the forge made something else of', async () => {
+  const [change] = await planned({ website: 'https://acme.example.org' });
+  if (!change) throw new Error('no change');
+
+  expect(
+    syncOrganization.confirm?.(change, { ...live, website: 'https://acme.example.org' }),
+  ).toBeUndefined();
+  expect(syncOrganization.confirm?.(change, live)).toContain('website');
+});
+
+describe('what may be written', () => {
+  const refused: readonly [string, unknown][] = [
+    ['nothing', {}],
+    ['an unknown visibility', { visibility: 'secret' }],
+    ['a website that is no web address', { website: 'javascript:alert(1)' }],
+    ['a text that is too long', { location: 'x'.repeat(51) }],
+    ['an address that is none', { email: 'acme' }],
+    ['an unknown setting', { name: 'other' }],
+  ];
+
+  it.each(refused)('not %s', (_title, given) => {
+    expect(syncOrganization.arguments.safeParse(given).success).toBe(false);
+  });
+});
