@@ -5,7 +5,6 @@ import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inOrganization, inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { withinRemovals } from './removals.ts';
 
 const name = z.string().min(1).max(255);
 const Definition = z.strictObject({
@@ -67,8 +66,7 @@ with:
     });
     if (!given.prune) return changes;
     const others = live.filter((label) => !taken.has(label.id));
-    const removed = withinRemovals(others, live.length, 'labels');
-    return [...changes, ...removed.map((label) => removal(label, facts))];
+    return [...changes, ...others.map((label) => removal(label, live.length, facts))];
   },
   confirm(change, answer) {
     const answered = Label.safeParse(answer);
@@ -176,7 +174,7 @@ function definitionChange(definition: Definition, found: Label | undefined, fact
   };
 }
 
-function removal(label: Label, facts: Facts): Change {
+function removal(label: Label, there: number, facts: Facts): Change {
   return {
     action: 'sync-labels',
     ...at('delete', facts),
@@ -186,6 +184,7 @@ function removal(label: Label, facts: Facts): Change {
     before: membersOf(label),
     after: null,
     reason: 'the rule does not list it, and prunes',
+    removes: { from: 'labels', there },
     forgets: ['label_definitions'],
     reads: [ownLabelsFact],
     stage: 2,
