@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ChangedFile, CommitEntry } from './branches.ts';
-import { Milestone } from './milestones.ts';
 import { Label } from './labels.ts';
+import { Milestone } from './milestones.ts';
 import { defineOperation } from './operation.ts';
 import { Repository } from './repositories.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from './shape.ts';
@@ -178,7 +178,7 @@ export const pullOperations = {
   mergePull: defineOperation({
     id: 'pull.merge',
     meaning:
-      'Merges a pull request; `do` is merge, rebase, rebase-merge, squash, fast-forward-only or manually-merged.',
+      'Merges a pull request; `do` is merge, rebase, rebase-merge, squash, fast-forward-only or manually-merged. 405 for whoever may not.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/pulls/{index}/merge',
     params: atIndex,
@@ -197,7 +197,7 @@ export const pullOperations = {
     }),
     success: 200,
     errors: [403, 404, 405, 409, 422, 423],
-    access: 'writer',
+    access: 'reader',
     scopes: ['repository'],
     source: 'routers/api/v1/repo/pull.go MergePullRequest',
   }),

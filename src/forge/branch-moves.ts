@@ -1,4 +1,5 @@
 import { reaches } from './access.ts';
+import { guardMove, guardRename, renameRule } from './enforcement.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { isAncestor } from './git/history.ts';
 import { isRefName } from './git/names.ts';
@@ -34,10 +35,12 @@ async function rename(place: Place, from: string, to: string): Promise<void> {
     const isInTheWay = (other: string) =>
       other !== from && (other.startsWith(`${to}/`) || to.startsWith(`${other}/`));
     if (names.some(isInTheWay)) throw new ForgeProblem(422, `the name conflicts with another branch: ${to}`);
+    guardRename(context.db, repository.id, from);
     await moveName(git, { from, to, id });
     if (isDefault) await context.git.setDefaultBranch(repository.id, to);
     context.db.transaction(() => {
       const { db } = context;
+      renameRule(db, repository.id, from, to);
       db.run(
         'UPDATE pulls SET base_branch = ? WHERE repo_id = ? AND base_branch = ? AND is_merged = 0',
         to,
@@ -94,6 +97,8 @@ export const branchMoveHandlers = defineHandlers({
         throw new ForgeProblem(422, `Force push ${params.branch} need a confirm force parameter`);
       }
       const ref = `refs/heads/${params.branch}`;
+      const mover = { db: context.db, repository, owner, user: caller, git };
+      await guardMove(mover, { ref, before, after: commit.id });
       if (!(await moveRefs(git, [{ name: ref, before, after: commit.id }]))) {
         throw new ForgeProblem(422, 'the branch was moved by somebody else meanwhile');
       }

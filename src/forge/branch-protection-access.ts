@@ -12,7 +12,7 @@ export type RulePlace = {
 
 /** Tells whether an account may write code, rules aside. */
 export function mayWrite({ db, repository, owner }: RulePlace, user: UserRow): boolean {
-  return reaches(permissionOf(db, user, repository, owner), 'write');
+  return reaches(permissionOf(db, user, repository, owner, 'code'), 'write');
 }
 
 function isAdmin({ db, repository, owner }: RulePlace, user: UserRow): boolean {

@@ -1,6 +1,9 @@
 import { reaches } from './access.ts';
+import { mayMerge, mayPush } from './branch-protection-access.ts';
+import { loadBranchRules, matchingRule } from './branch-protection-rules.ts';
 import { addressOf, toPayloadCommit } from './commits.ts';
 import type { ForgeContext } from './context.ts';
+import { guardMove, guardRemoval } from './enforcement.ts';
 import { ForgeProblem, found } from './errors.ts';
 import type { CommitData } from './git/commit.ts';
 import { isRefName } from './git/names.ts';
@@ -17,10 +20,11 @@ import {
 import type { GitRepository } from './git/repository.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { withPush } from './pushes.ts';
+import type { UserRow } from './rows.ts';
 
 /** Branches, read from git and made and removed there. */
 export const branchHandlers = defineHandlers({
-  listBranches: async ({ context, query, page, reply, ...target }) => {
+  listBranches: async ({ context, query, page, reply, caller, ...target }) => {
     const git = context.git.open(target.repository.id);
     const all = await listBranchNames(git);
     const wanted = (query.q ?? '').toLowerCase();
@@ -29,19 +33,14 @@ export const branchHandlers = defineHandlers({
     if (all.length === 0) return null;
     const shown = names.slice(page.offset, page.offset + page.limit);
     const heads = await Promise.all(shown.map((name) => readBranch(git, name)));
-    return heads.flatMap((commit, at) =>
-      commit ? [toBranch(context, target, shown[at] ?? '', commit)] : [],
-    );
+    const toBranch = createBranchShape(context, target, caller);
+    return heads.flatMap((commit, at) => (commit ? [toBranch(shown[at] ?? '', commit)] : []));
   },
 
-  getBranch: async ({ context, params, ...target }) => {
+  getBranch: async ({ context, params, caller, ...target }) => {
     const commit = await readBranch(context.git.open(target.repository.id), params.branch);
-    return toBranch(
-      context,
-      target,
-      params.branch,
-      found(commit, `branch does not exist [name: ${params.branch}]`),
-    );
+    const toBranch = createBranchShape(context, target, caller);
+    return toBranch(params.branch, found(commit, `branch does not exist [name: ${params.branch}]`));
   },
 
   createBranch: async ({ context, body, caller, ...target }) => {
@@ -52,10 +51,12 @@ export const branchHandlers = defineHandlers({
       const commit = await findOrigin(git, target, body);
       await guardName(git, name);
       const ref = `refs/heads/${name}`;
+      const mover = { db: context.db, ...target, user: caller, git };
+      await guardMove(mover, { ref, before: undefined, after: commit.id });
       if (!(await moveRefs(git, [{ name: ref, before: undefined, after: commit.id }]))) {
         throw new ForgeProblem(409, 'The branch already exists.');
       }
-      const result = toBranch(context, target, name, commit);
+      const result = createBranchShape(context, target, caller)(name, commit);
       return { result, changes: [{ ref, before: undefined, after: commit.id }] };
     });
   },
@@ -68,6 +69,7 @@ export const branchHandlers = defineHandlers({
       if (name === target.repository.default_branch) {
         throw new ForgeProblem(403, `can not delete default or pull request target branch: ${name}`);
       }
+      guardRemoval(context.db, target.repository.id, name);
       const ref = `refs/heads/${name}`;
       if (!(await moveRefs(git, [{ name: ref, before, after: undefined }]))) {
         throw new ForgeProblem(404, `branch does not exist [name: ${name}]`);
@@ -102,24 +104,31 @@ async function guardName(git: GitRepository, name: string): Promise<void> {
   }
 }
 
-/** Returns a branch as the API shows it, for the eyes of the caller. */
-export function toBranch(
+/** Returns what shows branches of one repository as the API does, for the eyes of a caller; the rules are read once. */
+export function createBranchShape(
   context: ForgeContext,
   { repository, owner, permission }: RepositoryTarget,
-  name: string,
-  commit: CommitData,
+  caller: UserRow | undefined,
 ) {
-  const mayPush = reaches(permission, 'write');
+  const { db } = context;
+  const place = { db, repository, owner };
+  const rules = loadBranchRules(db, repository.id);
   const address = addressOf(context.rootUrl(), owner.name, repository.name);
-  return {
-    name,
-    commit: toPayloadCommit(context.db, address, commit),
-    protected: false,
-    required_approvals: 0,
-    enable_status_check: false,
-    status_check_contexts: [],
-    user_can_push: mayPush,
-    user_can_merge: mayPush,
-    effective_branch_protection_name: '',
+  const writes = caller !== undefined && reaches(permission, 'write');
+  return (name: string, commit: CommitData) => {
+    const rule = matchingRule(rules, name);
+    const isHeld = rule !== undefined && caller !== undefined;
+    return {
+      name,
+      commit: toPayloadCommit(db, address, commit),
+      protected: rule !== undefined,
+      required_approvals: rule?.required_approvals ?? 0,
+      enable_status_check: rule?.enable_status_check ?? false,
+      status_check_contexts: rule ? rule.status_check_contexts && [...rule.status_check_contexts] : [],
+      user_can_push: isHeld ? mayPush(place, rule, caller) : writes,
+      user_can_merge: isHeld ? mayMerge(place, rule, caller) : writes,
+      // Only administrators of the repository hear which rule it is.
+      effective_branch_protection_name: rule && reaches(permission, 'admin') ? rule.rule_name : '',
+    };
   };
 }

@@ -1,5 +1,6 @@
 import { addressOf, toFileCommit, toVerification } from './commits.ts';
 import { toContentsEntry } from './contents-entry.ts';
+import { guardFiles } from './enforcement.ts';
 import { ForgeProblem } from './errors.ts';
 import { type FileEditRequest, planEdit } from './file-edit.ts';
 import type { Signature } from './git/commit.ts';
@@ -110,6 +111,12 @@ async function writeFiles(writer: Writer, writing: Writing, given: readonly File
     if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is no name of a branch`);
     const edits: FileEdit[] = [];
     for (const request of requests) edits.push(...(await planEdit(git, head?.id, request)));
+    guardFiles(
+      { db: context.db, repository, owner },
+      caller,
+      target,
+      edits.map((edit) => edit.path),
+    );
     const before = target === branch ? head?.id : undefined;
     const people = signaturesOf(writer, writing);
     const message = messageOf(requests, writing, people.committer);

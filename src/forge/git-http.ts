@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reaches } from './access.ts';
 import { createActorReader } from './actor.ts';
 import type { ForgeContext } from './context.ts';
+import { refusePush } from './enforcement-push.ts';
 import { ForgeProblem } from './errors.ts';
 import { listRefs, type Ref } from './git/refs.ts';
 import type { RepositoryTarget } from './handler.ts';
@@ -217,7 +218,12 @@ async function receive(
     const file = join(room, 'body');
     await pipeline(bodyOf(request), createWriteStream(file));
     const environment = protocolOf(request);
-    const take = () => takePack(context, visit.gitId, file, environment);
+    const take = async () => {
+      const mover = { db: context.db, repository, owner, user: caller, git: context.git.open(visit.gitId) };
+      const refusal = visit.isWiki ? undefined : await refusePush(mover, { file, room });
+      if (refusal) return { result: refusal, changes: [] };
+      return await takePack(context, visit.gitId, file, environment);
+    };
     // Nobody is told of a push to a wiki, as on the baseline.
     const report = visit.isWiki
       ? (await context.git.exclusively(visit.gitId, 'refs', take)).result

@@ -67,7 +67,7 @@ export function keepWriters(
   const { db, repository, owner } = place;
   return keep(before, wanted, (id) => {
     const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
-    return user !== undefined && reaches(permissionOf(db, user, repository, owner), 'write');
+    return user !== undefined && reaches(permissionOf(db, user, repository, owner, 'code'), 'write');
   });
 }
 

@@ -1,4 +1,6 @@
+import { findBranchRule } from './branch-protection-rules.ts';
 import type { ForgeContext } from './context.ts';
+import { guardConditions, guardMerger } from './enforcement-merge.ts';
 import { ForgeProblem, found } from './errors.ts';
 import type { CommitData } from './git/commit.ts';
 import { findMergeBase, isAncestor } from './git/history.ts';
@@ -21,6 +23,7 @@ type Wish = {
   readonly merge_commit_id?: string | undefined;
   readonly head_commit_id?: string | undefined;
   readonly delete_branch_after_merge?: boolean | undefined;
+  readonly force_merge?: boolean | undefined;
 };
 type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
@@ -67,7 +70,12 @@ function guardMerge(place: Place, number: number, style: keyof typeof permits): 
   const { pull, issue } = both;
   if (pull.is_merged === 1) throw new ForgeProblem(405, 'The PR is already merged');
   if (issue.is_closed === 1) throw new ForgeProblem(404, 'The PR is closed');
-  if (isDraftTitle(issue.title)) throw new ForgeProblem(405, 'Work in progress PRs cannot be merged');
+  guardMerger({ ...place, db: place.context.db }, place.caller, pull.base_branch);
+  // Whoever only records a merge made elsewhere is held to nothing else.
+  const isRecord = style === 'manually-merged';
+  if (!isRecord && isDraftTitle(issue.title)) {
+    throw new ForgeProblem(405, 'Work in progress PRs cannot be merged');
+  }
   if (settingsOf(place.repository)[permits[style]] !== true) {
     throw new ForgeProblem(405, `Invalid merge style: ${style}`);
   }
@@ -86,6 +94,9 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
     const base = found(await readBranch(git, pull.base_branch));
     const head = found(await readCommit(git, pull.head_sha));
     const mergeBase = (await findMergeBase(git, base.id, head.id)) ?? base.id;
+    const isForced = wish.force_merge === true;
+    const now = { ...pull, base_sha: base.id, merge_base: mergeBase };
+    await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
     const message = messageOf(place, both, style, wish);
     const committer = {
       name: caller.full_name || caller.name,
@@ -153,7 +164,7 @@ async function removeHead(place: Place, { pull }: Pull): Promise<void> {
     repository.id,
     pull.head_branch,
   );
-  if (others !== undefined) return;
+  if (others !== undefined || findBranchRule(context.db, repository.id, pull.head_branch)) return;
   const git = context.git.open(repository.id);
   await withPush(context, { repository, owner, pusher: caller }, async () => {
     const ref = `refs/heads/${pull.head_branch}`;

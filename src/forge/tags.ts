@@ -1,4 +1,5 @@
 import { addressOf } from './commits.ts';
+import { guardMove } from './enforcement.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { isRefName } from './git/names.ts';
 import { moveRefs, readRef, resolveRef } from './git/refs.ts';
@@ -50,6 +51,8 @@ export const tagHandlers = defineHandlers({
       const { commit } = found(await resolveRef(git, target), `target not found: ${target}`);
       if (!isRefName(body.tag_name)) throw new ForgeProblem(422, `"${body.tag_name}" is no name of a tag`);
       if (await readRef(git, ref)) throw new ForgeProblem(409, `tag already exists [name: ${body.tag_name}]`);
+      const mover = { db: context.db, repository, owner, user: caller, git };
+      await guardMove(mover, { ref, before: undefined, after: commit.id });
       const tagger = {
         name: caller.full_name || caller.name,
         email: caller.email || noReplyAddress(caller),
@@ -77,6 +80,8 @@ export const tagHandlers = defineHandlers({
     await withPush(context, { repository, owner, pusher: caller }, async () => {
       const { id: before } = found(await findTag(git, params.tag), 'not found');
       const ref = `refs/tags/${params.tag}`;
+      const mover = { db: context.db, repository, owner, user: caller, git };
+      await guardMove(mover, { ref, before, after: undefined });
       if (!(await moveRefs(git, [{ name: ref, before, after: undefined }]))) {
         throw new ForgeProblem(404, 'not found');
       }
