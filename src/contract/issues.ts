@@ -296,7 +296,7 @@ export const issueOperations = {
     path: '/repos/{owner}/{repo}/issues/{index}/pin',
     params: atIndex,
     success: 204,
-    errors: [400, 403, 404],
+    errors: [400, 403, 404, 409],
     access: 'admin',
     scopes: ['issue'],
     baseline: { 'pinned already': 500 },

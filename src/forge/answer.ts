@@ -8,6 +8,7 @@ import type { Call, Handler, Reply } from './handler.ts';
 import { guard, guardAfterBody } from './lookup.ts';
 import { Moved } from './moved.ts';
 import { type Page, pageHeaders, readPage } from './paging.ts';
+import { readUpload } from './uploads.ts';
 
 const json = 'application/json;charset=utf-8';
 
@@ -61,6 +62,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     actor,
     page,
     context,
+    upload: () => readUpload(operation.upload ?? '', sentBy(request)),
     reply: createReply(said, passage, page),
     // The row decides which members a call has; `Call` derives the same from the row's type.
   } as unknown as Call;
@@ -90,6 +92,11 @@ function createReply(
       Object.assign(said.headers, pageHeaders({ total: count, page, links, address }));
     },
   };
+}
+
+function sentBy(request: FastifyRequest) {
+  const bytes = Buffer.isBuffer(request.body) ? request.body : undefined;
+  return { contentType: request.headers['content-type'], bytes };
 }
 
 function queryTokenOf(query: URLSearchParams): string | undefined {

@@ -14,6 +14,9 @@ const mayBeMissing = new Set([
   'issue.replace-labels labels',
   'issue.add-labels labels',
   'milestone.create title',
+  ...['add-dependency', 'remove-dependency', 'add-block', 'remove-block'].flatMap((name) =>
+    ['index', 'owner', 'repo'].map((member) => `issue.${name} ${member}`),
+  ),
 ]);
 
 /** Returns the path parameters; a number that does not parse is 0, which no row has. */
@@ -88,9 +91,14 @@ function bindObject(schema: z.ZodObject, value: unknown, place: Place): unknown 
       !(member instanceof z.ZodOptional) && !mayBeMissing.has(`${place.operation.id} ${name}`);
     if (isRequired && isZero(given)) throw refused(inner, 'Required');
     if (given !== undefined && given !== null) bound[name] = bind(member as z.ZodType, given, inner);
-    else if (!(member instanceof z.ZodOptional)) bound[name] = member instanceof z.ZodString ? '' : [];
+    else if (!(member instanceof z.ZodOptional)) bound[name] = emptyOf(member as z.ZodType);
   }
   return bound;
+}
+
+function emptyOf(member: z.ZodType): unknown {
+  if (member instanceof z.ZodNumber) return 0;
+  return member instanceof z.ZodString ? '' : [];
 }
 
 function bindList(element: z.ZodType, value: unknown, place: Place): unknown {

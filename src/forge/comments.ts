@@ -7,6 +7,7 @@ import { parseInstant, secondsOf } from './instants.ts';
 import { readIssueRow } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
 import { requireAuthorOrWriter } from './issues.ts';
+import { notifyActivity } from './notify.ts';
 import { toComment, toComments } from './resources/comment.ts';
 import type { CommentRow, UserRow } from './rows.ts';
 
@@ -58,6 +59,7 @@ export const commentHandlers = defineHandlers({
       db.run('UPDATE issues SET updated_at = ? WHERE id = ?', now, issue.id);
       const comment = found(db.get<CommentRow>('SELECT * FROM comments WHERE id = ?', lastId));
       announceComment(context, sceneOf(call, issue.id), { comment, action: 'created' });
+      notifyActivity(context, { ...sceneOf(call, issue.id), text: comment.body });
       return toComment(context, comment, readIssueRow(context, issue.id), { ...call, viewer: caller });
     });
   },

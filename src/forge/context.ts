@@ -1,7 +1,9 @@
 import type { Log } from '../log.ts';
+import type { AttachmentStore } from './attachment-store.ts';
 import type { Background } from './background.ts';
 import type { Database } from './database.ts';
 import type { Deliveries } from './deliver.ts';
+import type { Features } from './features.ts';
 import type { GitStore } from './git/store.ts';
 import type { IssueRow, RepositoryRow, UserRow } from './rows.ts';
 
@@ -47,4 +49,6 @@ export type ForgeContext = {
   readonly deliveries: Deliveries;
   readonly background: Background;
   readonly toPull: PullShape;
+  readonly attachments: AttachmentStore;
+  readonly features: Features;
 };

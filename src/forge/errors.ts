@@ -1,8 +1,9 @@
 /**
  * How an error's body is written: `error` is `{message, url}`, `message` is `{message}` alone (account state, sudo),
- * `empty` has no body (a handful of 403s), `followed-by-null` is the first with junk behind it (`contents-ext`).
+ * `empty` has no body (a handful of 403s), `followed-by-null` is the first with junk behind it (`contents-ext`), `text` is
+ * a bare JSON text, `capital` is `{Message}` (a forgotten spelling of the baseline).
  */
-export type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null';
+export type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | 'text' | 'capital';
 
 /** Thrown by anything that answers a request to end it with this status. The message is for the caller to read. */
 export class ForgeProblem extends Error {
@@ -31,6 +32,8 @@ export function forbiddenInSilence(): ForgeProblem {
 /** Returns the body of an error as it goes over the wire, undefined where there is none. */
 export function problemBody(problem: ForgeProblem, rootUrl: string): string | undefined {
   if (problem.form === 'empty') return undefined;
+  if (problem.form === 'text') return JSON.stringify(problem.message);
+  if (problem.form === 'capital') return JSON.stringify({ Message: problem.message });
   if (problem.form === 'message') return JSON.stringify({ message: problem.message });
   const body = JSON.stringify({ message: problem.message, url: `${rootUrl}/api/swagger` });
   return problem.form === 'followed-by-null' ? `${body}null` : body;

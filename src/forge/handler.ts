@@ -4,6 +4,7 @@ import type { Actor } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import type { Page } from './paging.ts';
 import type { Permission, RepositoryRow, TeamRow, UserRow } from './rows.ts';
+import type { Upload } from './uploads.ts';
 
 /** What a handler may say beside its answer. */
 export interface Reply {
@@ -53,6 +54,8 @@ export type Call<O extends Operation = Operation> = Target<O['path']> & {
   readonly actor: Actor;
   readonly page: Page;
   readonly context: ForgeContext;
+  /** Reads the file that came with the request; for rows with `upload`. */
+  readonly upload: O extends { upload: string } ? () => Promise<Upload> : undefined;
   readonly reply: Reply;
 };
 

@@ -1,10 +1,13 @@
 import { permissionOf, reaches } from './access.ts';
 import { announceIssue, type IssueScene } from './announce.ts';
+import { refuseBlocked } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
 import { userNamed } from './lookup.ts';
+import { notifyActivity, notifyPersons } from './notify.ts';
 import { followReopened } from './pull-refresh.ts';
+import { isDraftTitle } from './resources/issue.ts';
 import type { IssueRow, RepositoryRow, Seconds, UserRow } from './rows.ts';
 
 /**
@@ -58,6 +61,11 @@ export function readIssueRow(context: ForgeContext, id: number): IssueRow {
   return found(context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id));
 }
 
+/** Says that something happened to an issue that none of its columns shows. */
+export function touchIssue(context: ForgeContext, id: number): void {
+  update(context, id, {});
+}
+
 type Writable =
   | 'title'
   | 'body'
@@ -88,6 +96,9 @@ export function changeTitle(context: ForgeContext, scene: IssueScene, title: str
   if (title === from) return;
   update(context, scene.issueId, { title });
   announceIssue(context, scene, { action: 'edited', changes: { title: from } });
+  const { is_pull } = readIssueRow(context, scene.issueId);
+  // Watchers have heard nothing of the draft so far.
+  if (is_pull && isDraftTitle(from) && !isDraftTitle(title)) notifyActivity(context, scene);
 }
 
 /** Changes the body; a `version` that is not the issue's own ends the request with 409. */
@@ -117,14 +128,16 @@ export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: S
     update(context, scene.issueId, { due_at: dueAt });
 }
 
-/** Opens or closes; any other text ends the request with 412. */
+/** Opens or closes; any other text, and closing what waits for an open issue, ends the request with 412. */
 export function changeState(context: ForgeContext, scene: IssueScene, state: string): void {
   if (state !== 'open' && state !== 'closed') throw new ForgeProblem(412, `unknown state: ${state}`);
   const isClosed = state === 'closed' ? 1 : 0;
   if (readIssueRow(context, scene.issueId).is_closed === isClosed) return;
+  if (isClosed) refuseBlocked(context, scene.repository, scene.issueId);
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
   announceIssue(context, scene, { action: isClosed ? 'closed' : 'reopened' });
+  notifyActivity(context, scene);
   if (!isClosed) followReopened(context, scene.issueId, scene.actor);
 }
 
@@ -178,5 +191,6 @@ export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted
     db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', scene.issueId, user.id);
     update(context, scene.issueId, {});
     announceIssue(context, scene, { topic: 'assign', action: 'assigned' });
+    notifyPersons(context, { ...scene, receivers: [user] });
   }
 }

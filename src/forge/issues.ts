@@ -19,6 +19,7 @@ import {
 } from './issue-changes.ts';
 import { attachLabels, findIssue, findLabels } from './issue-labels.ts';
 import { listIssueRows } from './issue-list.ts';
+import { notifyOpened } from './notify.ts';
 import { toIssue, toIssues } from './resources/issue.ts';
 import type { IssueRow, UserRow } from './rows.ts';
 
@@ -64,6 +65,7 @@ function openIssue(place: Place, text: IssueText): IssueRow {
   const labels = findLabels(context, place, given.labels ?? []);
   attachLabels(context, issue.id, labels);
   announceIssue(context, scene, { action: 'opened' });
+  notifyOpened(context, scene);
   if (labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
   if (milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
   changeAssignees(context, scene, assignees);

@@ -61,8 +61,11 @@ function countOf(context: ForgeContext, holder: Holder): number {
   return context.db.get<{ count: number }>(sql, holder.id)?.count ?? 0;
 }
 
-function labelOf(context: ForgeContext, repositoryId: number, id: number): LabelRow | undefined {
-  return context.db.get<LabelRow>('SELECT * FROM labels WHERE repo_id = ? AND id = ?', repositoryId, id);
+/** Returns a label by id, or by name where a text is given. */
+function labelOf(context: ForgeContext, holder: Holder, id: number | string): LabelRow | undefined {
+  const by = typeof id === 'number' ? 'id' : 'name';
+  const sql = `SELECT * FROM labels WHERE ${holder.column} = ? AND ${by} = ? ORDER BY id LIMIT 1`;
+  return context.db.get<LabelRow>(sql, holder.id, id);
 }
 
 type Edit = { readonly [Name in keyof NewLabel]?: NewLabel[Name] | undefined };
@@ -102,24 +105,16 @@ export const labelHandlers = defineHandlers({
   },
 
   getLabel(call) {
-    const { context, params, repository } = call;
-    const row =
-      typeof params.id === 'number'
-        ? labelOf(context, repository.id, params.id)
-        : context.db.get<LabelRow>(
-            'SELECT * FROM labels WHERE repo_id = ? AND name = ? ORDER BY id LIMIT 1',
-            repository.id,
-            params.id,
-          );
-    return toLabel(context, found(row), call);
+    const { context, params } = call;
+    return toLabel(context, found(labelOf(context, ofRepository(call), params.id)), call);
   },
 
   createLabel: (call) =>
     toLabel(call.context, insertLabel(call.context, ofRepository(call), call.body), call),
 
   editLabel(call) {
-    const { context, params, repository, body } = call;
-    const label = found(labelOf(context, repository.id, params.id));
+    const { context, params, body } = call;
+    const label = found(labelOf(context, ofRepository(call), params.id));
     return toLabel(context, updateLabel(context, label, body), call);
   },
 
@@ -137,5 +132,22 @@ export const labelHandlers = defineHandlers({
   createOrganizationLabel(call) {
     const row = insertLabel(call.context, ofOrganization(call), call.body);
     return toLabel(call.context, row, { owner: call.organization });
+  },
+
+  getOrganizationLabel(call) {
+    const { context, params, organization } = call;
+    const row = found(labelOf(context, ofOrganization(call), params.id));
+    return toLabel(context, row, { owner: organization });
+  },
+
+  editOrganizationLabel(call) {
+    const { context, params, organization, body } = call;
+    const label = found(labelOf(context, ofOrganization(call), params.id));
+    return toLabel(context, updateLabel(context, label, body), { owner: organization });
+  },
+
+  deleteOrganizationLabel({ context, params, organization }) {
+    context.db.run('DELETE FROM labels WHERE org_id = ? AND id = ?', organization.id, params.id);
+    return undefined;
   },
 });

@@ -1,8 +1,25 @@
+import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
-import { defineHandlers } from './handler.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { parseInstant, secondsOf } from './instants.ts';
+import { toEndOfDay } from './issue-moderation.ts';
 import { toMilestone } from './resources/milestone.ts';
 import type { MilestoneRow } from './rows.ts';
+
+/** Returns a milestone by id, or by title where no id fits. */
+function findMilestone({ context, repository, params }: Place): MilestoneRow {
+  const { db } = context;
+  const byId = 'SELECT * FROM milestones WHERE repo_id = ? AND id = ?';
+  const byTitle = 'SELECT * FROM milestones WHERE repo_id = ? AND title = ? ORDER BY id LIMIT 1';
+  const row =
+    typeof params.id === 'number' ? db.get<MilestoneRow>(byId, repository.id, params.id) : undefined;
+  return found(row ?? db.get<MilestoneRow>(byTitle, repository.id, String(params.id)));
+}
+
+type Place = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly id: number | string };
+};
 
 /** What answers for milestones. */
 export const milestoneHandlers = defineHandlers({
@@ -47,5 +64,37 @@ export const milestoneHandlers = defineHandlers({
       now,
     );
     return toMilestone(found(db.get<MilestoneRow>('SELECT * FROM milestones WHERE id = ?', lastId)));
+  },
+
+  getMilestone: (call) => toMilestone(findMilestone(call)),
+
+  editMilestone(call) {
+    const { body, context } = call;
+    const { db, clock } = context;
+    const dueAt = toEndOfDay(parseInstant(body.due_on) ?? 0);
+    return db.transaction(() => {
+      const milestone = findMilestone(call);
+      const isClosed = body.state === undefined ? milestone.is_closed === 1 : body.state === 'closed';
+      const now = secondsOf(clock());
+      const closedAt = milestone.is_closed === 1 ? milestone.closed_at : now;
+      db.run(
+        `UPDATE milestones SET title = ?, description = ?, is_closed = ?, due_at = ?, closed_at = ?, updated_at = ?
+         WHERE id = ?`,
+        body.title || milestone.title,
+        body.description ?? milestone.description,
+        isClosed,
+        dueAt,
+        isClosed ? closedAt : 0,
+        now,
+        milestone.id,
+      );
+      return toMilestone(found(db.get<MilestoneRow>('SELECT * FROM milestones WHERE id = ?', milestone.id)));
+    });
+  },
+
+  deleteMilestone(call) {
+    const { context } = call;
+    context.db.run('DELETE FROM milestones WHERE id = ?', findMilestone(call).id);
+    return undefined;
   },
 });

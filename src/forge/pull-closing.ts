@@ -1,11 +1,14 @@
+import { isBlocked } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { secondsOf } from './instants.ts';
+import { notifyActivity } from './notify.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
 import type { PullRow, UserRow } from './rows.ts';
 
-/** Closes a pull request because a branch of it is gone, and tells the hooks. */
+/** Closes a pull request because a branch of it is gone, and tells; one that waits for an open issue stays open. */
 export function closePull(context: ForgeContext, place: PullPlace, pull: PullRow): void {
   context.db.transaction(() => {
+    if (isBlocked(context, place.repository, pull.issue_id)) return;
     closeIssue(context, pull);
     tellClosed(context, place, pull);
   });
@@ -40,7 +43,8 @@ function closeIssue({ db, clock }: ForgeContext, pull: PullRow): void {
   );
 }
 
-/** Tells hooks that a pull request is closed, merged or not. */
+/** Tells hooks and whoever takes part that a pull request is closed, merged or not. */
 export function tellClosed(context: ForgeContext, place: PullPlace, pull: PullRow): void {
   emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
+  notifyActivity(context, { ...place, issueId: pull.issue_id });
 }

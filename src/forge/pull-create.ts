@@ -9,6 +9,7 @@ import { parseInstant } from './instants.ts';
 import { changeAssignees, findAssignees, hasMilestone, insertIssue } from './issue-changes.ts';
 import { attachLabels, findLabels } from './issue-labels.ts';
 import { userNamed } from './lookup.ts';
+import { notifyOpened, notifyPersons } from './notify.ts';
 import { emitPull } from './pull-events.ts';
 import { inspectPull } from './pull-inspection.ts';
 import { keepHead } from './pull-refresh.ts';
@@ -202,6 +203,8 @@ function announce(place: Place, issue: IssueRow, wanted: Wanted): void {
     });
   }
   announceIssue(context, scene, { action: 'opened' });
+  notifyOpened(context, scene);
+  notifyPersons(context, { ...scene, receivers: wanted.reviewers });
   if (wanted.labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
   if (wanted.milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
   changeAssignees(context, scene, wanted.assignees);

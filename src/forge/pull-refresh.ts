@@ -4,6 +4,7 @@ import { takeRef } from './git/merge.ts';
 import { moveRefs, readBranch, readRef } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { secondsOf } from './instants.ts';
+import { notifyActivity } from './notify.ts';
 import { scheduleChecks } from './pull-checks.ts';
 import { closePull, markMerged, tellClosed } from './pull-closing.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
@@ -79,6 +80,7 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
     db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), pull.issue_id);
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
+    notifyActivity(context, { ...place, issueId: pull.issue_id });
     // Told before it is known, as on the baseline, where the check for conflicts runs after the event.
     db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
   });

@@ -236,6 +236,8 @@ export type HookTaskRow = {
   readonly response_body: string;
   readonly created_at: Seconds;
   readonly delivered_at: Seconds;
+  /** Id of the delivery that this one repeats; empty for a first one. */
+  readonly again_of: string;
 };
 
 /** A repository that was offered to a new owner, who has not answered yet. */
@@ -273,4 +275,44 @@ export type OAuth2GrantRow = {
   readonly scope: string;
   readonly nonce: string;
   readonly created_at: Seconds;
+};
+
+/** Time that somebody tracked on an issue; a removed entry stays, marked. */
+export type TrackedTimeRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  readonly repo_id: number;
+  readonly user_id: number;
+  /** Seconds. */
+  readonly time: number;
+  readonly is_deleted: Bit;
+  readonly created_at: Seconds;
+};
+
+/** A file on an issue, or on a comment of it; its bytes lie in the attachment store under `uuid`. */
+export type AttachmentRow = {
+  readonly id: number;
+  readonly uuid: string;
+  readonly repo_id: number;
+  readonly issue_id: number;
+  readonly comment_id: number | null;
+  readonly uploader_id: number;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly num_downloads: number;
+  readonly created_at: Seconds;
+};
+
+/** One account's thread of news about an issue, a pull request, a commit or a repository. */
+export type NotificationRow = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly repo_id: number;
+  readonly source: 'issue' | 'pull' | 'commit' | 'repository';
+  readonly status: 'unread' | 'read' | 'pinned';
+  readonly issue_id: number | null;
+  readonly commit_sha: string;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
 };

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import { createAttachmentStore } from '../../src/forge/attachment-store.ts';
 import { createBackground } from '../../src/forge/background.ts';
 import type { ForgeContext } from '../../src/forge/context.ts';
 import { type Database, openDatabase } from '../../src/forge/database.ts';
 import { createDeliveries } from '../../src/forge/deliver.ts';
 import { createEmit } from '../../src/forge/events.ts';
+import { defaultFeatures } from '../../src/forge/features.ts';
 import { createGitStore } from '../../src/forge/git/store.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { toPull } from '../../src/forge/resources/pull.ts';
@@ -66,6 +68,8 @@ describe('statements of the forge', () => {
       deliveries,
       background,
       toPull,
+      attachments: createAttachmentStore(traced, join(folder, 'attachments')),
+      features: defaultFeatures,
     };
   }
 

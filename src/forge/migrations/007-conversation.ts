@@ -42,6 +42,13 @@ CREATE INDEX attachments_issue ON attachments (issue_id, comment_id);
 CREATE INDEX attachments_comment ON attachments (comment_id) WHERE comment_id IS NOT NULL;
 CREATE INDEX attachments_repo ON attachments (repo_id);
 CREATE INDEX attachments_uploader ON attachments (uploader_id);
+CREATE TABLE file_trash (uuid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TRIGGER attachments_removed AFTER DELETE ON attachments BEGIN
+  INSERT OR IGNORE INTO file_trash (uuid) VALUES (OLD.uuid);
+END;
+
+CREATE INDEX issues_pinned ON issues (repo_id, is_pull, pin_order) WHERE pin_order > 0;
+CREATE INDEX comments_poster ON comments (issue_id, poster_id);
 
 CREATE TABLE watches (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

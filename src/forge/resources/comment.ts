@@ -1,6 +1,7 @@
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
 import type { CommentRow, IssueRow } from '../rows.ts';
+import { loadAttachments, toAttachment } from './attachment.ts';
 import { type IssuePlace, issueAddress } from './issue.ts';
 import { loadUsers, toUser } from './user.ts';
 
@@ -22,6 +23,11 @@ export function toComments(
     context,
     comments.map((comment) => comment.poster_id),
   );
+  const attachments = loadAttachments(
+    context,
+    'comment',
+    comments.map((comment) => comment.id),
+  );
   const address = issueAddress(context, issue, place);
   return comments.map((comment) => {
     const user = users.get(comment.poster_id);
@@ -34,7 +40,7 @@ export function toComments(
       original_author: '',
       original_author_id: 0,
       body: comment.body,
-      assets: [],
+      assets: (attachments.get(comment.id) ?? []).map((row) => toAttachment(context, row)),
       created_at: toInstant(comment.created_at),
       updated_at: toInstant(comment.updated_at),
     };

@@ -1,6 +1,7 @@
 import type { ForgeContext } from '../context.ts';
 import { toInstant, toInstantOrNull } from '../instants.ts';
 import type { IssueRow, MilestoneRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
+import { loadAttachments, toAttachment } from './attachment.ts';
 import { loadLabels, toLabel } from './label.ts';
 import { toMilestone } from './milestone.ts';
 import { loadUsers, toUser } from './user.ts';
@@ -56,6 +57,7 @@ function loadRelated(context: ForgeContext, issues: readonly IssueRow[]) {
   const people = [...issues.map((issue) => issue.poster_id), ...assignees.map((row) => row.user_id)];
   return {
     labels: loadLabels(context, ids),
+    attachments: loadAttachments(context, 'issue', ids),
     assignees: Map.groupBy(assignees, (row) => row.issue_id),
     milestones: new Map(milestones.map((row) => [row.id, row])),
     pulls: new Map(pulls.map((row) => [row.issue_id, row])),
@@ -110,7 +112,7 @@ function toShape(context: ForgeContext, issue: IssueRow, place: IssuePlace, rela
     original_author: '',
     original_author_id: 0,
     ref: issue.ref,
-    assets: [],
+    assets: (related.attachments.get(issue.id) ?? []).map((row) => toAttachment(context, row)),
     projects: null,
     time_estimate: issue.time_estimate,
     pull_request: pull ? toPullMeta(issue, pull, html_url) : null,

@@ -1,0 +1,210 @@
+import { permissionOf, reaches } from './access.ts';
+import { hasDependencies } from './blockers.ts';
+import type { ForgeContext } from './context.ts';
+import { ForgeProblem, found } from './errors.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { secondsOf, toInstant } from './instants.ts';
+import { readIssueRow, touchIssue } from './issue-changes.ts';
+import { findIssue } from './issue-labels.ts';
+import { userNamed } from './lookup.ts';
+import { defaultLimit } from './paging.ts';
+import { toIssue } from './resources/issue.ts';
+import { type Home, loadHomes, toIssuesById } from './resources/issue-lists.ts';
+import type { IssueRow, Permission, RepositoryRow, UserRow } from './rows.ts';
+
+type Place = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly index: number };
+};
+type Writing = Place & {
+  readonly caller: UserRow;
+  readonly body: { readonly index: number; readonly owner: string; readonly repo: string };
+};
+/** An issue, where it is, and what the caller may do there. */
+type End = Home & { readonly issue: IssueRow; readonly permission: Permission };
+
+const sameRepositoryFirst = 'CASE WHEN i.repo_id = ? THEN 0 ELSE i.repo_id END, i.created_at DESC, i.id';
+
+/** Returns the issue of the path, and the one that the body names in this or another repository. */
+function findEnds(call: Writing): { readonly named: End; readonly here: End } {
+  const { context, body, repository, owner, permission, caller } = call;
+  const here = { issue: findIssue(call), repository, owner, permission };
+  const isHere = body.owner === owner.name && body.repo === repository.name;
+  if (!isHere && !context.features.crossRepositoryDependencies) {
+    throw new ForgeProblem(400, 'CrossRepositoryDependencies not enabled', 'text');
+  }
+  const home = isHere ? { repository, owner } : findHome(context, body.owner, body.repo);
+  const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
+  const issue = found(context.db.get<IssueRow>(sql, home.repository.id, body.index));
+  const theirs = permissionOf(context.db, caller, home.repository, home.owner);
+  return { here, named: { ...home, issue, permission: theirs } };
+}
+
+function findHome({ db }: ForgeContext, ownerName: string, name: string): Home {
+  const owner = found(userNamed(db, ownerName));
+  const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
+  return { owner, repository: found(db.get<RepositoryRow>(sql, owner.id, name.toLowerCase())) };
+}
+
+/** Everything that forbids a change is 404. */
+function guard(waiting: End, blocker: End): void {
+  const isOpen = waiting.repository.archived_at === 0 && hasDependencies(waiting.repository);
+  const isAllowed = reaches(waiting.permission, 'write') && reaches(blocker.permission, 'read');
+  if (!isOpen || !isAllowed) throw new ForgeProblem(404, 'not found');
+}
+
+function add(call: Writing, waiting: End, blocker: End): void {
+  guard(waiting, blocker);
+  const { context, caller } = call;
+  const has = (issue: number, by: number) =>
+    context.db.get('SELECT 1 AS one FROM dependencies WHERE issue_id = ? AND blocker_id = ?', issue, by);
+  if (has(waiting.issue.id, blocker.issue.id)) throw new ForgeProblem(409, 'dependency exists already');
+  // Longer circles go unnoticed, as on the baseline, and so does an issue that waits for itself.
+  if (has(blocker.issue.id, waiting.issue.id)) {
+    throw new ForgeProblem(409, 'circular dependency: the two would wait for each other');
+  }
+  context.db.run(
+    'INSERT INTO dependencies (issue_id, blocker_id, user_id, created_at) VALUES (?, ?, ?, ?)',
+    waiting.issue.id,
+    blocker.issue.id,
+    caller.id,
+    secondsOf(context.clock()),
+  );
+  touchIssue(context, waiting.issue.id);
+  touchIssue(context, blocker.issue.id);
+}
+
+function remove({ context }: Writing, waiting: End, blocker: End): void {
+  guard(waiting, blocker);
+  const { changes } = context.db.run(
+    'DELETE FROM dependencies WHERE issue_id = ? AND blocker_id = ?',
+    waiting.issue.id,
+    blocker.issue.id,
+  );
+  if (changes === 0) throw new ForgeProblem(404, 'dependency does not exist');
+  touchIssue(context, waiting.issue.id);
+  touchIssue(context, blocker.issue.id);
+}
+
+/** Changes something between the issue of the path and the one of the body, and answers the former. */
+function between(call: Writing, change: (here: End, named: End) => void) {
+  const issue = call.context.db.transaction(() => {
+    const { here, named } = findEnds(call);
+    change(here, named);
+    return readIssueRow(call.context, here.issue.id);
+  });
+  return toIssue(call.context, issue, { ...call, viewer: call.caller });
+}
+
+/** What answers for dependencies. Hooks hear nothing of them. */
+export const dependencyHandlers = defineHandlers({
+  listDependencies(call) {
+    const { context, page, reply, repository, caller } = call;
+    found(hasDependencies(repository) ? repository : undefined);
+    const issue = findIssue(call);
+    const from = 'FROM dependencies d JOIN issues i ON i.id = d.blocker_id WHERE d.issue_id = ?';
+    reply.total(context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, issue.id)?.count ?? 0);
+    const rows = context.db.all<IssueRow>(
+      `SELECT i.* ${from} ORDER BY ${sameRepositoryFirst} LIMIT ? OFFSET ?`,
+      issue.id,
+      repository.id,
+      page.limit,
+      page.offset,
+    );
+    const homes = loadHomes(
+      context,
+      rows.map(({ repo_id }) => repo_id),
+    );
+    const isReadable = createReadable(context, homes, caller);
+    const shapes = toIssuesById(context, rows.filter(isReadable), { homes, viewer: caller });
+    const isWriter = reaches(call.permission, 'write');
+    return rows.map((row) => shapes.get(row.id) ?? toStub(context, isWriter ? row : undefined, homes));
+  },
+
+  addDependency: (call) => between(call, (here, named) => add(call, here, named)),
+  removeDependency: (call) => between(call, (here, named) => remove(call, here, named)),
+
+  listBlocks(call) {
+    const { context, query, repository, caller } = call;
+    const issue = findIssue(call);
+    // A reading of its own: one item a page is not to be had, and there is no bound.
+    const limit = (query.limit ?? 0) <= 1 ? defaultLimit : (query.limit ?? defaultLimit);
+    const rows = context.db.all<IssueRow>(
+      `SELECT i.* FROM dependencies d JOIN issues i ON i.id = d.issue_id WHERE d.blocker_id = ?
+       ORDER BY ${sameRepositoryFirst} LIMIT ? OFFSET ?`,
+      issue.id,
+      repository.id,
+      Math.min(limit, maxBlocks),
+      Math.min((Math.max(query.page ?? 1, 1) - 1) * limit, Number.MAX_SAFE_INTEGER),
+    );
+    const homes = loadHomes(
+      context,
+      rows.map(({ repo_id }) => repo_id),
+    );
+    const isReadable = createReadable(context, homes, caller);
+    const shapes = toIssuesById(context, rows.filter(isReadable), { homes, viewer: caller });
+    return rows.flatMap((row) => shapes.get(row.id) ?? []);
+  },
+
+  addBlock: (call) => between(call, (here, named) => add(call, named, here)),
+  removeBlock: (call) => between(call, (here, named) => remove(call, named, here)),
+});
+
+/** Where nobody would wait for an answer any longer. */
+const maxBlocks = 1_000_000;
+
+function createReadable(
+  { db }: ForgeContext,
+  homes: ReadonlyMap<number, Home>,
+  caller: UserRow | undefined,
+): (issue: IssueRow) => boolean {
+  const known = new Map<number, boolean>();
+  return ({ repo_id }) => {
+    const home = homes.get(repo_id);
+    if (!home) return false;
+    const isReadable =
+      known.get(repo_id) ?? reaches(permissionOf(db, caller, home.repository, home.owner), 'read');
+    known.set(repo_id, isReadable);
+    return isReadable;
+  };
+}
+
+/** What stands for an issue that the caller cannot read; with a row: what a writer learns of it. */
+function toStub(context: ForgeContext, row: IssueRow | undefined, homes: ReadonlyMap<number, Home>) {
+  const home = row && homes.get(row.repo_id);
+  const state: 'open' | 'closed' = row?.is_closed ? 'closed' : 'open';
+  const name = home ? `${home.owner.name}/${home.repository.name}` : '';
+  const kind = row?.is_pull ? 'pulls' : 'issues';
+  return {
+    id: 0,
+    url: home ? `${context.rootUrl()}/api/v1/repos/${name}/issues/${row.number}` : '',
+    html_url: home ? `${context.rootUrl()}/${name}/${kind}/${row.number}` : '',
+    number: row?.number ?? 0,
+    user: null,
+    original_author: '',
+    original_author_id: 0,
+    title: row?.title ?? 'HIDDEN',
+    body: '',
+    ref: '',
+    assets: [],
+    labels: [],
+    milestone: null,
+    assignee: null,
+    assignees: null,
+    projects: null,
+    state,
+    is_locked: false,
+    comments: 0,
+    created_at: toInstant(0),
+    updated_at: toInstant(0),
+    closed_at: null,
+    due_date: null,
+    time_estimate: 0,
+    pull_request: null,
+    repository: home
+      ? { id: home.repository.id, name: home.repository.name, owner: home.owner.name, full_name: name }
+      : null,
+    pin_order: 0,
+    content_version: 0,
+  };
+}
