@@ -5,11 +5,14 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { sendFailure } from './answer.ts';
+import { registerAttachmentFiles } from './attachment-files.ts';
+import { createAttachmentStore } from './attachment-store.ts';
 import { createBackground } from './background.ts';
 import type { ForgeContext } from './context.ts';
 import { openDatabase } from './database.ts';
 import { createDeliveries, type Deliveries } from './deliver.ts';
 import { ForgeProblem } from './errors.ts';
+import { defaultFeatures, type Features } from './features.ts';
 import { createEmit } from './events.ts';
 import { createGitStore } from './git/store.ts';
 import { registerGitHttp } from './git-http.ts';
@@ -44,6 +47,8 @@ export type ForgeOptions = {
   readonly log?: Log | undefined;
   /** The address the forge tells others. Absent: the one it listens on. */
   readonly rootUrl?: string | undefined;
+  /** Settings of the instance that differ from the baseline's defaults. */
+  readonly features?: Partial<Features> | undefined;
 };
 
 /** The baseline has no limit; this one holds a file of 20 MiB in base64 and keeps a stray upload out of memory. */
@@ -64,7 +69,23 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   const deliveries = createDeliveries({ database: db, log, now: () => secondsOf(clock()) });
   const emit = createEmit({ db, clock }, deliveries.wake);
   const background = createBackground(log);
-  const context: ForgeContext = { db, git, clock, log, rootUrl, emit, deliveries, background, toPull };
+  const attachments = createAttachmentStore(db, join(folder, 'attachments'));
+  // Files whose rows went, or were never written, in a former process.
+  attachments.sweep();
+  const features = { ...defaultFeatures, ...options.features };
+  const context: ForgeContext = {
+    db,
+    git,
+    clock,
+    log,
+    rootUrl,
+    emit,
+    deliveries,
+    background,
+    toPull,
+    attachments,
+    features,
+  };
   // What a former process had not come to.
   scheduleChecks(context);
   const app = createApp(context);
@@ -110,6 +131,7 @@ function createApp(context: ForgeContext): FastifyInstance {
     registerOperations(api, context, handlers);
   });
   app.register(async (scope) => registerGitHttp(scope, context));
+  app.register(async (scope) => registerAttachmentFiles(scope, context));
   app.register(async (scope) => registerPages(scope, context));
   return app;
 }
