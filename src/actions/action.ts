@@ -40,6 +40,11 @@ export type Action<Arguments = unknown> = {
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
   /** Returns why the forge's answer to a write does not show the change, where it drops things in silence. */
   readonly confirm?: (change: Change, answer: unknown) => string | undefined;
+  /**
+   * Told of an answer that does not show the change: keeps in the memory what the forge made of it. Returns true where
+   * trying again is in vain.
+   */
+  readonly learn?: (change: Change, answer: unknown, context: PlanContext) => Promise<boolean>;
   /** Keeps in the memory what cannot be read back, once the answer to a write has shown the change. */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /** Arguments that not every forge can take, as paths (`hooks.name`; lists are passed through), for `reeve check`. */

@@ -86,7 +86,7 @@ export async function applyPlan(options: {
       if (open.length === 0) return;
       let answer = await write(open, now);
       let unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
-      if (unshown.length > 0) {
+      if (unshown.length > 0 && !(await isInVain(unshown, answer))) {
         // What was remembered no longer fits, for example a label made anew under its old name: once more from live.
         const again = facts.fresh([...readsOf(group), ...(await factsOf(group))]);
         open = await stillWanted(open, again);
@@ -105,6 +105,16 @@ export async function applyPlan(options: {
     } catch (error) {
       for (const planned of group) if (!outcomes.has(planned.id)) fail(planned, error);
     }
+  }
+
+  /** Every action is told what came of its changes; a request is tried again where one of them may gain by it. */
+  async function isInVain(unshown: readonly PlannedChange[], answer: unknown): Promise<boolean> {
+    let inVain = true;
+    for (const { change, wishes } of unshown) {
+      const [wish] = wishes;
+      if (!(await wish?.action.learn?.(change, answer, wish.context))) inVain = false;
+    }
+    return inVain;
   }
 
   /** Where the answer shows nothing, what is read afterwards decides. */

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { Comment as WrittenComment } from '../contract/issues.ts';
+import { operations } from '../contract/operations.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { atIndex, inRepository } from '../facts/where.ts';
+import { condition, defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
+import type { PlanContext } from './plan-context.ts';
+
+const Comment = z
+  .strictObject({
+    key: z
+      .string()
+      .min(1)
+      .max(100)
+      .default('main')
+      .meta({ description: 'Tells the comments of one rule apart; one comment per key.' }),
+    text: template().min(1).max(60_000).optional().meta({ description: 'What it says.' }),
+    wiki: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .meta({ description: 'Takes the text from this page of the repository’s wiki instead.' }),
+    when: condition()
+      .optional()
+      .meta({ description: 'The comment is there while this holds; without it, always.' }),
+    otherwise: template().min(1).max(60_000).optional().meta({
+      description: 'What an existing comment says while `when` does not hold; without it, it is removed.',
+    }),
+  })
+  .refine((given) => (given.text === undefined) !== (given.wiki === undefined), {
+    message: 'give either text or wiki',
+  });
+type Comment = z.output<typeof Comment>;
+
+const commentsFact: FactRequest = { name: 'comments' };
+
+/**
+ * One comment per key says this while `when` holds: found again by its marker and our account, edited in place, never
+ * repeated. Comments of others are never touched.
+ */
+export const comment = defineAction<Comment>({
+  name: 'comment',
+  meaning:
+    'One comment per key stands on the issue or pull request and says this while `when` holds. It is edited in place, never repeated; without `when` holding it is removed, or says `otherwise`. Comments of others are never touched.',
+  example: `uses: comment
+with:
+  when: repository.has_wiki
+  text: "Thank you, \${{ sender.login }}! The notes for newcomers are in the wiki."
+`,
+  arguments: Comment,
+  of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
+  granted: true,
+  facts: (given) => [commentsFact, ...(given.wiki === undefined ? [] : [wikiFact(given.wiki)])],
+  async plan(given, facts, context) {
+    const marker = markerOf(context, given.key);
+    const all = (await askWritten(facts, commentsFact)) as readonly WrittenComment[];
+    const live = all.find((one) => isOurs(one, marker, context));
+    const holds = given.when ?? true;
+    if (!holds && (given.otherwise === undefined || live === undefined)) {
+      return [live ? removal(live, given, facts, context) : absence(given, facts, context)];
+    }
+    const text = holds ? await textOf(given, facts) : (given.otherwise ?? '');
+    return [writing(live, withMarker(marker, text), given, facts, context)];
+  },
+});
+
+async function textOf(given: Comment, facts: Facts): Promise<string> {
+  if (given.wiki === undefined) return given.text ?? '';
+  const page = (await facts.ask(wikiFact(given.wiki))) as { content: string } | null;
+  if (page === null) throw new Error(`there is no wiki page "${given.wiki}"`);
+  if (page.content.trim() === '') throw new Error(`the wiki page "${given.wiki}" is empty`);
+  return page.content;
+}
+
+function wikiFact(argument: string): FactRequest {
+  return { name: 'wiki', argument };
+}
+
+function head(given: Comment, facts: Facts, context: PlanContext) {
+  return {
+    action: 'comment',
+    target: `comment:${context.rule}/${given.key} on #${atIndex(facts.subject).index}`,
+    reads: [commentsFact],
+  };
+}
+
+function writing(
+  live: WrittenComment | undefined,
+  body: string,
+  given: Comment,
+  facts: Facts,
+  context: PlanContext,
+): Change {
+  const common = { ...head(given, facts, context), value: body, before: live?.body ?? null, after: body };
+  if (live === undefined) {
+    return {
+      ...common,
+      operation: operations.createComment.id,
+      input: { params: atIndex(facts.subject), body: { body } },
+      reason: 'the rule wants a comment that is not there',
+    };
+  }
+  const params = { ...inRepository(facts.subject), id: live.id };
+  return {
+    ...common,
+    operation: operations.editComment.id,
+    input: { params, body: { body } },
+    ...(isSameText(live.body, body)
+      ? { already: true, reason: 'it says so already' }
+      : { reason: 'the comment shall say something else' }),
+  };
+}
+
+function removal(live: WrittenComment, given: Comment, facts: Facts, context: PlanContext): Change {
+  return {
+    ...head(given, facts, context),
+    operation: operations.deleteComment.id,
+    input: { params: { ...inRepository(facts.subject), id: live.id } },
+    value: null,
+    before: live.body ?? null,
+    after: null,
+    reason: 'its condition does not hold any more',
+    stage: 2,
+  };
+}
+
+function absence(given: Comment, facts: Facts, context: PlanContext): Change {
+  return {
+    ...head(given, facts, context),
+    operation: operations.createComment.id,
+    input: { params: atIndex(facts.subject) },
+    value: null,
+    before: null,
+    after: null,
+    reason: 'its condition does not hold',
+    already: true,
+  };
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { Compare } from '../contract/branches.ts';
+import { operations } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/pulls.ts';
+import { PullReview } from '../contract/reviews.ts';
+import { ReeveError } from '../errors.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { atIndex } from '../facts/where.ts';
+import { createGlob, GlobError } from '../glob.ts';
+import { defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+
+const DismissStaleReviews = z.strictObject({
+  states: z
+    .array(z.enum(['APPROVED', 'REQUEST_CHANGES']))
+    .min(1)
+    .default(['APPROVED'])
+    .meta({ description: 'Which reviews are dismissed.' }),
+  message: template().max(5_000).default('New commits arrived after this review.'),
+  'ignore-paths': z
+    .array(z.string().min(1).max(500))
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'A review is kept while everything that changed since lies under these globs.' }),
+  'keep-on-rebase': z.boolean().default(false).meta({
+    description: 'A review is kept while the forge does not call it stale: the diff is still the same.',
+  }),
+  priors: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Dismisses the older reviews of the same person as well.' }),
+});
+type DismissStaleReviews = z.output<typeof DismissStaleReviews>;
+
+const pullFact: FactRequest = { name: 'pull_request' };
+const reviewsFact: FactRequest = { name: 'reviews' };
+
+/**
+ * Approvals (or rejections) that were given before the newest commits are dismissed. Forges tell nobody of it by webhook;
+ * the message stands in the conversation.
+ */
+export const dismissStaleReviews = defineAction<DismissStaleReviews>({
+  name: 'dismiss-stale-reviews',
+  meaning:
+    'Reviews in `states` that the forge calls stale, or whose commit is not the head any more, are dismissed with `message`. Reviews of a pull request that is closed, and those that are dismissed already, stay as they are.',
+  example: `uses: dismiss-stale-reviews
+with:
+  states: [APPROVED]
+  message: New commits arrived after this review.
+  ignore-paths: ["docs/**"]
+`,
+  arguments: DismissStaleReviews,
+  of: ['pull_request'],
+  needs: { access: 'admin', scopes: ['repository'] },
+  granted: false,
+  examine(written) {
+    const globs = written['ignore-paths'];
+    try {
+      if (globs) createGlob(globs);
+      return [];
+    } catch (error) {
+      if (!(error instanceof GlobError)) throw error;
+      const place = globs?.indexOf(error.pattern) ?? -1;
+      return [{ path: place < 0 ? ['ignore-paths'] : ['ignore-paths', place], message: error.message }];
+    }
+  },
+  facts: () => [pullFact, reviewsFact],
+  async plan(given, facts) {
+    const pull = (await facts.ask(pullFact)) as PullRequest;
+    if (pull.state === 'closed') return [];
+    const head = pull.head?.sha;
+    if (!head) throw new Error('the pull request has no head commit');
+    const all = (await facts.ask(reviewsFact)) as readonly PullReview[];
+    const changes: Change[] = [];
+    for (const review of all) {
+      const why = review.dismissed ? undefined : reasonAgainst(review, head, given);
+      if (why === undefined || (await isUnderIgnored(review, head, given, facts))) continue;
+      changes.push(dismissal(review, why, given, facts));
+    }
+    return changes;
+  },
+  confirm(change, answer) {
+    if (change.operation !== operations.dismissReview.id) return undefined;
+    const review = PullReview.safeParse(answer);
+    return review.success && review.data.dismissed === false ? 'the forge did not dismiss it' : undefined;
+  },
+});
+
+function reasonAgainst(review: PullReview, head: string, given: DismissStaleReviews): string | undefined {
+  if (!given.states.some((state) => state === review.state)) return undefined;
+  if (review.stale) return 'the forge calls it stale';
+  const isOlder = Boolean(review.commit_id) && review.commit_id !== head;
+  return isOlder && !given['keep-on-rebase']
+    ? `it was given for ${review.commit_id?.slice(0, 10)}`
+    : undefined;
+}
+
+async function isUnderIgnored(
+  review: PullReview,
+  head: string,
+  given: DismissStaleReviews,
+  facts: Facts,
+): Promise<boolean> {
+  const globs = given['ignore-paths'];
+  if (globs === undefined || !review.commit_id) return false;
+  if (review.commit_id === head) return false;
+  const changed = await changedSince(review.commit_id, head, facts);
+  if (changed === undefined) return false;
+  const paths = changed.files.flatMap(({ filename, previous_filename }) =>
+    previous_filename ? [filename, previous_filename] : [filename],
+  );
+  return paths.every(createGlob(globs));
+}
+
+/** A commit that a force-push left behind may be gone from the forge: then nobody knows what changed since, and nothing is kept. */
+async function changedSince(commit: string, head: string, facts: Facts): Promise<Compare | undefined> {
+  try {
+    return (await facts.ask({ name: 'compare', argument: `${commit}...${head}` })) as Compare;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+}
+
+function dismissal(review: PullReview, why: string, given: DismissStaleReviews, facts: Facts): Change {
+  const who = review.user?.login ?? 'somebody';
+  return {
+    action: 'dismiss-stale-reviews',
+    operation: operations.dismissReview.id,
+    input: {
+      params: { ...atIndex(facts.subject), id: review.id },
+      body: { message: given.message, priors: given.priors },
+    },
+    target: `review:${review.id}`,
+    value: 'dismissed',
+    before: { state: review.state, by: who, dismissed: false },
+    after: { state: review.state, by: who, dismissed: true },
+    reason: why,
+    reads: [reviewsFact],
+  };
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { Compare } from '../contract/branches.ts';
+import { operations } from '../contract/operations.ts';
+import { PullRequest } from '../contract/pulls.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { LabelDefinition } from '../facts/label-definitions.ts';
+import { inRepository } from '../facts/where.ts';
+import { defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+import { resolveLabel } from './label-names.ts';
+import { isByUs, isSameText } from './marker.ts';
+import type { PlanContext } from './plan-context.ts';
+import { lower } from './same-names.ts';
+
+const branch = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^(?!.*\.\.)[^\s~^?*[\\]+$/, 'name a branch');
+const name = z.string().min(1).max(255);
+const OpenPullRequest = z
+  .strictObject({
+    head: branch.meta({ description: 'The branch that is to be merged; `owner:branch` names a fork.' }),
+    base: branch.meta({ description: 'The branch it is to be merged into.' }),
+    title: template().min(1).max(255),
+    body: template().max(60_000).optional(),
+    labels: z.array(name).max(50).optional().meta({ description: 'Labels it is opened with.' }),
+    reviewers: z
+      .array(name)
+      .max(50)
+      .optional()
+      .meta({ description: 'Who is asked for a review when it is opened.' }),
+    team_reviewers: z
+      .array(name)
+      .max(50)
+      .optional()
+      .meta({ description: 'Teams that are asked for a review.' }),
+  })
+  .refine((given) => given.head !== given.base, { message: 'head and base are the same branch' });
+type OpenPullRequest = z.output<typeof OpenPullRequest>;
+
+const definitionsFact: FactRequest = { name: 'label_definitions' };
+
+/**
+ * A pull request from `head` to `base` is open as long as the one has what the other has not. Title and body of one that
+ * we opened are kept as said; labels and reviewers are given at its opening and then left to people.
+ */
+export const openPullRequest = defineAction<OpenPullRequest>({
+  name: 'open-pull-request',
+  meaning:
+    'A pull request from `head` to `base` is open, found again by the two branches; none is opened while there is no difference. Title and body of one that Reeve opened stay as said; one that a person opened is left alone. Labels and reviewers are given when it is opened.',
+  example: `uses: open-pull-request
+with:
+  head: develop
+  base: main
+  title: Merge develop into main
+  labels: [release]
+`,
+  arguments: OpenPullRequest,
+  of: ['repository', 'branch', 'pull_request', 'issue'],
+  needs: { access: 'writer', scopes: ['repository'] },
+  granted: false,
+  requires: {
+    reviewers: 'pull_reviewers_on_create',
+    team_reviewers: 'pull_reviewers_on_create',
+  },
+  facts: (given) => [openPullFact(given)],
+  async plan(given, facts, context) {
+    const open = (await facts.ask(openPullFact(given))) as PullRequest | null;
+    if (open !== null) return [kept(open, given, facts, context)];
+    const between = (await facts.ask({ name: 'compare', argument: branchesOf(given) })) as Compare;
+    if (between.commits.length === 0 && !between.total_commits) return [];
+    return [await opening(given, facts)];
+  },
+  confirm(change, answer) {
+    if (change.operation !== operations.createPull.id) return undefined;
+    const pull = PullRequest.safeParse(answer);
+    if (!pull.success) return undefined;
+    const body = change.input.body as { labels?: readonly number[]; reviewers?: readonly string[] };
+    const asked = pull.data.requested_reviewers.map(({ login }) => lower(login));
+    const missing = (body.reviewers ?? []).filter((reviewer) => !asked.includes(lower(reviewer)));
+    if (missing.length > 0)
+      return `it was opened, but the forge did not ask ${missing.join(', ')} for a review`;
+    const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
+    return isShort ? 'it was opened, but the forge dropped a label in silence' : undefined;
+  },
+  // It is open now, whatever is missing: opening it again could only fail.
+  learn: async (change) => change.operation === operations.createPull.id,
+});
+
+function branchesOf({ base, head }: OpenPullRequest): string {
+  return `${base}...${head}`;
+}
+
+function openPullFact(given: OpenPullRequest): FactRequest {
+  return { name: 'open_pull', argument: branchesOf(given) };
+}
+
+function wish(given: OpenPullRequest) {
+  const { title, body = '' } = given;
+  const said = { title, ...(given.body === undefined ? {} : { body }) };
+  return {
+    action: 'open-pull-request',
+    target: `pull:${branchesOf(given)}`,
+    value: said,
+    after: { state: 'open', ...said },
+    reads: [openPullFact(given)],
+  };
+}
+
+async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
+  const { head, base, title, body, reviewers, team_reviewers } = given;
+  const labels = given.labels === undefined ? undefined : await labelIds(given.labels, facts);
+  return {
+    ...wish(given),
+    operation: operations.createPull.id,
+    input: {
+      params: inRepository(facts.subject),
+      body: {
+        head,
+        base,
+        title,
+        ...(body === undefined ? {} : { body }),
+        ...(labels ? { labels } : {}),
+        ...(reviewers ? { reviewers } : {}),
+        ...(team_reviewers ? { team_reviewers } : {}),
+      },
+    },
+    before: null,
+    reason: `${head} has what ${base} has not, and no pull request is open`,
+    ...(reviewers || team_reviewers ? { requires: ['pull_reviewers_on_create'] } : {}),
+  };
+}
+
+async function labelIds(labels: readonly string[], facts: Facts): Promise<readonly number[]> {
+  const definitions = (await facts.ask(definitionsFact)) as readonly LabelDefinition[];
+  return labels.map((label) => {
+    const found = resolveLabel(label, definitions);
+    if (found) return found.id;
+    throw new Error(`there is no label "${label}" in the repository or its organization`);
+  });
+}
+
+function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: PlanContext): Change {
+  const { title, body } = given;
+  const change = {
+    ...wish(given),
+    operation: operations.editPull.id,
+    input: {
+      params: { ...inRepository(facts.subject), index: open.number },
+      body: { title, ...(body === undefined ? {} : { body }) },
+    },
+    before: { state: 'open', title: open.title, body: open.body ?? '' },
+  };
+  if (!isByUs(open, context))
+    return { ...change, already: true, reason: 'it is open, and a person opened it' };
+  const isSaid = open.title === title && (body === undefined || isSameText(open.body, body));
+  if (isSaid) return { ...change, already: true, reason: 'it is open already' };
+  return { ...change, reason: 'it shall say something else' };
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import type { TagProtection } from '../contract/protections.ts';
+import type { FactRequest } from '../facts/fact.ts';
+import { inRepository } from '../facts/where.ts';
+import { defineAction } from './action.ts';
+import type { Change } from './change.ts';
+import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protection-fields.ts';
+
+const names = z.array(z.string().min(1).max(255)).max(200).optional();
+const ProtectTags = z.strictObject({
+  tags: z
+    .array(
+      z.strictObject({
+        name_pattern: z
+          .string()
+          .min(1)
+          .max(255)
+          .meta({ description: 'A glob in which `*` crosses `/`, or a regular expression between slashes.' }),
+        whitelist_usernames: names.meta({ description: 'Who may make, change and remove such tags.' }),
+        whitelist_teams: names.meta({
+          description: 'Teams who may; only where an organization owns the repository.',
+        }),
+      }),
+    )
+    .max(100),
+  prune: z.boolean().default(false).meta({ description: 'Removes the tag protections that are not named.' }),
+});
+type ProtectTags = z.output<typeof ProtectTags>;
+
+const protectionsFact: FactRequest = { name: 'tag_protections' };
+
+/** The named tag protections exist with these lists; a list that is not given stays as it is. */
+export const protectTags = defineAction<ProtectTags>({
+  name: 'protect-tags',
+  meaning:
+    'The named tag protections exist with these lists of who may make such tags; a list that is not given stays. Others go only with `prune: true`. Names that the forge drops for want of access are reported once and tried again after a week.',
+  example: `uses: protect-tags
+with:
+  tags:
+    - { name_pattern: "v*", whitelist_teams: [release] }
+`,
+  arguments: ProtectTags,
+  of: ['repository', 'branch', 'pull_request', 'issue'],
+  needs: { access: 'admin', scopes: ['repository'] },
+  granted: false,
+  examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
+  facts: () => [protectionsFact],
+  async plan(given, facts, context) {
+    const all = (await facts.ask(protectionsFact)) as readonly TagProtection[];
+    const at = inRepository(facts.subject);
+    const changes: Change[] = [];
+    for (const { name_pattern, ...lists } of given.tags) {
+      const live = all.find((one) => one.name_pattern === name_pattern);
+      if (live === undefined && Object.values(lists).flat().length === 0) {
+        throw new Error(
+          `a new protection of "${name_pattern}" needs a person or a team: forges refuse it without`,
+        );
+      }
+      changes.push(
+        ...(await planProtection(
+          {
+            action: 'protect-tags',
+            target: `tag-protection:${name_pattern}`,
+            naming: { name_pattern },
+            wanted: lists,
+            live,
+            create: { operation: operations.createTagProtection.id, params: at },
+            edit: { operation: operations.editTagProtection.id, params: { ...at, id: live?.id } },
+            reads: [protectionsFact],
+            requires: () => undefined,
+          },
+          context,
+        )),
+      );
+    }
+    if (!given.prune) return changes;
+    const named = new Set(given.tags.map((tag) => tag.name_pattern));
+    for (const live of all.filter((one) => !named.has(one.name_pattern))) {
+      changes.push(
+        pruneProtection({
+          action: 'protect-tags',
+          target: `tag-protection:${live.name_pattern}`,
+          call: { operation: operations.deleteTagProtection.id, params: { ...at, id: live.id } },
+          live,
+          reads: [protectionsFact],
+          from: 'tag protections',
+          there: all.length,
+        }),
+      );
+    }
+    return changes;
+  },
+  join: async (changes) => ({ params: changes[0]?.input.params ?? {}, body: bodyOf(changes) }),
+  confirm: unshown,
+  learn: learnDropped,
+});
+
+function twice(patterns: readonly string[]) {
+  return patterns.flatMap((pattern, place) =>
+    patterns.indexOf(pattern) === place
+      ? []
+      : [{ path: ['tags', place, 'name_pattern'], message: `"${pattern}" is named twice in this step` }],
+  );
+}

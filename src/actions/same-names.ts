@@ -1,0 +1,16 @@
+/** Returns whether two values are the same; lists of names have no order, and names no case. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) && !Array.isArray(other)) return one === other;
+  const [first, second] = [namesOf(one), namesOf(other)];
+  return first.length === second.length && first.every((name, place) => name === second[place]);
+}
+
+/** Returns the names of a list, each once, in small letters and in order; nothing is an empty list. */
+export function namesOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? [...new Set(value.map(lower))].sort() : [];
+}
+
+/** Returns a name as forges compare it. */
+export function lower(name: unknown): string {
+  return String(name).toLowerCase();
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import type { CommitStatus } from '../contract/statuses.ts';
+import type { FactRequest } from '../facts/fact.ts';
+import { inRepository } from '../facts/where.ts';
+import { condition, defineAction, template } from './action.ts';
+import { askWritten } from './marker.ts';
+import type { PlanContext } from './plan-context.ts';
+
+const states = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
+const said = {
+  description: template().max(255).optional().meta({ description: 'One line beside it.' }),
+  target_url: template()
+    .max(2_000)
+    .regex(/^(https?:\/\/|\$\{\{)/, 'an address begins with http:// or https://')
+    .optional()
+    .meta({ description: 'Where its details are.' }),
+};
+const SetStatus = z.strictObject({
+  context: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'Names the status; `reeve/RULE` without it, and always in files of repositories.' }),
+  state: z.enum(states).default('success').meta({ description: 'What the status says.' }),
+  ...said,
+  when: condition()
+    .optional()
+    .meta({ description: 'The status says `state` while this holds, and `otherwise` while it does not.' }),
+  otherwise: z
+    .strictObject({ state: z.enum(states), ...said })
+    .optional()
+    .meta({ description: 'Without it: failure for success, success for everything else, no description.' }),
+});
+type SetStatus = z.output<typeof SetStatus>;
+type State = SetStatus['state'];
+
+const headFact: FactRequest = { name: 'head' };
+const statusesFact: FactRequest = { name: 'statuses' };
+
+/**
+ * The subject's newest commit has this status. Where a rule was judged on one commit and another one is pushed meanwhile,
+ * the status goes to the one that was judged. A status is never removed: forges cannot.
+ */
+export const setStatus = defineAction<SetStatus>({
+  name: 'set-status',
+  meaning:
+    'The newest commit of the subject has this status in `context`. With `when`, the status says whether it holds. Files of repositories write in the context `reeve/RULE` alone, so that they cannot pass for a check of others.',
+  example: `uses: set-status
+with:
+  state: success
+  description: The description says what was tested.
+  when: repository.description.contains("tested")
+  otherwise: { state: failure, description: Please say what was tested. }
+`,
+  arguments: SetStatus,
+  of: ['pull_request', 'branch', 'repository'],
+  needs: { access: 'writer', scopes: ['repository'] },
+  granted: true,
+  facts: () => [headFact, statusesFact],
+  async plan(given, facts, context) {
+    const name = contextOf(given, context);
+    const wanted = wantedOf(given);
+    // What a template inserted has only now become an address, and people click on it.
+    if (!/^(https?:\/\/|$)/i.test(wanted.target_url)) {
+      throw new Error(`target_url must begin with http:// or https://, not "${wanted.target_url}"`);
+    }
+    const { sha } = (await facts.ask(headFact)) as { sha: string };
+    const all = (await askWritten(facts, statusesFact)) as readonly CommitStatus[];
+    const live = all.find((status) => status.context === name);
+    const before = live === undefined ? null : shown(live.status, live.description, live.target_url);
+    const already = before !== null && JSON.stringify(before) === JSON.stringify(wanted);
+    return [
+      {
+        action: 'set-status',
+        operation: operations.createStatus.id,
+        input: { params: { ...inRepository(facts.subject), sha }, body: { context: name, ...wanted } },
+        target: `status:${name}`,
+        value: wanted,
+        before,
+        after: wanted,
+        reason: already ? 'it says so already' : reasonOf(given, live?.status),
+        reads: [statusesFact],
+        ...(already ? { already } : {}),
+      },
+    ];
+  },
+});
+
+/** Whoever can push to a default branch must not be able to pass for somebody else's check. */
+function contextOf({ context: name }: SetStatus, { rule, level }: PlanContext): string {
+  return level === 'operator' && name !== undefined ? name : `reeve/${rule}`;
+}
+
+function wantedOf(given: SetStatus) {
+  if (given.when ?? true) return shown(given.state, given.description, given.target_url);
+  const { state, description, target_url } = given.otherwise ?? { state: opposite(given.state) };
+  return shown(state, description, target_url);
+}
+
+function opposite(state: State): State {
+  return state === 'success' ? 'failure' : 'success';
+}
+
+function shown(
+  state: string | null | undefined,
+  description: string | null | undefined,
+  address: string | null | undefined,
+) {
+  return { state: state ?? '', description: description ?? '', target_url: address ?? '' };
+}
+
+function reasonOf({ when }: SetStatus, live: string | null | undefined): string {
+  const why =
+    when === undefined ? 'the rule wants it' : when ? 'its condition holds' : 'its condition does not hold';
+  return live ? `${why}, and the status says ${live}` : `${why}, and the commit has no such status`;
+}

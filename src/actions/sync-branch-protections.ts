@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Capability } from '../client/capabilities.ts';
+import { operations } from '../contract/operations.ts';
+import { type BranchProtection, EditBranchProtection } from '../contract/protections.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
+import { inRepository } from '../facts/where.ts';
+import { defineAction } from './action.ts';
+import type { Change } from './change.ts';
+import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protection-fields.ts';
+import { capabilityFor, contradictionsIn, withSwitches } from './protection-terms.ts';
+
+const Protection = EditBranchProtection.extend({
+  rule_name: z
+    .string()
+    .min(1)
+    .max(255)
+    .meta({ description: 'A branch, or a glob in which `*` stops at `/` and `**` crosses it.' }),
+  // 0 is no place: a forge turns it into the last one.
+  priority: z.number().int().min(1).optional().meta({ description: '1 wins over 2.' }),
+  required_approvals: z.number().int().min(0).max(1_000).optional(),
+});
+const SyncBranchProtections = z.strictObject({
+  protections: z.array(Protection).max(100),
+  prune: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Removes the branch protections that are not named.' }),
+});
+type SyncBranchProtections = z.output<typeof SyncBranchProtections>;
+
+const protectionsFact: FactRequest = { name: 'branch_protections' };
+
+/** Each named branch protection is as said in every member given; members that are not given stay as they are. */
+export const syncBranchProtections = defineAction<SyncBranchProtections>({
+  name: 'sync-branch-protections',
+  meaning:
+    'Each named branch protection exists and is as said in every member given; members that are not given stay. Others go only with `prune: true`. Names that the forge drops for want of access are reported once and tried again after a week.',
+  example: `uses: sync-branch-protections
+with:
+  protections:
+    - rule_name: main
+      enable_push: false
+      required_approvals: 1
+      dismiss_stale_approvals: true
+      block_on_rejected_reviews: true
+    - rule_name: release/*
+      enable_push: true
+      enable_push_whitelist: true
+      push_whitelist_teams: [release]
+`,
+  arguments: SyncBranchProtections,
+  of: ['repository', 'branch', 'pull_request', 'issue'],
+  needs: { access: 'admin', scopes: ['repository'] },
+  granted: false,
+  requires: Object.fromEntries(
+    Object.keys(Protection.shape).flatMap((member) => {
+      const capability = capabilityFor(member);
+      return capability ? [[`protections.${member}`, capability satisfies Capability]] : [];
+    }),
+  ),
+  examine: (written) =>
+    written.protections.flatMap((protection, place) => [
+      ...twice(written, place),
+      // What is not said may be on already; what is said to be off cannot carry what rests on it.
+      ...contradictionsIn(protection, allOn).map(({ member, message }) => ({
+        path: ['protections', place, member],
+        message,
+      })),
+    ]),
+  facts: () => [protectionsFact],
+  async plan(given, facts, context) {
+    const all = (await facts.ask(protectionsFact)) as readonly BranchProtection[];
+    const at = inRepository(facts.subject);
+    const changes: Change[] = [];
+    for (const { rule_name, ...wanted } of given.protections) {
+      const live = all.find((one) => one.rule_name === rule_name);
+      const [wrong] = contradictionsIn(wanted, live);
+      if (wrong) throw new Error(`${rule_name}: ${wrong.message}, and it is off`);
+      changes.push(
+        ...(await planProtection(
+          {
+            action: 'sync-branch-protections',
+            target: `protection:${rule_name}`,
+            naming: { rule_name },
+            wanted,
+            live,
+            create: { operation: operations.createBranchProtection.id, params: at },
+            edit: { operation: operations.editBranchProtection.id, params: { ...at, name: rule_name } },
+            reads: [protectionsFact],
+            requires: capabilityFor,
+          },
+          context,
+        )),
+      );
+    }
+    return given.prune ? [...changes, ...pruning(given, all, facts)] : changes;
+  },
+  async join(changes, facts) {
+    const params = changes[0]?.input.params ?? {};
+    const all = (await facts.ask(protectionsFact)) as readonly BranchProtection[];
+    const live = all.find((one) => one.rule_name === params.name);
+    return { params, body: withSwitches(bodyOf(changes), live) };
+  },
+  confirm: unshown,
+  learn: learnDropped,
+});
+
+const allOn = Object.fromEntries(Object.keys(Protection.shape).map((member) => [member, true]));
+
+function twice({ protections }: SyncBranchProtections, place: number) {
+  const name = protections[place]?.rule_name;
+  const first = protections.findIndex((one) => one.rule_name === name);
+  return first === place
+    ? []
+    : [{ path: ['protections', place, 'rule_name'], message: `"${name}" is named twice in this step` }];
+}
+
+function pruning(
+  given: SyncBranchProtections,
+  all: readonly BranchProtection[],
+  facts: Facts,
+): readonly Change[] {
+  const named = new Set(given.protections.map((one) => one.rule_name));
+  return all
+    .filter((live) => !named.has(live.rule_name))
+    .map((live) =>
+      pruneProtection({
+        action: 'sync-branch-protections',
+        target: `protection:${live.rule_name}`,
+        call: {
+          operation: operations.deleteBranchProtection.id,
+          params: { ...inRepository(facts.subject), name: live.rule_name },
+        },
+        live,
+        reads: [protectionsFact],
+        from: 'branch protections',
+        there: all.length,
+      }),
+    );
+}
