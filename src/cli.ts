@@ -65,12 +65,32 @@ export function createProgram(context: CommandContext, finish: (status: number) 
       'make this site administrator (others on this machine can see it: for trying things)',
     )
     .option('--admin-password-file <file>', 'make the site administrator root with the password in this file')
+    .option(
+      '--seed <file>',
+      'bring about what this file says (YAML): accounts, repositories, runners and more',
+    )
+    .option('--seed-schema', 'print the JSON Schema of seed files and exit')
+    .option(
+      '--control',
+      'mount /-/control/ for runners, clock, redelivery and faults; bearer in control.token',
+    )
     .option('--json', 'print one line of JSON with the url once it listens')
-    .addHelpText('after', examples(['reeve forge --port 0 --data ./forge --admin root:password --json']))
-    .action(async (options: Record<string, string> & { json?: boolean }) => {
-      const { forge } = await import('./commands/forge.ts');
-      finish(await forge(options, terminal));
-    });
+    .addHelpText(
+      'after',
+      examples([
+        'reeve forge --port 0 --data ./forge --admin root:password --json',
+        'reeve forge --data ./forge --seed examples/seed.yml --control',
+        'reeve forge --seed-schema > seed.schema.json',
+      ]),
+    )
+    .action(
+      async (
+        options: Record<string, string> & { json?: boolean; control?: boolean; seedSchema?: boolean },
+      ) => {
+        const { forge, seedSchema } = await import('./commands/forge.ts');
+        finish(options.seedSchema ? seedSchema(terminal) : await forge(options, terminal));
+      },
+    );
 
   program
     .command('check [paths...]')

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
+import { controlTokenFile } from '../forge/control/token.ts';
 import { createForge } from '../forge/forge.ts';
+import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
+import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -11,6 +14,8 @@ export type ForgeOptions = {
   readonly data?: string;
   readonly admin?: string;
   readonly adminPasswordFile?: string;
+  readonly seed?: string;
+  readonly control?: boolean;
   readonly json?: boolean;
 };
 
@@ -18,11 +23,15 @@ export type ForgeOptions = {
 export async function forge(options: ForgeOptions, terminal: Terminal): Promise<number> {
   const administrator = readAdministrator(options);
   const port = readPort(options.port ?? '3000');
+  const seed = options.seed === undefined ? undefined : readSeed(options.seed);
+  const data = resolve(options.data ?? './data/forge');
   const log = createLog({ level: 'warn', secrets: administrator ? [administrator.password] : [] });
   const running = await createForge({
     clock: () => new Date(),
-    data: resolve(options.data ?? './data/forge'),
+    data,
     log,
+    seed,
+    control: options.control ?? false,
   });
   try {
     if (administrator) await running.createAdministrator(administrator);
@@ -33,14 +42,29 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
     }
     const stopped = untilStopped();
     const url = await running.listen({ port, host: '127.0.0.1' });
-    terminal.out(
-      options.json ? JSON.stringify({ url }) : `The embedded forge listens on ${url} (API: ${url}/api/v1)`,
-    );
+    if (options.json) terminal.out(JSON.stringify({ url }));
+    else {
+      terminal.out(`The embedded forge listens on ${url} (API: ${url}/api/v1)`);
+      if (options.control) terminal.out(`Control: ${url}/-/control/, bearer in ${controlTokenFile(data)}`);
+    }
     await stopped;
     return 0;
   } finally {
     await running.close();
   }
+}
+
+function readSeed(path: string): SeedFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new ReeveError('usage', `--seed: ${messageOf(cause)}`, { cause });
+  }
+  const read = parseSeed(text, path);
+  if ('problems' in read)
+    throw new ReeveError('usage', `the seed cannot be used\n${read.problems.join('\n')}`);
+  return read;
 }
 
 function readAdministrator(options: ForgeOptions): { name: string; password: string } | undefined {
@@ -59,6 +83,12 @@ function readAdministrator(options: ForgeOptions): { name: string; password: str
   if (colon < 1 || colon === options.admin.length - 1)
     throw new ReeveError('usage', '--admin takes NAME:PASSWORD');
   return { name: options.admin.slice(0, colon), password: options.admin.slice(colon + 1) };
+}
+
+/** Prints the JSON Schema of seed files. Returns the exit status. */
+export function seedSchema(terminal: Terminal): number {
+  terminal.out(JSON.stringify(describeSeed(), undefined, 2));
+  return 0;
 }
 
 function readPort(text: string): number {

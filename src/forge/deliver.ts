@@ -171,8 +171,8 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
     redeliver(uuid) {
       const again = randomUUID();
       const { changes } = database.run(
-        `INSERT INTO hook_tasks (uuid, hook_id, event_type, event, payload, created_at)
-         SELECT ?, hook_id, event_type, event, payload, ? FROM hook_tasks WHERE uuid = ?`,
+        `INSERT INTO hook_tasks (uuid, hook_id, event_type, event, payload, created_at, again_of)
+         SELECT ?, hook_id, event_type, event, payload, ?, uuid FROM hook_tasks WHERE uuid = ?`,
         again,
         now(),
         uuid,

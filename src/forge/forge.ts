@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
@@ -9,11 +10,15 @@ import { registerAttachmentFiles } from './attachment-files.ts';
 import { createAttachmentStore } from './attachment-store.ts';
 import { createBackground } from './background.ts';
 import type { ForgeContext } from './context.ts';
+import { createFaults, type Faults } from './control/faults.ts';
+import { createMovableClock } from './control/movable-clock.ts';
+import { type Control, registerControl } from './control/routes.ts';
+import { ensureControlToken } from './control/token.ts';
 import { openDatabase } from './database.ts';
 import { createDeliveries, type Deliveries } from './deliver.ts';
 import { ForgeProblem } from './errors.ts';
-import { defaultFeatures, type Features } from './features.ts';
 import { createEmit } from './events.ts';
+import { defaultFeatures, type Features } from './features.ts';
 import { createGitStore } from './git/store.ts';
 import { registerGitHttp } from './git-http.ts';
 import { handlers } from './handlers.ts';
@@ -23,6 +28,9 @@ import { scheduleChecks } from './pull-checks.ts';
 import { toPull } from './resources/pull.ts';
 import { registerOperations } from './route.ts';
 import type { UserRow } from './rows.ts';
+import { applySeed } from './seed/apply.ts';
+import type { SeedFile } from './seed/file.ts';
+import type { Seed } from './seed/shape.ts';
 import { ensureAdministrator } from './users.ts';
 
 /** An embedded forge: the code hosting service itself, no imitation of its answers. */
@@ -35,6 +43,8 @@ export interface Forge {
   createAdministrator(options: { name: string; password: string; email?: string }): Promise<UserRow>;
   /** What was sent to hooks; `idle` waits until all of it is. */
   readonly deliveries: Deliveries;
+  /** The bearer of `/-/control/`, where the routes were asked for. */
+  readonly controlToken: string | undefined;
   /** Stops answering, waits for what is under way and closes the files; a temporary folder goes. */
   close(): Promise<void>;
 }
@@ -49,6 +59,10 @@ export type ForgeOptions = {
   readonly rootUrl?: string | undefined;
   /** Settings of the instance that differ from the baseline's defaults. */
   readonly features?: Partial<Features> | undefined;
+  /** Brought about once the forge has an address, before `listen` returns. */
+  readonly seed?: { readonly seed: Seed; readonly placeOf?: SeedFile['placeOf'] } | undefined;
+  /** Mounts `/-/control/`; the forge then listens on loopback alone. */
+  readonly control?: boolean | undefined;
 };
 
 /** The baseline has no limit; this one holds a file of 20 MiB in base64 and keeps a stray upload out of memory. */
@@ -65,7 +79,9 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     if (address === undefined) throw new ReeveError('internal', 'the forge has no address before it listens');
     return address;
   };
-  const { clock, log = silentLog } = options;
+  const { log = silentLog } = options;
+  const movable = createMovableClock(options.clock);
+  const clock = movable.now;
   const deliveries = createDeliveries({ database: db, log, now: () => secondsOf(clock()) });
   const emit = createEmit({ db, clock }, deliveries.wake);
   const background = createBackground(log);
@@ -88,15 +104,23 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   };
   // What a former process had not come to.
   scheduleChecks(context);
-  const app = createApp(context);
+  const control = options.control
+    ? { token: ensureControlToken(folder), clock: movable, faults: createFaults() }
+    : undefined;
+  const app = createApp(context, control);
   await app.ready();
   return {
     get url() {
       return rootUrl();
     },
+    controlToken: control?.token,
     async listen({ port = 0, host = '127.0.0.1' } = {}) {
+      if (control && !isLoopback(host)) {
+        throw new ReeveError('usage', `the control routes are for loopback alone, not for ${host}`);
+      }
       const listening = await listen(app, port, host);
       address ??= listening;
+      if (options.seed) await applySeed(app, context, options.seed);
       return listening;
     },
     deliveries,
@@ -105,7 +129,11 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   };
 }
 
-function createApp(context: ForgeContext): FastifyInstance {
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function createApp(context: ForgeContext, control: Control | undefined): FastifyInstance {
   const app = fastify({
     bodyLimit,
     forceCloseConnections: true,
@@ -128,12 +156,24 @@ function createApp(context: ForgeContext): FastifyInstance {
   app.register(async (api) => {
     api.removeAllContentTypeParsers();
     api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    if (control) registerFaults(api, control.faults);
     registerOperations(api, context, handlers);
   });
+  if (control) app.register(async (scope) => registerControl(scope, context, control));
   app.register(async (scope) => registerGitHttp(scope, context));
   app.register(async (scope) => registerAttachmentFiles(scope, context));
   app.register(async (scope) => registerPages(scope, context));
   return app;
+}
+
+function registerFaults(app: FastifyInstance, faults: Faults): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    const fault = faults.take();
+    if (!fault) return;
+    if (fault.latencyMs > 0) await setTimeout(fault.latencyMs);
+    if (fault.status !== undefined)
+      return reply.code(fault.status).send({ message: 'told to fail', url: '' });
+  });
 }
 
 async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {

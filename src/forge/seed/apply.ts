@@ -1,0 +1,138 @@
+import type { FastifyInstance } from 'fastify';
+import { operations } from '../../contract/operations.ts';
+import { messageOf, ReeveError } from '../../errors.ts';
+import type { ForgeContext } from '../context.ts';
+import { userNamed } from '../lookup.ts';
+import { replaceRunners, type ToldRunner } from '../runner-rows.ts';
+import { createAccount } from '../users.ts';
+import { createSeedCaller, type SeedCaller } from './caller.ts';
+import type { SeedFile } from './file.ts';
+import { findSeedProblems } from './references.ts';
+import { createSeedRepository, hookBody } from './repository.ts';
+import { type Runner, readRunner } from './runner-shape.ts';
+import type { Seed, SeedOrganization } from './shape.ts';
+
+const plainPlace = (path: readonly PropertyKey[]): string => path.map(String).join('.');
+
+/**
+ * Brings about what a seed says: accounts, organizations, repositories, runners. What is there already, by its name,
+ * stays as it is with everything in it; a repository that fails half-way goes again. Throws `usage` with every problem
+ * and its place before anything is written, or with the first refusal.
+ */
+export async function applySeed(
+  app: FastifyInstance,
+  context: ForgeContext,
+  { seed, placeOf = plainPlace }: { readonly seed: Seed } & Partial<Pick<SeedFile, 'placeOf'>>,
+): Promise<void> {
+  const problems = findSeedProblems(seed, context.db);
+  if (problems.length > 0) {
+    const lines = problems.map(({ path, message }) => `${placeOf(path)}: ${message}`);
+    throw new ReeveError('usage', `the seed cannot be used\n${lines.join('\n')}`);
+  }
+  const caller = createSeedCaller(app, context);
+  const at = async (path: readonly PropertyKey[], work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (cause) {
+      throw new ReeveError('usage', `${placeOf(path)}: the seed stopped here: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  };
+  try {
+    for (const [index, account] of (seed.accounts ?? []).entries()) {
+      await at(['accounts', index], () => ensureAccount(context, account));
+    }
+    for (const [index, organization] of (seed.organizations ?? []).entries()) {
+      await at(['organizations', index], () => ensureOrganization(context, caller, organization));
+    }
+    for (const [index, repository] of (seed.repositories ?? []).entries()) {
+      await at(['repositories', index], () => createSeedRepository(context, caller, seed, repository));
+    }
+    // Teams and stars name repositories: they come last, and again where they are there already.
+    for (const [index, organization] of (seed.organizations ?? []).entries()) {
+      await at(['organizations', index, 'teams'], () => giveRepositories(context, caller, organization));
+    }
+    for (const [index, account] of (seed.accounts ?? []).entries()) {
+      await at(['accounts', index, 'starred'], () => giveStars(caller, account));
+    }
+    if (seed.runners !== undefined) putRunners(context, seed.runners);
+  } finally {
+    caller.close();
+  }
+}
+
+/** Makes the runners of the instance those told. Throws `usage` where one belongs to nothing that is there. */
+export function putRunners(context: Pick<ForgeContext, 'db' | 'clock'>, runners: readonly Runner[]): void {
+  const told: ToldRunner[] = [];
+  for (const [at, runner] of runners.entries()) {
+    const row = readRunner(context.db, runner);
+    if ('problem' in row) throw new ReeveError('usage', `runners.${at}: ${row.problem}`);
+    told.push(row);
+  }
+  replaceRunners(context, told);
+}
+
+type Account = NonNullable<Seed['accounts']>[number];
+
+async function ensureAccount(context: ForgeContext, account: Account): Promise<void> {
+  if (userNamed(context.db, account.name)) return;
+  await createAccount(context, {
+    name: account.name,
+    email: account.email ?? `${account.name}@localhost`,
+    password: account.password,
+    full_name: account.full_name,
+    visibility: account.visibility,
+    isRestricted: account.restricted,
+    isAdmin: account.admin,
+  });
+}
+
+async function giveStars(caller: SeedCaller, account: Account): Promise<void> {
+  for (const fullName of account.starred ?? []) {
+    const [owner = '', repo = ''] = fullName.split('/');
+    await caller.call(account.name, operations.star, { params: { owner, repo } });
+  }
+}
+
+async function ensureOrganization(
+  context: ForgeContext,
+  caller: SeedCaller,
+  organization: SeedOrganization,
+): Promise<void> {
+  const { name, owner, teams = [], labels = [], hooks = [], ...profile } = organization;
+  if (userNamed(context.db, name)) return;
+  const params = { org: name };
+  await caller.call(owner, operations.createOrganization, { body: { username: name, ...profile } });
+  for (const { members = [], repositories: _, ...team } of teams) {
+    const { id } = await caller.call(owner, operations.createTeam, { params, body: team });
+    for (const username of members) {
+      await caller.call(owner, operations.putTeamMember, { params: { id, username } });
+    }
+  }
+  for (const label of labels) {
+    await caller.call(owner, operations.createOrganizationLabel, { params, body: label });
+  }
+  for (const hook of hooks) {
+    await caller.call(owner, operations.createOrganizationHook, { params, body: hookBody(hook) });
+  }
+}
+
+async function giveRepositories(
+  context: ForgeContext,
+  caller: SeedCaller,
+  organization: SeedOrganization,
+): Promise<void> {
+  for (const team of organization.teams ?? []) {
+    const row = context.db.get<{ id: number }>(
+      'SELECT t.id FROM teams t JOIN users o ON o.id = t.org_id WHERE o.lower_name = ? AND t.lower_name = ?',
+      organization.name.toLowerCase(),
+      team.name.toLowerCase(),
+    );
+    for (const repo of team.repositories ?? []) {
+      if (!row) throw new ReeveError('usage', `the organization has no team ${team.name}`);
+      const params = { id: row.id, org: organization.name, repo };
+      await caller.call(organization.owner, operations.putTeamRepository, { params });
+    }
+  }
+}
