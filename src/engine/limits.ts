@@ -1,4 +1,3 @@
-import { findOperation } from '../contract/operations.ts';
 import { type Budgets, budgets as standard } from './budgets.ts';
 import { maxFlips, type Past, targetKey } from './ledger.ts';
 import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './wish.ts';
@@ -72,18 +71,17 @@ function flipping({ change }: PlannedChange, past: Past | undefined): string | u
 function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange, string> {
   const lists = new Map<string, { readonly there: number; readonly removed: PlannedChange[] }>();
   for (const planned of changes) {
-    const { operation, removes } = planned.change;
-    if (removes === undefined && findOperation(operation)?.method !== 'DELETE') continue;
-    const key = removes?.from ?? operation;
-    const list = lists.get(key) ?? { there: removes?.there ?? 0, removed: [] };
+    const { removes } = planned.change;
+    if (removes === undefined) continue;
+    const list = lists.get(removes.from) ?? { there: removes.there, removed: [] };
     list.removed.push(planned);
-    lists.set(key, list);
+    lists.set(removes.from, list);
   }
   const excess = new Map<PlannedChange, string>();
   for (const { there, removed } of lists.values()) {
     const allowed = Math.max(removalsAlways, Math.floor(there * removalShare));
     if (removed.length <= allowed) continue;
-    const why = `${removed.length} of ${there === 0 ? 'them' : there} would be deleted, at most ${allowed} may: nothing of this is`;
+    const why = `${removed.length} of ${there} would be deleted, at most ${allowed} may: nothing of this is`;
     for (const planned of removed) excess.set(planned, why);
   }
   return excess;

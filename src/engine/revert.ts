@@ -1,0 +1,100 @@
+import { findAction } from '../actions/actions.ts';
+import { type DoneChange, isStill, type Undo } from '../actions/inverse.ts';
+import { inverses } from '../actions/inverses.ts';
+import type { Client } from '../client/client.ts';
+import { type AnyInput, fillPath } from '../contract/operation.ts';
+import { messageOf } from '../errors.ts';
+import { adviseOn } from './advice.ts';
+import type { Outcome, RecordedChange, Run } from './record.ts';
+
+type Refusal = { readonly change: RecordedChange; readonly why: string };
+
+/**
+ * Takes the changes of a run back, the last first, and returns that as a run of its own. Each is taken back only where
+ * what is there is still what the run made of it; looking and writing follow each other, change by change. In mode
+ * `plan` nothing is written. One that fails does not stop the others.
+ */
+export async function revertRun(
+  done: Run,
+  options: { id: string; client: Client; mode: 'enforce' | 'plan'; now: Date; nowMs: () => number },
+): Promise<Run> {
+  const { client, mode, now, nowMs } = options;
+  const startedMs = nowMs();
+  const changes: RecordedChange[] = [];
+  const refused: Refusal[] = [];
+  const outcomes: Outcome[] = [];
+  const applied = new Set(
+    done.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
+  );
+  for (const change of done.changes.filter(({ id }) => applied.has(id)).toReversed()) {
+    const undo = await undoOf(change, client);
+    if (typeof undo === 'string') {
+      refused.push({ change: inverted(change, done), why: undo });
+      continue;
+    }
+    const back = { ...inverted(change, done), ...requestOf(undo) };
+    changes.push(back);
+    outcomes.push(await send(undo, back, mode, client));
+  }
+  return {
+    schema: 1,
+    id: options.id,
+    mode,
+    trigger: { door: 'cli', kind: 'revert', activity: '', item: done.id, at: now.toISOString() },
+    rules: [],
+    changes,
+    refused,
+    outcomes,
+    requests: client.requests,
+    ms: Math.round(nowMs() - startedMs),
+  };
+}
+
+/** Returns how a change is taken back now, or why it is not. */
+async function undoOf(change: RecordedChange, client: Client): Promise<Undo | string> {
+  const inverse = inverses[change.operation];
+  if (inverse === undefined) return `there is no way back from ${change.operation}`;
+  const { operation, target, before, after } = change;
+  // The record is plain data of our own store: what was sent when it was made.
+  const asked: DoneChange = { operation, input: change.input as AnyInput, target, before, after };
+  try {
+    const live = await inverse(asked, client);
+    if (!isStill(after, live.value)) return `changed since: it is ${JSON.stringify(live.value ?? null)} now`;
+    return live.undo();
+  } catch (error) {
+    return `it cannot be read now: ${messageOf(error)}`;
+  }
+}
+
+function inverted(change: RecordedChange, done: Run): RecordedChange {
+  const { before, after } = change;
+  return { ...change, before: after, after: before, value: before, reason: `takes back run ${done.id}` };
+}
+
+function requestOf({
+  operation,
+  input,
+}: Undo): Pick<RecordedChange, 'operation' | 'method' | 'path' | 'input'> {
+  return {
+    operation: operation.id,
+    method: operation.method,
+    path: fillPath(operation, input.params),
+    input,
+  };
+}
+
+async function send(
+  { operation, input }: Undo,
+  change: RecordedChange,
+  mode: 'enforce' | 'plan',
+  client: Client,
+): Promise<Outcome> {
+  if (mode === 'plan') return { change: change.id, status: 'planned' };
+  try {
+    await client.send(operation, input);
+    return { change: change.id, status: 'applied' };
+  } catch (error) {
+    const needs = findAction(change.action)?.needs;
+    return { change: change.id, status: 'failed', error: `${change.target}: ${adviseOn(error, needs)}` };
+  }
+}
