@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Cast, makeCast } from '../support/cast.ts';
+import { type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('dependencies on $name', ({ start }) => {
+  let forge: ContractForge;
+  let cast: Cast;
+  beforeAll(async () => {
+    forge = await start();
+  });
+  beforeEach(async () => {
+    cast = await makeCast(forge);
+    for (const title of ['one', 'two', 'three']) await cast.ask('POST', '/issues', { body: { title } });
+  });
+  afterAll(() => forge.close());
+
+  const names = () => {
+    const [owner = '', repo = ''] = cast.repository.split('/');
+    return { owner, repo };
+  };
+  const meta = (index: number) => ({ index, ...names() });
+  const block = (index: number, by: number) =>
+    cast.ask('POST', `/issues/${index}/dependencies`, { body: meta(by) });
+  const numbers = (json: { number: number }[]) => json.map(({ number }) => number).sort();
+
+  it('are added, listed from both ends and removed', async () => {
+    const added = await block(1, 2);
+    const blocking = await cast.ask('POST', '/issues/3/blocks', { body: meta(1) });
+    const dependencies = await cast.ask('GET', '/issues/1/dependencies');
+    const blocks = await cast.ask('GET', '/issues/2/blocks');
+    const removed = await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(2) });
+    const unblocked = await cast.ask('DELETE', '/issues/3/blocks', { body: meta(1) });
+
+    expect([added.status, added.json.number]).toEqual([201, 1]);
+    expect([blocking.status, blocking.json.number]).toEqual([201, 3]);
+    expect(numbers(dependencies.json)).toEqual([2, 3]);
+    expect(dependencies.headers.get('x-total-count')).toBe('2');
+    expect(numbers(blocks.json)).toEqual([1]);
+    expect([removed.status, removed.json.number]).toEqual([201, 1]);
+    expect([unblocked.status, unblocked.json.number]).toEqual([201, 3]);
+    expect((await cast.ask('GET', '/issues/1/dependencies')).json).toEqual([]);
+  });
+
+  it('come in pages, of blocks without headers', async () => {
+    await block(1, 2);
+    await block(1, 3);
+    await block(2, 3);
+
+    const page = await cast.ask('GET', '/issues/1/dependencies?limit=1&page=2');
+    const blocks = await cast.ask('GET', '/issues/3/blocks?limit=2&page=2');
+
+    expect(page.json).toHaveLength(1);
+    expect(page.headers.get('x-total-count')).toBe('2');
+    expect(page.headers.get('link')).toContain('rel="prev"');
+    expect(blocks.json ?? []).toEqual([]);
+    expect(blocks.headers.get('x-total-count')).toBeNull();
+  });
+
+  it('keep an issue open until its blockers are closed', async () => {
+    await block(1, 2);
+
+    const refused = await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+    await cast.ask('PATCH', '/issues/2', { body: { state: 'closed' } });
+    const closed = await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+
+    expect(refused.status).toBe(412);
+    expect([closed.status, closed.json.state]).toEqual([201, 'closed']);
+  });
+
+  it('refuse a second one, a circle, and the removal of none', async () => {
+    await block(1, 2);
+
+    expect([500, 409]).toContain((await block(1, 2)).status);
+    expect([500, 409]).toContain((await block(2, 1)).status);
+    expect([500, 404]).toContain(
+      (await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(3) })).status,
+    );
+    expect((await cast.ask('GET', '/issues/2/dependencies')).json).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown issue in the path', '/issues/99/dependencies', 1],
+    ['an unknown issue in the body', '/issues/1/dependencies', 99],
+    ['an unknown issue that blocks', '/issues/99/blocks', 1],
+  ])('answer 404 for %s', async (_what, path, index) => {
+    expect((await cast.ask('POST', path, { body: meta(index) })).status).toBe(404);
+  });
+
+  it('answer 404 for an unknown repository in the body', async () => {
+    const body = { index: 1, owner: cast.owner.name, repo: 'nowhere' };
+
+    expect((await cast.ask('POST', '/issues/1/dependencies', { body })).status).toBe(404);
+  });
+
+  it('are listed for readers and changed by writers; everybody else finds nothing', async () => {
+    expect(await cast.statuses('GET', '/issues/1/dependencies')).toEqual([200, 200, 200, 404, 404]);
+    expect(await cast.statuses('GET', '/issues/1/blocks')).toEqual([200, 200, 200, 404, 404]);
+    expect((await cast.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'writer' })).status).toBe(
+      201,
+    );
+    for (const as of ['reader', 'stranger', 'anonymous'] as const) {
+      const answers = [
+        await cast.ask('POST', '/issues/1/dependencies', { body: meta(3), as }),
+        await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(2), as }),
+        await cast.ask('POST', '/issues/1/blocks', { body: meta(3), as }),
+        await cast.ask('DELETE', '/issues/1/blocks', { body: meta(3), as }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    }
+  });
+
+  it('ask an anonymous writer of a public repository to sign in', async () => {
+    await cast.ask('PATCH', '', { body: { private: false } });
+
+    expect(
+      (await cast.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'anonymous' })).status,
+    ).toBe(401);
+  });
+
+  it('reach into other repositories, where what cannot be read is a stub', async () => {
+    const other = await forge.makeRepository(cast.owner, { private: true });
+    await forge.ask('POST', `/repos/${other}/issues`, { as: cast.owner, body: { title: 'secret' } });
+    const body = { index: 1, owner: cast.owner.name, repo: other.split('/')[1] };
+    expect((await cast.ask('POST', '/issues/1/dependencies', { body })).status).toBe(201);
+    await block(1, 2);
+
+    const [own] = [await cast.ask('GET', '/issues/1/dependencies')];
+    const asWriter = await cast.ask('GET', '/issues/1/dependencies', { as: 'writer' });
+    const asReader = await cast.ask('GET', '/issues/1/dependencies', { as: 'reader' });
+
+    expect(own.json.map(({ title }: { title: string }) => title)).toEqual(['two', 'secret']);
+    expect(asWriter.json[1]).toMatchObject({ id: 0, number: 1, title: 'secret', body: '' });
+    expect(asWriter.json[1].repository.full_name).toBe(other);
+    expect(asReader.json[1]).toMatchObject({ id: 0, number: 0, title: 'HIDDEN', body: '' });
+    expect(asReader.headers.get('x-total-count')).toBe('2');
+  });
+
+  it('answer 404 where the repository has them switched off, and hold nothing up', async () => {
+    await block(1, 2);
+    const internal_tracker = {
+      enable_issue_dependencies: false,
+      enable_time_tracker: true,
+      allow_only_contributors_to_track_time: true,
+    };
+    await cast.ask('PATCH', '', { body: { has_issues: true, internal_tracker } });
+
+    expect((await cast.ask('GET', '/issues/1/dependencies')).status).toBe(404);
+    expect((await block(1, 3)).status).toBe(404);
+    expect((await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } })).status).toBe(201);
+  });
+
+  it('of an archived repository stay as they are', async () => {
+    await block(1, 2);
+    await cast.ask('PATCH', '', { body: { archived: true } });
+
+    expect((await block(1, 3)).status).toBe(423);
+    expect((await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(2) })).status).toBe(423);
+    expect((await cast.ask('POST', '/issues/1/blocks', { body: meta(3) })).status).toBe(404);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Account, Answer, ContractForge } from './contract-forge.ts';
+
+export const roles = ['owner', 'writer', 'reader', 'stranger', 'anonymous'] as const;
+export type Role = (typeof roles)[number];
+
+/** A private repository with everybody who may stand before it. */
+export interface Cast {
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly owner: Account;
+  readonly writer: Account;
+  readonly reader: Account;
+  readonly stranger: Account;
+  /** Sends a request below the repository's path; the owner asks where nobody is named. */
+  ask(method: string, path: string, options?: { body?: unknown; as?: Role | Account }): Promise<Answer>;
+  /** Returns the status that each role gets, in the order of `roles`. */
+  statuses(method: string, path: string, body?: unknown): Promise<number[]>;
+}
+
+/** Makes a private repository with an owner, a writer, a reader and somebody who has nothing to do with it. */
+export async function makeCast(forge: ContractForge, options: Record<string, unknown> = {}): Promise<Cast> {
+  const [owner, writer, reader, stranger] = await Promise.all([
+    forge.makeUser(),
+    forge.makeUser(),
+    forge.makeUser(),
+    forge.makeUser(),
+  ]);
+  const repository = await forge.makeRepository(owner, { private: true, ...options });
+  await forge.share(repository, owner, { with: writer, permission: 'write' });
+  await forge.share(repository, owner, { with: reader, permission: 'read' });
+  const people = { owner, writer, reader, stranger, anonymous: undefined };
+  const cast: Cast = {
+    repository,
+    owner,
+    writer,
+    reader,
+    stranger,
+    ask(method, path, { body, as = 'owner' } = {}) {
+      const account = typeof as === 'string' ? people[as] : as;
+      return forge.ask(method, `/repos/${repository}${path}`, { as: account, body });
+    },
+    async statuses(method, path, body) {
+      const found: number[] = [];
+      for (const as of roles) found.push((await cast.ask(method, path, { body, as })).status);
+      return found;
+    },
+  };
+  return cast;
+}
+
+/** Asks again until the answer holds, for what a real forge does behind the answer; returns the last one. */
+export async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 5_000;
+  let answer = await ask();
+  while (!holds(answer) && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    answer = await ask();
+  }
+  return answer;
+}
