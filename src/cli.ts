@@ -139,6 +139,66 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     );
 
   program
+    .command('explain <run>')
+    .description('tell why each rule of a recorded run did or did not fire: RUN, a delivery id, or last')
+    .option('--json', 'print each run as one line of JSON')
+    .addHelpText('after', examples(['reeve explain last', 'reeve explain 42']))
+    .action(async (run: string, options: { json?: boolean }) => {
+      const { explain } = await import('./commands/explain.ts');
+      finish(await explain(run, options, await settings(), terminal));
+    });
+
+  program
+    .command('revert <run>')
+    .description('take back what a run did, where it is still so; what changed since is left alone')
+    .option('--plan', 'show what would be taken back; nothing is written')
+    .option('--json', 'print the run as one line of JSON')
+    .addHelpText('after', examples(['reeve revert --plan RUN', 'reeve revert RUN']))
+    .action(async (run: string, options: { plan?: boolean; json?: boolean }) => {
+      const { revert } = await import('./commands/revert.ts');
+      finish(await revert(run, options, await settings(), terminal));
+    });
+
+  program
+    .command('replay [delivery]')
+    .description('hold a recorded file or a stored delivery against the rules of today; nothing is written')
+    .option('--event <kind>', 'kind of a file that holds a body alone')
+    .option(
+      '--since <time>',
+      'every stored delivery of the last 30m, 12h or 7d, compared with what it came to',
+    )
+    .option('--rules <path>', 'rule file or folder to try instead of what is in force')
+    .option('--json', 'print each result as one line of JSON')
+    .addHelpText(
+      'after',
+      examples([
+        'reeve replay 42',
+        'reeve replay --event issues opened.json',
+        'reeve replay --since 7d --rules rules/',
+      ]),
+    )
+    .action(
+      async (
+        delivery: string | undefined,
+        options: { event?: string; since?: string; rules?: string; json?: boolean },
+      ) => {
+        const { replay } = await import('./commands/replay.ts');
+        finish(await replay(delivery, options, await settings(), terminal));
+      },
+    );
+
+  program
+    .command('redrive [deliveries...]')
+    .description('try dead deliveries again, those named or all')
+    .option('--all', 'every dead delivery')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', examples(['reeve redrive 42 43', 'reeve redrive --all']))
+    .action(async (ids: string[], options: { all?: boolean; json?: boolean }) => {
+      const { redrive } = await import('./commands/redrive.ts');
+      finish(await redrive(ids, options, await settings(), terminal));
+    });
+
+  program
     .command('schema')
     .description('print the JSON Schema of rule files, for editors')
     .addHelpText('after', examples(['reeve schema > reeve.schema.json']))

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
 import { createClient } from './client/client.ts';
@@ -15,17 +16,22 @@ import { createPreview } from './preview.ts';
 import { maxConnections, serverOptions } from './receiver/limits.ts';
 import { receiver } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
+import { readRevertJob, revertKind, revertStored } from './revert-job.ts';
 import { findRuleFiles } from './sources/folder.ts';
-import type { OrganizationSource } from './sources/organization.ts';
+import { type OrganizationSource, organizationsOf } from './sources/organization.ts';
 import type { Grant } from './sources/powers.ts';
 import { createReporter, type ReportProblems } from './sources/report.ts';
 import { createRuleSource, type RuleSource } from './sources/rules-for.ts';
 import { createServed } from './sources/served.ts';
 import { type FolderWatch, watchFolder } from './sources/watch.ts';
+import { createStoredMemory } from './store/action-memory.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
+import { caughtUpEvent } from './sweeps/catch-up.ts';
+import { createSeen } from './sweeps/seen.ts';
+import { createSweeps } from './sweeps/sweeps.ts';
 import type { BackoffOptions } from './worker/backoff.ts';
-import { createWorker } from './worker.ts';
+import { createWorker, type WorkerOptions } from './worker.ts';
 
 export type ServerOptions = {
   readonly forge: { readonly url: string; readonly credentials: Credentials };
@@ -55,6 +61,8 @@ export type ServerOptions = {
   readonly backoff?: BackoffOptions;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
+  /** Told of every run over an item of a sweep. */
+  readonly onSweepRun?: (run: Run) => void;
 };
 
 /** The bot, running. */
@@ -80,10 +88,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker' });
   let watch: FolderWatch | undefined;
+  const whoAmI = async () => login ?? (await account()).login;
   try {
     const served = createServed({
       client,
-      login: async () => login ?? (await account()).login,
+      login: whoAmI,
       listed: options.repositories,
       nowMs,
     });
@@ -110,7 +119,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(options.preview ? { preview: createPreview(looks) } : {}),
       ...(onRun ? { onRun } : {}),
     });
-    const worker = createWorker({ store, handle, log, clock, ...(backoff ? { backoff } : {}) });
+    const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload) => {
+      if (job.eventType !== revertKind)
+        throw new ReeveError('internal', `nobody handles jobs of kind ${job.eventType}`);
+      return [await revertStored(readRevertJob(payload), { store, client, mode: 'enforce', clock, nowMs })];
+    };
+    const worker = createWorker({ store, handle, handleJob, log, clock, ...(backoff ? { backoff } : {}) });
     const app = createApp(options, store, () => worker.wake());
     const url = await listen(app, options);
     worker.start();
@@ -121,7 +135,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       async stop() {
         await app.close();
         await watch?.stop();
+        await sweeps.scheduler.stop();
         await worker.stop();
+        await sweeps.stop();
         await reporter.idle();
         await store.close();
       },

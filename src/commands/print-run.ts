@@ -1,5 +1,5 @@
 import type { RecordedChange, Run } from '../engine/record.ts';
-import type { Finding, Verdict } from '../rules/verdict.ts';
+import type { Finding, SkipReason, Verdict } from '../rules/verdict.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 /** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
@@ -21,6 +21,17 @@ export function printRun(run: Run, terminal: Terminal): void {
   }
 }
 
+/** Why a rule was not considered, in words. */
+const skipWords: Readonly<Record<SkipReason, string>> = {
+  kind: 'kind: it listens to other events',
+  filter: 'filter: its branches, tags or paths leave this out',
+  scope: 'scope: its `in` leaves this repository out',
+  grant: 'grant: the operator does not let its file do this',
+  own: 'own: Reeve’s own account did this',
+  'not recoverable':
+    'not recoverable: the event was found by catching up, which does not tell what the rule names',
+};
+
 const marks = {
   matched: ['green', '✓'],
   unmatched: ['dim', '·'],
@@ -30,7 +41,8 @@ const marks = {
 
 function printVerdict(verdict: Verdict, terminal: Terminal): void {
   const [style, mark] = marks[verdict.verdict];
-  const reason = verdict.reason === undefined ? '' : ` (${verdict.reason})`;
+  const why = verdict.verdict === 'skipped' ? skipWords[verdict.reason as SkipReason] : undefined;
+  const reason = verdict.reason === undefined ? '' : ` (${why ?? verdict.reason})`;
   const place = `${verdict.source}:${verdict.line}`;
   const name = verdict.rule.slice(verdict.rule.lastIndexOf('#') + 1);
   terminal.out(

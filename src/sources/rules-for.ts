@@ -30,6 +30,8 @@ export type InForce = {
 export interface RuleSource {
   /** Returns the operator's rules, those of the repository's organization and its own, where it is served. */
   rulesFor(event: Event): Promise<InForce>;
+  /** Returns the operator's rules, at once. */
+  operator(): readonly LoadedRule[];
   /** Returns every rule there is: the operator's, and those of all organizations and starred repositories. For clocks. */
   everyRule(): Promise<readonly LoadedRule[]>;
   /** Drops what is remembered of a repository: its name no longer leads to it. */
@@ -136,6 +138,7 @@ export function createRuleSource(options: {
       const broken = [...ofOrganization, file].filter(({ problems }) => problems.length > 0);
       return { rules: setOf(file, ofOrganization), broken, ...(isSame ? { repository: at } : {}) };
     },
+    operator: () => operatorRules,
     async everyRule() {
       const found = [...operatorRules];
       const owners = [...organizations.keys()];

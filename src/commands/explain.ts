@@ -1,0 +1,56 @@
+import type { Settings } from '../config.ts';
+import type { Run } from '../engine/record.ts';
+import { ReeveError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import { openStore } from './open-store.ts';
+import { printRun } from './print-run.ts';
+import { plain, type Terminal } from './terminal.ts';
+
+/**
+ * Prints why each rule of a run did or did not fire, as it was recorded: nothing is asked of a forge. `id` is that of a
+ * run, of a delivery (all its runs), or `last`. Returns the exit status.
+ */
+export async function explain(
+  id: string,
+  options: { json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const store = await openStore(settings);
+  try {
+    const runs = await findRuns(id, store);
+    if (runs.length === 0) {
+      throw new ReeveError(
+        'usage',
+        `there is no run or delivery "${id}"; reeve explain last shows the newest run`,
+      );
+    }
+    for (const run of runs) {
+      if (options.json) terminal.out(JSON.stringify(run));
+      else printExplained(run, terminal);
+    }
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns the run with this id, else the runs of the delivery with this id, oldest first. */
+export async function findRuns(
+  id: string,
+  store: Pick<Store, 'readRun' | 'listRuns'>,
+): Promise<readonly Run[]> {
+  if (id === 'last') return (await store.listRuns({ limit: 1 })).items;
+  const run = await store.readRun(id);
+  if (run) return [run];
+  return /^\d+$/.test(id) ? (await store.listRuns({ delivery: id })).items.toReversed() : [];
+}
+
+function printExplained(run: Run, terminal: Terminal): void {
+  const { trigger, mode } = run;
+  const from = trigger.delivery === undefined ? trigger.door : `delivery ${trigger.delivery}`;
+  const item = trigger.item === undefined ? '' : `, ${trigger.item}`;
+  terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
+  printRun(run, terminal);
+  terminal.out(terminal.style('dim', `${run.requests} requests, ${run.ms} ms`));
+}

@@ -1,0 +1,184 @@
+import type { Settings } from '../config.ts';
+import type { Event } from '../contract/events.ts';
+import type { Run } from '../engine/record.ts';
+import { runEvent } from '../engine/run.ts';
+import { ReeveError } from '../errors.ts';
+import { createFactMemory, createGivenFacts } from '../facts/ask.ts';
+import { replayEvent } from '../replay.ts';
+import { formatProblem } from '../rules/problem.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { createRuleSet } from '../rules/rule-set.ts';
+import { loadRuleFiles } from '../sources/folder.ts';
+import { createRuleSource, type RuleSource } from '../sources/rules-for.ts';
+import type { Store } from '../store/store.ts';
+import { eventOf as eventOfDelivery } from '../worker/routing.ts';
+import { type Comparison, compareRuns, printComparison } from './compare-runs.ts';
+import { clientOf, openStore } from './open-store.ts';
+import { eventOf, readData } from './plan.ts';
+import { printRun } from './print-run.ts';
+import type { Terminal } from './terminal.ts';
+
+export type ReplayOptions = {
+  readonly event?: string;
+  readonly since?: string;
+  readonly rules?: string;
+  readonly json?: boolean;
+};
+
+/**
+ * Holds a recorded or stored delivery against the rules of today, or with `since` every stored one of that time, and
+ * prints what they would do; writes nothing anywhere. Returns the exit status: 1 where a rule failed.
+ */
+export async function replay(
+  given: string | undefined,
+  options: ReplayOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  if ((given === undefined) === (options.since === undefined))
+    throw new ReeveError('usage', 'name a file or the id of a delivery, or say --since 7d');
+  if (options.since !== undefined) return replaySince(options.since, options, settings, terminal);
+  const isStored = /^\d+$/.test(given ?? '');
+  const event = isStored ? await readStored(given ?? '', settings) : await readRecorded(given ?? '', options);
+  const player = await createPlayer(options, settings, terminal);
+  const run = await player(event, isStored ? given : undefined);
+  if (options.json) terminal.out(JSON.stringify(run));
+  else printRun(run, terminal);
+  return run.rules.some(({ verdict }) => verdict === 'failed') ? 1 : 0;
+}
+
+async function readStored(id: string, settings: Settings): Promise<Event> {
+  const store = await openStore(settings);
+  try {
+    const delivery = await store.readDelivery(id);
+    if (delivery === undefined) throw new ReeveError('usage', `there is no delivery ${id}`);
+    if (delivery.door !== 'webhook') throw new ReeveError('usage', `delivery ${id} is a job of Reeve's own`);
+    return eventOfDelivery(delivery);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A recording is `{ eventType, payload }`, or the body alone, and then `--event` says what it is. */
+async function readRecorded(path: string, { event }: ReplayOptions): Promise<Event> {
+  const data = await readData(path);
+  const { eventType, payload } = data;
+  if (typeof eventType === 'string' && typeof payload === 'object' && payload !== null)
+    return eventOf(eventType, payload as Record<string, unknown>);
+  if (event === undefined)
+    throw new ReeveError('usage', `${path} does not say its kind: give --event, or { eventType, payload }`);
+  return eventOf(event, data);
+}
+
+type Player = (event: Event, delivery?: string) => Promise<Run>;
+
+/** With a forge the rules in force are read from it and facts are live; without one the payload has to do. */
+async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
+  const operatorRules = await readRules(options.rules ?? settings.rules, terminal);
+  const nowMs = (): number => performance.now();
+  const source = sourceOf(operatorRules, options, settings, nowMs);
+  const memory = createFactMemory(nowMs);
+  const client = settings.forge ? clientOf(settings) : undefined;
+  return async (event, delivery) => {
+    const { rules, repository } = await source.rulesFor(event);
+    const found =
+      repository && event.subject
+        ? { ...event, repository, subject: { ...event.subject, repository } }
+        : event;
+    const now = new Date();
+    const common = { rules, now, nowMs, explainAll: true, ...(delivery === undefined ? {} : { delivery }) };
+    if (client) return replayEvent(found, { ...common, client, memory });
+    const subject = event.subject ?? { kind: 'repository' as const };
+    const facts = createGivenFacts({ subject, given: {}, payload: event.payload });
+    const trigger = {
+      kind: event.family ?? event.eventType,
+      activity: event.activity,
+      at: now.toISOString(),
+    };
+    const { run } = await runEvent({
+      ...common,
+      id: 'replay',
+      mode: 'plan',
+      trigger: { door: 'cli', ...trigger },
+      event,
+      facts,
+    });
+    return run;
+  };
+}
+
+async function readRules(path: string | undefined, terminal: Terminal): Promise<readonly LoadedRule[]> {
+  const files = path === undefined ? [] : await loadRuleFiles([path]);
+  for (const problem of files.flatMap((file) => file.problems)) terminal.error(`${formatProblem(problem)}\n`);
+  return files.flatMap((file) => file.rules);
+}
+
+/** With `--rules` these alone are tried; else what is in force now, every repository taken as served. */
+function sourceOf(
+  operatorRules: readonly LoadedRule[],
+  options: ReplayOptions,
+  settings: Settings,
+  nowMs: () => number,
+): Pick<RuleSource, 'rulesFor'> {
+  if (options.rules !== undefined || settings.forge === undefined) {
+    const rules = createRuleSet(operatorRules);
+    return { rulesFor: async () => ({ rules, broken: [] }) };
+  }
+  const { organizations, grants } = settings;
+  const served = { has: async () => true, starred: async () => [] };
+  return createRuleSource({
+    client: clientOf(settings),
+    served,
+    operatorRules,
+    organizations,
+    grants,
+    nowMs,
+  });
+}
+
+async function replaySince(
+  since: string,
+  options: ReplayOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const from = new Date(Date.now() - durationMs(since));
+  const store = await openStore(settings);
+  try {
+    const player = await createPlayer(options, settings, terminal);
+    const compared: Comparison[] = [];
+    for await (const { id, event, before } of storedSince(from, store)) {
+      compared.push(compareRuns({ id, before, after: await player(event, id), event }));
+    }
+    if (options.json) for (const one of compared) terminal.out(JSON.stringify(one));
+    else printComparison(compared, since, terminal);
+    return compared.some(({ failed }) => failed.length > 0) ? 1 : 0;
+  } finally {
+    await store.close();
+  }
+}
+
+async function* storedSince(from: Date, store: Store) {
+  for (let before: string | undefined; ; ) {
+    const page = await store.listDeliveries({ limit: 200, ...(before === undefined ? {} : { before }) });
+    for (const { id, door, receivedAt, copyOf } of page.items) {
+      if (receivedAt < from) return;
+      const delivery = door === 'webhook' && copyOf === undefined ? await store.readDelivery(id) : undefined;
+      if (delivery === undefined || delivery.state === 'dead') continue;
+      const event = eventOfDelivery(delivery);
+      if (event.family === undefined) continue;
+      const [run] = (await store.listRuns({ delivery: id, limit: 1 })).items;
+      yield { id, event, before: run };
+    }
+    if (page.next === undefined) return;
+    before = page.next;
+  }
+}
+
+/** Reads `7d`, `12h`, `30m` as milliseconds. Throws `usage`. */
+export function durationMs(text: string): number {
+  const [, number, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit];
+  if (unitMs === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
+  return Number(number) * unitMs;
+}
