@@ -8,6 +8,7 @@ import { reportIssue } from './report-issue.ts';
 import { setLabels } from './set-labels.ts';
 import { setStatus } from './set-status.ts';
 import { syncBranchProtections } from './sync-branch-protections.ts';
+import { syncHooks } from './sync-hooks.ts';
 import { syncLabels } from './sync-labels.ts';
 import { syncOrganization } from './sync-organization.ts';
 
@@ -16,6 +17,7 @@ export const actions: readonly Action[] = [
   setLabels as Action,
   syncOrganization as Action,
   syncLabels as Action,
+  syncHooks as Action,
   markNotifications as Action,
   comment as Action,
   setStatus as Action,

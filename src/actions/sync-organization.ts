@@ -15,7 +15,7 @@ const SyncOrganization = z
       .meta({ description: 'Shown to everybody who may see the organization; the empty text clears it.' }),
     description: z.string().max(255).optional(),
     website: z
-      .union([z.literal(''), z.httpUrl().max(255)])
+      .union([z.literal(''), z.url({ protocol: /^https?$/ }).max(255)])
       .optional()
       .meta({ description: 'An http or https address, or empty.' }),
     location: z.string().max(50).optional(),

@@ -1,0 +1,125 @@
+import type { z } from 'zod';
+import { Hook } from '../contract/hooks.ts';
+import type { Facts } from '../facts/fact.ts';
+import type { SeenHook } from '../facts/hooks.ts';
+import { defineAction } from './action.ts';
+import type { Change } from './change.ts';
+import {
+  creation,
+  type Declared,
+  differing,
+  edition,
+  type Held,
+  removal,
+  replacedBy,
+  type Situation,
+  testChange,
+} from './hook-changes.ts';
+import { SyncHooks } from './hook-forms.ts';
+import { hookPlace } from './hook-place.ts';
+import { keepHook, printsOf, recallHook } from './hook-secrets.ts';
+
+/**
+ * Each hook exists as declared. It is found by its url; an edit always says events, filter and header, since the forge
+ * resets what is left out. A secret cannot be edited: the hook is made anew, tested, and the old one removed.
+ */
+export const syncHooks = defineAction<z.output<typeof SyncHooks>>({
+  name: 'sync-hooks',
+  meaning:
+    'Each hook exists on the repository, on the organization where that is the subject, or on the account, and is as declared; other hooks are untouched. Secrets are named, and their values never written anywhere. Another value of `hmac` makes the hook anew, tests it and removes the old one. A forge hides the header of a hook: where an edit would clear one that nobody declares, the step fails and says so.',
+  example: `uses: sync-hooks
+with:
+  hooks:
+    - url: https://ci.example.org/hook
+      events: [push, pull_request]
+      branch_filter: "{main,release/*}"
+      authorization: { secret: CI_HEADER }
+      hmac: { secret: CI_SIGNATURE }
+`,
+  arguments: SyncHooks,
+  of: ['repository', 'organization'],
+  needs: { access: 'admin', scopes: ['repository'] },
+  granted: false,
+  requires: { 'hooks.name': 'hook_names' },
+  examine: (written) =>
+    written.hooks.flatMap(({ url }, place) =>
+      written.hooks.findIndex((one) => one.url === url) === place
+        ? []
+        : [{ path: ['hooks', place, 'url'], message: 'this url is named twice in this step' }],
+    ),
+  facts: (given) => [{ name: given['of-account'] ? 'account_hooks' : 'hooks' }],
+  async plan(given, facts, context) {
+    const place = hookPlace(given['of-account'], facts);
+    const live = (await facts.ask(place.fact)) as readonly SeenHook[];
+    const changes: Change[] = [];
+    for (const wanted of given.hooks) {
+      const there = live.filter((hook) => hook.config?.url === wanted.url);
+      const held = await Promise.all(
+        there.map(
+          async (hook): Promise<Held> => ({ hook, known: await recallHook(context.memory, hook.id) }),
+        ),
+      );
+      const prints = printsOf(wanted, context);
+      const situation = { wanted, prints, place, isBlind: context.secrets === undefined };
+      changes.push(...(await planHook(situation, held, facts)));
+    }
+    return changes;
+  },
+  confirm(change, answer) {
+    const answered = Hook.safeParse(answer);
+    if (!answered.success || !isDeclared(change.value)) return undefined;
+    const lost = differing(change.value, answered.data);
+    return lost.length === 0 ? undefined : `the forge did not take ${lost.join(', ')} of the hook`;
+  },
+  async remember(change, answer, { memory, ...context }) {
+    const answered = Hook.safeParse(answer);
+    if (!answered.success || !isDeclared(change.value)) return;
+    const prints = printsOf(change.value, { memory, ...context });
+    if (change.stage !== 0) {
+      const known = await recallHook(memory, answered.data.id);
+      return keepHook(memory, answered.data.id, {
+        ...known,
+        authorization: prints.authorization ?? known?.authorization,
+      });
+    }
+    await keepHook(memory, answered.data.id, {
+      authorization: 'none',
+      ...prints,
+      replaces: replacedBy(change),
+    });
+  },
+});
+
+async function planHook(
+  situation: Situation,
+  held: readonly Held[],
+  facts: Facts,
+): Promise<readonly Change[]> {
+  const { prints, isBlind } = situation;
+  const replaced = new Set(held.flatMap(({ known }) => known?.replaces ?? []));
+  const leftovers = held.filter(({ hook }) => replaced.has(hook.id));
+  const current = pick(
+    held.filter(({ hook }) => !replaced.has(hook.id)),
+    situation.wanted.url,
+  );
+  if (current === undefined) return [creation(situation, [])];
+  const isOther = !isBlind && prints.hmac !== undefined && prints.hmac !== current.known?.hmac;
+  const leaving = isOther ? [current, ...leftovers] : leftovers;
+  const first = isOther ? creation(situation, leaving) : edition(situation, current);
+  if (leaving.length === 0) return [first];
+  // The id of a hook that is yet to be made is not known: it is when this is planned again, before the test.
+  const testing = await testChange(situation, isOther ? 0 : current.hook.id, facts);
+  return [first, ...testing, ...leaving.map((old) => removal(situation, old))];
+}
+
+/** Of several hooks to one url the one that Reeve wrote is meant; else nobody can say which. */
+function pick(held: readonly Held[], url: string): Held | undefined {
+  if (held.length <= 1) return held[0];
+  const [own, ...others] = held.filter(({ known }) => known);
+  if (own && others.length === 0) return own;
+  throw new Error(`there are ${held.length} hooks to ${url}, and each delivers: remove all but one`);
+}
+
+function isDeclared(value: unknown): value is Declared {
+  return typeof value === 'object' && value !== null && 'events' in value;
+}

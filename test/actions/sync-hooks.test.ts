@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { createActionMemory } from '../../src/actions/memory.ts';
+import { createNamedSecrets } from '../../src/actions/secrets.ts';
+import { syncHooks } from '../../src/actions/sync-hooks.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const url = 'https://ci.example.org/hook';
+const key = new Uint8Array(32);
+const secrets = createNamedSecrets(
+  new Map([
+    ['CI', 'the-value-of-ci'],
+    ['SIGN', 'the-value-of-sign'],
+  ]),
+  key,
+);
+const print = (name: string): string => secrets.fingerprint(name) ?? '';
+
+const hook = (id: number, more: object = {}) => ({
+  id,
+  type: 'gitea',
+  active: true,
+  events: ['push'],
+  branch_filter: '',
+  config: { url, content_type: 'json' },
+  ...more,
+});
+
+type Plan = {
+  readonly wanted?: object;
+  readonly hooks?: readonly unknown[];
+  /** What is remembered of hooks, by id. */
+  readonly known?: Readonly<Record<number, object>>;
+  readonly context?: Parameters<typeof makeContext>[0];
+  readonly facts?: Record<string, unknown>;
+};
+
+async function planned({ wanted = {}, hooks = [], known = {}, context = {}, facts = {} }: Plan) {
+  const memory = createActionMemory();
+  for (const [id, value] of Object.entries(known)) await memory.set(`sync-hooks/${id}`, value);
+  const given = syncHooks.arguments.parse({ hooks: [{ url, events: ['push'], ...wanted }] });
+  return syncHooks.plan(
+    given,
+    makeFacts({ hooks, repository: { id: 1, empty: false }, ...facts }, { subject: { kind: 'repository' } }),
+    makeContext({ memory, secrets, ...context }),
+  );
+}
+
+const own = { 1: { authorization: 'none' } };
+
+describe('what is planned', () => {
+  const cases: readonly [string, Plan, readonly unknown[]][] = [
+    [
+      'makes a hook that is not there, with its secrets by name',
+      { wanted: { events: ['issues'], authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } } },
+      [
+        {
+          operation: 'hook.create',
+          stage: 0,
+          input: {
+            body: {
+              type: 'gitea',
+              active: true,
+              authorization_header: { secret: 'CI' },
+              config: { url, content_type: 'json', secret: { secret: 'SIGN' } },
+              events: ['issue_assign', 'issue_comment', 'issue_label', 'issue_milestone', 'issues_only'],
+            },
+          },
+        },
+      ],
+    ],
+    ['says what is so already', { hooks: [hook(1)] }, [{ already: true }]],
+    [
+      'takes a family for what the forge made of it',
+      {
+        wanted: { events: ['issues'] },
+        hooks: [
+          hook(1, { events: ['issue_comment', 'issue_milestone', 'issues', 'issue_label', 'issue_assign'] }),
+        ],
+      },
+      [{ already: true }],
+    ],
+    [
+      'notices one kind where the family is wanted, and sends filter and header along',
+      {
+        wanted: { events: ['pull_request'] },
+        hooks: [hook(1, { events: ['pull_request'], branch_filter: 'main' })],
+        known: own,
+      },
+      [
+        {
+          operation: 'hook.edit',
+          reason: 'the rule wants another events',
+          input: { params: { id: 1 }, body: { branch_filter: 'main', authorization_header: '' } },
+        },
+      ],
+    ],
+    [
+      'switches a hook on',
+      { hooks: [hook(1, { active: false })], known: own },
+      [{ before: { active: false }, input: { body: { active: true, events: ['push'] } } }],
+    ],
+    [
+      'leaves hooks to other places alone',
+      { hooks: [hook(1), hook(2, { config: { url: 'https://other.example.org', content_type: 'json' } })] },
+      [{ already: true }],
+    ],
+    [
+      'knows a header by its fingerprint',
+      {
+        wanted: { authorization: { secret: 'CI' } },
+        hooks: [hook(1)],
+        known: { 1: { authorization: print('CI') } },
+      },
+      [{ already: true }],
+    ],
+    [
+      'edits a header that is another one, or not known',
+      {
+        wanted: { authorization: { secret: 'CI' } },
+        hooks: [hook(1)],
+        known: { 1: { authorization: print('SIGN') } },
+      },
+      [{ operation: 'hook.edit', input: { body: { authorization_header: { secret: 'CI' } } } }],
+    ],
+    [
+      'makes a hook anew for another secret, tests it and removes the old one, in this order',
+      {
+        wanted: { hmac: { secret: 'SIGN' } },
+        hooks: [hook(1)],
+        known: { 1: { authorization: 'none', hmac: 'other' } },
+      },
+      [
+        { operation: 'hook.create', stage: 0, before: { replaces: [1] } },
+        { operation: 'hook.test' },
+        { operation: 'hook.delete', stage: 2, input: { params: { id: 1 } } },
+      ],
+    ],
+    [
+      'goes on with a rotation that was interrupted',
+      {
+        wanted: { hmac: { secret: 'SIGN' } },
+        hooks: [hook(1), hook(2)],
+        known: { 2: { authorization: 'none', hmac: print('SIGN'), replaces: [1] } },
+      },
+      [
+        { already: true, input: { params: { id: 2 } } },
+        { operation: 'hook.test', input: { params: { id: 2 } } },
+        { operation: 'hook.delete', input: { params: { id: 1 } } },
+      ],
+    ],
+    [
+      'does not test in an empty repository',
+      {
+        wanted: { hmac: { secret: 'SIGN' } },
+        hooks: [hook(1)],
+        known: { 1: { authorization: 'none', hmac: 'other' } },
+        facts: { repository: { id: 1, empty: true } },
+      },
+      [{ operation: 'hook.create' }, { operation: 'hook.delete' }],
+    ],
+    [
+      'takes secrets as they are in a what-if, which knows none',
+      {
+        wanted: { authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } },
+        hooks: [hook(1)],
+        context: { secrets: undefined as never },
+      },
+      [{ already: true }],
+    ],
+    [
+      'says what the forge must know',
+      { wanted: { events: ['push', 'status', 'workflow_run'], name: 'ci' } },
+      [{ requires: ['status_events', 'workflow_run_events', 'hook_names'] }],
+    ],
+  ];
+
+  it.each(cases)('%s', async (_title, given, expected) => {
+    const changes = await planned(given);
+
+    expect(changes).toMatchObject(expected);
+    expect(changes).toHaveLength(expected.length);
+  });
+
+  const failures: readonly [string, Plan, string][] = [
+    [
+      'a header that an edit would clear unseen',
+      { wanted: { events: ['issues'] }, hooks: [hook(1)] },
+      'nobody can see whether',
+    ],
+    ['two hooks to one place', { hooks: [hook(1), hook(2)] }, 'there are 2 hooks to'],
+    ['a secret that nobody gave', { wanted: { hmac: { secret: 'NONE' } } }, 'REEVE_SECRET_NONE'],
+    [
+      'a rule that is not the operator’s and names a secret',
+      { wanted: { hmac: { secret: 'SIGN' } }, context: { level: 'organization' } },
+      'only rules of the operator',
+    ],
+    ['hooks that cannot be read', { hooks: new Error('403') as never }, '403'],
+  ];
+
+  it.each(failures)('fails for %s', async (_title, given, words) => {
+    await expect(planned(given)).rejects.toThrow(words);
+  });
+
+  it('holds no value of a secret anywhere', async () => {
+    const changes = await planned({
+      wanted: { authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } },
+      hooks: [hook(1)],
+      known: { 1: { hmac: 'other' } },
+    });
+
+    expect(JSON.stringify(changes)).not.toContain('the-value');
+    expect(JSON.stringify(changes)).not.toContain(print('CI'));
+  });
+});
+
+describe('named secrets', () => {
+  const input = { params: {}, body: { a: { secret: 'CI' }, config: { url, secret: { secret: 'SIGN' } } } };
+
+  it('enter the request, and only there', () => {
+    expect(secrets.reveal(input).body).toEqual({
+      a: 'the-value-of-ci',
+      config: { url, secret: 'the-value-of-sign' },
+    });
+    expect(JSON.stringify(input)).not.toContain('the-value');
+  });
+
+  it('are taken out of what a forge repeats', () => {
+    expect(secrets.hide('bad header "the-value-of-ci"')).toBe('bad header "{secret: CI}"');
+  });
+
+  it('have fingerprints that depend on the key', () => {
+    const other = createNamedSecrets(new Map([['CI', 'the-value-of-ci']]), new Uint8Array(32).fill(1));
+
+    expect(other.fingerprint('CI')).not.toBe(print('CI'));
+    expect(other.fingerprint('SIGN')).toBeUndefined();
+  });
+});
+
+it('notices events that the forge did not take', async () => {
+  const [change] = await planned({ wanted: { events: ['push', 'status'] } });
+  if (!change) throw new Error('no change');
+
+  expect(syncHooks.confirm?.(change, hook(1, { events: ['status', 'push'] }))).toBeUndefined();
+  expect(syncHooks.confirm?.(change, hook(1))).toContain('events');
+});
+
+it('remembers what the forge will not show, so that a second plan is empty', async () => {
+  const memory = createActionMemory();
+  const context = makeContext({ memory, secrets });
+  const given = syncHooks.arguments.parse({
+    hooks: [{ url, events: ['push'], authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } }],
+  });
+  const factsOf = (hooks: readonly unknown[]) => makeFacts({ hooks }, { subject: { kind: 'repository' } });
+  const [change] = await syncHooks.plan(given, factsOf([]), context);
+  if (!change) throw new Error('no change');
+  await syncHooks.remember?.(change, hook(7), context);
+
+  expect(await syncHooks.plan(given, factsOf([hook(7)]), context)).toMatchObject([{ already: true }]);
+});
