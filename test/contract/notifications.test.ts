@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Cast, makeCast, until } from '../support/cast.ts';
+import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+type Thread = { id: number; subject: { title: string; type: string }; unread: boolean; pinned: boolean };
+
+describe.each(contractForges)('notifications on $name', ({ start }) => {
+  let forge: ContractForge;
+  let cast: Cast;
+  beforeAll(async () => {
+    forge = await start();
+  });
+  beforeEach(async () => {
+    cast = await makeCast(forge, { auto_init: true });
+  });
+  afterAll(() => forge.close());
+
+  const list = (as: Account, query = '') => forge.ask('GET', `/notifications${query}`, { as });
+  /** The titles of an account's threads once there are as many as expected. */
+  async function titles(as: Account, count: number, query = ''): Promise<string[]> {
+    const { json } = await until(
+      () => list(as, query),
+      (answer) => answer.json.length === count,
+    );
+    return json.map((thread: Thread) => thread.subject.title).sort();
+  }
+  const open = (title: string, as: Account = cast.writer, more: object = {}) =>
+    cast.ask('POST', '/issues', { body: { title, ...more }, as });
+  const mark = (as: Account, id: number, status = '') =>
+    forge.ask('PATCH', `/notifications/threads/${id}${status && `?to-status=${status}`}`, { as });
+  async function first(as: Account): Promise<Thread> {
+    await titles(as, 1, '?all=true');
+    return (await list(as, '?all=true')).json[0];
+  }
+
+  it('tell a watcher of a new issue, with everything about it', async () => {
+    await open('crash');
+
+    const thread = await first(cast.owner);
+    const [owner = '', name = ''] = cast.repository.split('/');
+    expect(thread).toMatchObject({
+      unread: true,
+      pinned: false,
+      url: `${forge.url}/api/v1/notifications/threads/${thread.id}`,
+      repository: { full_name: cast.repository, name, owner: { login: owner } },
+      subject: {
+        type: 'Issue',
+        title: 'crash',
+        state: 'open',
+        url: `${forge.url}/api/v1/repos/${cast.repository}/issues/1`,
+        html_url: `${forge.url}/${cast.repository}/issues/1`,
+        latest_comment_url: '',
+        latest_comment_html_url: '',
+      },
+    });
+    expect(thread).not.toHaveProperty('repository.permissions');
+    const single = await forge.ask('GET', `/notifications/threads/${thread.id}`, { as: cast.owner });
+    expect([single.status, single.json]).toEqual([200, thread]);
+  });
+
+  it('do not tell of what one does oneself', async () => {
+    await open('my own', cast.owner, { body: `@${cast.owner.name}`, assignees: [cast.owner.name] });
+    await cast.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
+    await open('another', cast.writer);
+
+    expect(await titles(cast.owner, 1)).toEqual(['another']);
+  });
+
+  it('tell who is mentioned and can read, not who cannot', async () => {
+    const text = `see (@${cast.reader.name}), @${cast.stranger.name} and mail@${cast.owner.name}.example`;
+    await open('mention', cast.owner, { body: text });
+    await cast.ask('POST', '/issues/1/comments', { body: { body: `@${cast.writer.name}: you too` } });
+
+    expect(await titles(cast.reader, 1)).toEqual(['mention']);
+    expect(await titles(cast.writer, 1)).toEqual(['mention']);
+    expect(await titles(cast.stranger, 0)).toEqual([]);
+  });
+
+  it('tell who is assigned', async () => {
+    await open('work', cast.owner, { assignees: [cast.writer.name] });
+
+    expect(await titles(cast.writer, 1)).toEqual(['work']);
+    expect(await titles(cast.reader, 0)).toEqual([]);
+  });
+
+  it('tell who takes part of comments and of changes of state', async () => {
+    await open('talk', cast.reader);
+    await cast.ask('POST', '/issues/1/comments', { body: { body: 'an answer' } });
+    const thread = await first(cast.reader);
+    await mark(cast.reader, thread.id);
+    await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+
+    const { json } = await until(
+      () => list(cast.reader),
+      (answer) => answer.json.length === 1,
+    );
+    expect(json[0]).toMatchObject({ id: thread.id, unread: true, subject: { state: 'closed' } });
+    expect(json[0].subject.latest_comment_url).toMatch(/\/issues\/comments\/\d+$/);
+    expect(json[0].subject.latest_comment_html_url).toMatch(/\/issues\/1#issuecomment-\d+$/);
+  });
+
+  it('tell of pull requests: opened, asked to review, pushed to and merged', async () => {
+    const write = (path: string, more: object) =>
+      cast.ask('POST', `/contents/${path}`, {
+        body: { content: 'eA==', message: path, ...more },
+        as: 'writer',
+      });
+    await write('a.txt', { new_branch: 'topic' });
+    const body = { title: 'a change', head: 'topic', base: 'main', reviewers: [cast.reader.name] };
+    await cast.ask('POST', '/pulls', { body, as: 'writer' });
+    const thread = await first(cast.owner);
+    expect(thread.subject).toMatchObject({ type: 'Pull', title: 'a change', state: 'open' });
+    expect(await titles(cast.reader, 1)).toEqual(['a change']);
+
+    await mark(cast.owner, thread.id);
+    await write('b.txt', { branch: 'topic' });
+    expect(await titles(cast.owner, 1)).toEqual(['a change']);
+
+    await mark(cast.owner, thread.id);
+    const isMergeable = () => cast.ask('GET', '/pulls/1');
+    await until(isMergeable, ({ json }) => json.mergeable === true);
+    await cast.ask('POST', '/pulls/1/merge', { body: { do: 'merge' }, as: 'writer' });
+    const { json } = await until(
+      () => list(cast.owner),
+      (answer) => answer.json.length === 1,
+    );
+    expect(json[0].subject.state).toBe('merged');
+  });
+
+  it('say nothing to watchers of what happens to a draft', async () => {
+    const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
+    await cast.ask('POST', '/contents/a.txt', more);
+    const body = { title: 'WIP: a change', head: 'topic', base: 'main' };
+    await cast.ask('POST', '/pulls', { body, as: 'writer' });
+    await mark(cast.owner, (await first(cast.owner)).id);
+    await cast.ask('POST', '/issues/1/comments', { body: { body: 'to myself' }, as: 'writer' });
+    await open('marker');
+    expect(await titles(cast.owner, 1)).toEqual(['marker']);
+
+    await cast.ask('PATCH', '/pulls/1', { body: { title: 'a change' }, as: 'writer' });
+
+    expect(await titles(cast.owner, 2)).toEqual(['a change', 'marker']);
+  });
+
+  it('end with a subscription, except for mentions', async () => {
+    await open('quiet', cast.reader);
+    await cast.ask('DELETE', `/issues/1/subscriptions/${cast.reader.name}`, { as: 'reader' });
+    await cast.ask('POST', '/issues/1/comments', { body: { body: 'nothing for you' } });
+    await open('loud', cast.reader);
+    await cast.ask('POST', '/issues/2/comments', { body: { body: 'for you' } });
+    expect(await titles(cast.reader, 1)).toEqual(['loud']);
+
+    await cast.ask('POST', '/issues/1/comments', { body: { body: `@${cast.reader.name} please` } });
+
+    expect(await titles(cast.reader, 2)).toEqual(['loud', 'quiet']);
+  });
+
+  it('stay pinned whatever happens, and read ones come back', async () => {
+    await open('pinned');
+    await open('read');
+    await titles(cast.owner, 2);
+    for (const { id, subject } of (await list(cast.owner)).json as Thread[])
+      expect((await mark(cast.owner, id, subject.title)).status).toBe(205);
+    for (const index of [1, 2])
+      await cast.ask('POST', `/issues/${index}/comments`, { body: { body: 'news' }, as: 'writer' });
+
+    const { json } = await until(
+      () => list(cast.owner),
+      (answer) => answer.json.length === 2,
+    );
+    const states = json.map(({ subject, unread, pinned }: Thread) => [subject.title, unread, pinned]);
+    expect(states.sort()).toEqual([
+      ['pinned', false, true],
+      ['read', true, false],
+    ]);
+  });
+
+  it('are counted', async () => {
+    await open('one');
+    await open('two');
+    await titles(cast.owner, 2);
+    await mark(cast.owner, (await list(cast.owner)).json[0].id, 'pinned');
+
+    const { status, json } = await forge.ask('GET', '/notifications/new', { as: cast.owner });
+
+    expect([status, json]).toEqual([200, { new: 1 }]);
+  });
+
+  describe('with one of each status', () => {
+    beforeEach(async () => {
+      for (const title of ['unread', 'read', 'pinned']) await open(title);
+      await titles(cast.owner, 3);
+      for (const { id, subject } of (await list(cast.owner)).json as Thread[])
+        if (subject.title !== 'unread') await mark(cast.owner, id, subject.title);
+    });
+
+    it.each([
+      ['', ['pinned', 'unread']],
+      ['?all=true', ['pinned', 'read', 'unread']],
+      ['?status-types=read', ['read']],
+      ['?status-types=read&status-types=UNREAD', ['read', 'unread']],
+      ['?status-types=read&status-types=odd', ['read']],
+      ['?status-types=odd', ['pinned', 'read', 'unread']],
+      ['?all=true&status-types=read', ['pinned', 'read', 'unread']],
+      ['?subject-type=Issue', ['pinned', 'unread']],
+      ['?subject-type=pull', []],
+      ['?subject-type=pull&subject-type=issue', ['pinned', 'unread']],
+      ['?subject-type=commit&subject-type=repository', []],
+      ['?since=2999-01-01T00:00:00Z', []],
+      ['?before=2001-01-01T00:00:00Z', []],
+      ['?since=2001-01-01T00:00:00Z&before=2999-01-01T00:00:00Z', ['pinned', 'unread']],
+    ])('lists answer %s', async (query, expected) => {
+      expect(await titles(cast.owner, expected.length, query)).toEqual(expected);
+      const { json } = await cast.ask('GET', `/notifications${query}`);
+      expect(json.map((thread: Thread) => thread.subject.title).sort()).toEqual(expected);
+    });
+
+    it.each([
+      ['', ['read', 'unread'], ['pinned']],
+      ['?to-status=pinned', ['read'], ['pinned', 'unread']],
+      ['?to-status=odd', ['read', 'unread'], ['pinned']],
+      ['?status-types=pinned', ['pinned', 'read'], ['unread']],
+      ['?all=true', ['pinned', 'read', 'unread'], []],
+      ['?all=true&to-status=unread', [], ['pinned', 'read', 'unread']],
+      ['?last_read_at=2001-01-01T00:00:00Z', ['read'], ['pinned', 'unread']],
+    ])('PUT %s leaves %j read and %j not', async (query, read, other) => {
+      for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
+        expect((await forge.ask('PUT', path + query, { as: cast.owner })).status).toBe(205);
+
+        expect(await titles(cast.owner, read.length, '?status-types=read')).toEqual(read);
+        expect(await titles(cast.owner, other.length)).toEqual(other);
+      }
+    });
+
+    it('a bad bound is told', async () => {
+      for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
+        const answers = [
+          await forge.ask('GET', `${path}?since=soon`, { as: cast.owner }),
+          await forge.ask('GET', `${path}?before=soon`, { as: cast.owner }),
+          await forge.ask('PUT', `${path}?last_read_at=soon`, { as: cast.owner }),
+        ];
+        expect(answers.map(({ status }) => status)).toEqual([422, 422, 400]);
+      }
+    });
+
+    it('they come in pages', async () => {
+      for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
+        const { json, headers } = await forge.ask('GET', `${path}?all=true&limit=2&page=2`, {
+          as: cast.owner,
+        });
+
+        expect(json).toHaveLength(1);
+        expect(headers.get('x-total-count')).toBe('3');
+        expect(headers.get('link')).toContain('rel="first"');
+      }
+    });
+  });
+
+  it('are of one repository where that is asked for', async () => {
+    const other = await forge.makeRepository(cast.owner);
+    await forge.ask('POST', `/repos/${other}/issues`, { as: cast.stranger, body: { title: 'elsewhere' } });
+    await open('here');
+    expect(await titles(cast.owner, 2)).toEqual(['elsewhere', 'here']);
+
+    const { json } = await cast.ask('GET', '/notifications');
+    await cast.ask('PUT', '/notifications');
+
+    expect(json.map((thread: Thread) => thread.subject.title)).toEqual(['here']);
+    expect(await titles(cast.owner, 1)).toEqual(['elsewhere']);
+  });
+
+  it('are their own account’s alone', async () => {
+    await open('private');
+    const { id } = await first(cast.owner);
+    const path = `/notifications/threads/${id}`;
+
+    for (const as of [cast.writer, cast.stranger]) {
+      expect((await forge.ask('GET', path, { as })).status).toBe(403);
+      expect((await forge.ask('PATCH', path, { as })).status).toBe(403);
+    }
+    expect((await forge.ask('GET', path, { as: forge.adminToken })).status).toBe(200);
+    expect([403, 500]).toContain((await forge.ask('PATCH', path, { as: forge.adminToken })).status);
+    expect((await forge.ask('GET', '/notifications/threads/999999999', { as: cast.owner })).status).toBe(404);
+    expect((await forge.ask('PATCH', '/notifications/threads/999999999', { as: cast.owner })).status).toBe(
+      404,
+    );
+    expect(await cast.statuses('GET', '/notifications')).toEqual([200, 200, 200, 404, 404]);
+    expect(await cast.statuses('PUT', '/notifications')).toEqual([205, 205, 205, 404, 404]);
+  });
+
+  it.each([
+    ['GET', '/notifications'],
+    ['PUT', '/notifications'],
+    ['GET', '/notifications/new'],
+    ['GET', '/notifications/threads/1'],
+    ['PATCH', '/notifications/threads/1'],
+  ])('ask an anonymous %s %s to sign in', async (method, path) => {
+    expect((await forge.ask(method, path)).status).toBe(401);
+  });
+
+  it('name nothing of what one lost access to', async () => {
+    await open('secret', cast.reader);
+    await cast.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
+    const { id } = await first(cast.reader);
+    await cast.ask('DELETE', `/collaborators/${cast.reader.name}`);
+
+    const { json } = await forge.ask('GET', `/notifications/threads/${id}`, { as: cast.reader });
+
+    expect(json).toMatchObject({ id, repository: null, subject: null });
+  });
+});
