@@ -58,7 +58,7 @@ with:
 `,
   arguments: OpenPullRequest,
   of: ['repository', 'branch', 'pull_request', 'issue'],
-  needs: { access: 'writer', scopes: ['repository'] },
+  needs: { access: 'reader', scopes: ['repository'] },
   granted: false,
   requires: {
     reviewers: 'pull_reviewers_on_create',

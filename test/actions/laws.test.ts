@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Action } from '../../src/actions/action.ts';
+import { actions } from '../../src/actions/actions.ts';
+import type { Change } from '../../src/actions/change.ts';
+import type { Client } from '../../src/client/client.ts';
+import { applyPlan } from '../../src/engine/apply.ts';
+import { makePlan } from '../../src/engine/plan.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { makeContext } from '../support/make-context.ts';
+import { startWorlds, type World } from '../support/world.ts';
+import { scenarios } from './scenarios.ts';
+
+const rule: LoadedRule = {
+  id: 'rules.yml#tidy',
+  name: 'tidy',
+  source: 'rules.yml',
+  level: 'operator',
+  commit: '',
+  line: 1,
+  mode: 'enforce',
+  limits: {},
+  scopes: [],
+  on: [],
+  schedules: [],
+  steps: [],
+  facts: [],
+};
+
+let worlds: Awaited<ReturnType<typeof startWorlds>>;
+beforeAll(async () => {
+  worlds = await startWorlds();
+});
+afterAll(() => worlds.close());
+
+it('every action has a scenario', () => {
+  expect(Object.keys(scenarios).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+});
+
+describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
+  const action = actions.find((one) => one.name === name) as Action;
+  let world: World;
+  beforeAll(async () => {
+    world = await worlds.make(action.needs);
+    await scenario.arrange?.(world);
+  }, 30_000);
+
+  it('plans the same twice, and sends only GET for it', async () => {
+    world.passed.length = 0;
+
+    const first = await plan();
+    const second = await plan();
+
+    expect(open(first)).not.toEqual([]);
+    expect(second).toEqual(first);
+    expect(world.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('needs the access it says: with less it is refused', async () => {
+    const { outcomes } = await apply(await plan(), world.lesser.client);
+
+    const refusals = (scenario.refusal ?? [403]).join('|');
+    expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
+    expect(outcomes[0]?.error).toMatch(new RegExp(`the forge answered (${refusals})`));
+  });
+
+  it('needs the scopes it says: a token that may only read is refused', async () => {
+    const { outcomes } = await apply(await plan(), world.reading);
+
+    expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
+    expect(outcomes[0]?.error).toContain('the forge answered 403');
+  });
+
+  it('is content once it is applied, and touches nothing that is not named', async () => {
+    const before = await world.bystanders();
+    const planned = await plan();
+
+    const { outcomes } = await apply(planned, world.holder.client);
+
+    expect(outcomes.map(({ status, error }) => error ?? status)).toEqual(open(planned).map(() => 'applied'));
+    expect(open(await plan())).toEqual([]);
+    expect(await world.bystanders()).toEqual(before);
+  });
+
+  const context = () => makeContext({ account: { id: world.holder.id } });
+
+  async function plan(): Promise<readonly Change[]> {
+    return action.plan(scenario.arguments(world), factsOf(), context());
+  }
+
+  async function apply(changes: readonly Change[], client: Client) {
+    const wish = {
+      rule,
+      step: '1',
+      action,
+      arguments: scenario.arguments(world),
+      context: context(),
+      changes,
+    };
+    return applyPlan({ changes: makePlan([wish]).changes, facts: factsOf(), client });
+  }
+
+  function factsOf() {
+    const nowMs = () => performance.now();
+    const subject = world.subjects[scenario.on];
+    return createFacts({ client: world.holder.client, subject, memory: createFactMemory(nowMs), nowMs });
+  }
+});
+
+function open(changes: readonly Change[]): readonly string[] {
+  return changes.filter(({ already }) => !already).map(({ target }) => target);
+}

@@ -1,0 +1,86 @@
+import { operations } from '../../src/contract/operations.ts';
+import { addFile, type World } from '../support/world.ts';
+
+/** One situation in which an action has something to do: what is there, and the arguments as `plan` takes them. */
+export type Scenario = {
+  readonly arguments: (world: World) => unknown;
+  readonly on: keyof World['subjects'];
+  readonly arrange?: (world: World) => Promise<unknown>;
+  /** Statuses that the forge may answer whoever has less access; 403 unless the thing is not even visible. */
+  readonly refusal?: readonly number[];
+};
+
+/** A scenario for every action of the table: the laws are held on all of them. */
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  'set-labels': {
+    on: 'pull_request',
+    arrange: ({ owner, at }) =>
+      owner.client.call(operations.createLabel, { params: at, body: { name: 'bug', color: 'ff0000' } }),
+    arguments: () => ({ add: ['bug'] }),
+  },
+  comment: {
+    on: 'pull_request',
+    arguments: () => ({ key: 'main', text: 'Welcome.' }),
+    // Whoever cannot read a private repository is not even told that it is there.
+    refusal: [403, 404],
+  },
+  'set-status': {
+    on: 'pull_request',
+    arguments: () => ({ context: 'reeve/tidy', state: 'success', description: 'All is well.' }),
+  },
+  'report-issue': {
+    on: 'repository',
+    arguments: () => ({ key: 'drift', title: 'Something drifts', body: 'Look at it.' }),
+    refusal: [403, 404],
+  },
+  'dismiss-stale-reviews': {
+    on: 'pull_request',
+    async arrange({ owner, ada, at, pull }) {
+      const params = { ...at, index: pull.number };
+      await owner.client.call(operations.createReview, {
+        params,
+        body: { event: 'APPROVED', body: 'Good.' },
+      });
+      await addFile(ada.client, at, 'work', 'src/b.ts');
+    },
+    arguments: () => ({
+      states: ['APPROVED'],
+      message: 'New commits.',
+      'keep-on-rebase': false,
+      priors: false,
+    }),
+  },
+  'open-pull-request': {
+    on: 'repository',
+    arrange: ({ ada, at }) => addFile(ada.client, at, 'develop', 'src/c.ts'),
+    arguments: () => ({ head: 'develop', base: 'main', title: 'Merge develop', body: 'All of it.' }),
+    refusal: [403, 404],
+  },
+  'sync-branch-protections': {
+    on: 'repository',
+    arrange: ({ owner, at }) =>
+      owner.client.call(operations.createBranchProtection, {
+        params: at,
+        body: { rule_name: 'main', required_approvals: 2, block_on_outdated_branch: true },
+      }),
+    arguments: ({ ada }) => ({
+      prune: false,
+      protections: [
+        { rule_name: 'main', required_approvals: 1, enable_push: true, enable_push_whitelist: true },
+        {
+          rule_name: 'release/*',
+          enable_push: false,
+          enable_merge_whitelist: true,
+          merge_whitelist_usernames: [ada.name],
+        },
+      ],
+    }),
+  },
+  'protect-tags': {
+    on: 'repository',
+    arguments: ({ ada }) => ({
+      prune: false,
+      tags: [{ name_pattern: 'v*', whitelist_usernames: [ada.name] }],
+    }),
+  },
+};

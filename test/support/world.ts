@@ -1,0 +1,211 @@
+import { type Client, createClient } from '../../src/client/client.ts';
+import type { Access, ScopeCategory } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations.ts';
+import type { PullRequest } from '../../src/contract/pulls.ts';
+import type { Subject } from '../../src/contract/subject.ts';
+import { type Account, type ContractForge, freshName, startEmbedded } from './contract-forge.ts';
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+
+export type Needs = { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
+export type Person = Account & { readonly id: number; readonly client: Client };
+
+/**
+ * A repository of an organization on the embedded forge, with an open pull request by ada, an issue, and things that no
+ * rule names; and an account that has exactly the access and the token scopes an action says it needs.
+ */
+export type World = {
+  readonly at: { readonly owner: string; readonly repo: string };
+  readonly owner: Person;
+  readonly ada: Person;
+  /** Has what is declared. */
+  readonly holder: Person;
+  /** Has the declared scopes and one step less access. */
+  readonly lesser: Person;
+  /** Has the declared access and tokens that may only read. */
+  readonly reading: Client;
+  readonly pull: PullRequest;
+  readonly issue: number;
+  readonly subjects: Readonly<Record<'repository' | 'pull_request' | 'issue' | 'organization', Subject>>;
+  /** What passed on the way to the forge, by anybody of this world. */
+  readonly passed: FaultProxy['passed'];
+  /** Reads everything that no rule of a scenario names. */
+  bystanders(): Promise<unknown>;
+};
+
+const steps: readonly Access[] = ['anyone', 'reader', 'writer', 'admin', 'owner'];
+const allScopes: readonly ScopeCategory[] = ['repository', 'issue', 'organization', 'user', 'notification'];
+
+/** One embedded forge for many worlds. */
+export async function startWorlds(): Promise<{
+  make(needs: Needs): Promise<World>;
+  close(): Promise<void>;
+}> {
+  const forge = await startEmbedded();
+  const proxy = await startFaultProxy(forge.url);
+  return {
+    make: (needs) => makeWorld(forge, proxy, needs),
+    async close() {
+      await proxy.close();
+      await forge.close();
+    },
+  };
+}
+
+async function makeWorld(forge: ContractForge, proxy: FaultProxy, needs: Needs): Promise<World> {
+  const person = async (scopes?: readonly string[]): Promise<Person> => {
+    const account = await forge.makeUser();
+    const token = scopes ? await makeToken(forge, account, scopes) : account.token;
+    const client = createClient({ url: proxy.url, credentials: { token } });
+    const self = await createClient({ url: forge.url, credentials: { token: account.token } }).call(
+      operations.getSelf,
+      {},
+    );
+    return { ...account, id: self.id, client };
+  };
+  const writing = [
+    ...allScopes.map((name) => `read:${name}`),
+    ...needs.scopes.map((name) => `write:${name}`),
+  ];
+  const [owner, ada] = [await person(), await person()];
+  const [holder, lesser] = [await person(writing), await person(writing)];
+  const organization = await forge.makeOrganization(needs.access === 'owner' ? holder : owner);
+  const maker = needs.access === 'owner' ? holder : owner;
+  const full = await forge.makeRepository(maker, {
+    in: organization,
+    private: true,
+    auto_init: true,
+    default_branch: 'main',
+  });
+  const [, repo = ''] = full.split('/');
+  const at = { owner: organization, repo };
+  const share = (who: Account, permission: string) => forge.share(full, maker, { with: who, permission });
+  await share(ada, 'write');
+  if (needs.access !== 'owner') await share(owner, 'admin');
+  const permission: Partial<Record<Access, string>> = { reader: 'read', writer: 'write', admin: 'admin' };
+  const held = permission[needs.access];
+  if (held) await share(holder, held);
+  const less = permission[steps[steps.indexOf(needs.access) - 1] ?? 'anyone'];
+  if (less) await share(lesser, less);
+
+  const boss = createClient({ url: forge.url, credentials: { token: maker.token } });
+  const adaDirect = createClient({ url: forge.url, credentials: { token: ada.token } });
+  await addFile(adaDirect, at, 'work', 'src/a.ts');
+  const pull = await adaDirect.call(operations.createPull, {
+    params: at,
+    body: { title: 'Work', head: 'work', base: 'main' },
+  });
+  const issue = await adaDirect.call(operations.createIssue, { params: at, body: { title: 'Broken' } });
+  const live = await boss.call(operations.getRepository, { params: at });
+  const repository = { id: live.id, owner: at.owner, name: at.repo };
+  const bystanders = await arrangeBystanders(boss, adaDirect, at, pull, issue.number);
+  return {
+    at,
+    owner: maker === holder ? holder : owner,
+    ada,
+    holder,
+    lesser,
+    reading: createClient({
+      url: proxy.url,
+      credentials: {
+        token: await makeToken(
+          forge,
+          holder,
+          allScopes.map((name) => `read:${name}`),
+        ),
+      },
+    }),
+    pull,
+    issue: issue.number,
+    subjects: {
+      repository: { kind: 'repository', repository },
+      pull_request: { kind: 'pull_request', repository, index: pull.number },
+      issue: { kind: 'issue', repository, index: issue.number },
+      organization: { kind: 'organization', organization },
+    },
+    passed: proxy.passed,
+    bystanders,
+  };
+}
+
+async function makeToken(forge: ContractForge, account: Account, scopes: readonly string[]): Promise<string> {
+  const basic = { user: account.name, password: account.password };
+  const made = await createClient({ url: forge.url, credentials: basic }).call(operations.createToken, {
+    params: { username: account.name },
+    body: { name: freshName('scoped'), scopes: [...new Set(scopes)] },
+  });
+  return made.sha1 ?? '';
+}
+
+/** Commits a file on a branch, which is made from main where it is not there yet. */
+export async function addFile(
+  client: Client,
+  at: World['at'],
+  branch: string,
+  filepath: string,
+  text = filepath,
+): Promise<void> {
+  const known = await client.call(operations.getBranch, { params: { ...at, branch } }).catch(() => undefined);
+  const on = known ? { branch } : { branch: 'main', new_branch: branch };
+  const content = Buffer.from(text).toString('base64');
+  await client.call(operations.createFile, {
+    params: { ...at, filepath },
+    body: { ...on, content, message: `Add ${filepath}` },
+  });
+}
+
+/** Makes things that look like what rules write and that no rule names; returns what reads them. */
+async function arrangeBystanders(
+  boss: Client,
+  ada: Client,
+  at: World['at'],
+  pull: PullRequest,
+  issue: number,
+): Promise<() => Promise<unknown>> {
+  const index = pull.number;
+  const label = await boss.call(operations.createLabel, {
+    params: at,
+    body: { name: 'kept', color: 'aaaaaa' },
+  });
+  await ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: [label.id] } });
+  // The very words that a rule would write, by somebody else.
+  const body = '<!-- reeve:tidy/main -->\nnot ours';
+  const comment = await ada.call(operations.createComment, { params: { ...at, index }, body: { body } });
+  await ada.call(operations.editIssue, { params: { ...at, index: issue }, body: { body } });
+  const sha = pull.head?.sha ?? '';
+  await ada.call(operations.createStatus, {
+    params: { ...at, sha },
+    body: { state: 'failure', context: 'kept' },
+  });
+  await boss.call(operations.createBranchProtection, {
+    params: at,
+    body: { rule_name: 'kept', required_approvals: 2, block_on_rejected_reviews: true },
+  });
+  await boss.call(operations.createTagProtection, {
+    params: at,
+    body: { name_pattern: 'kept*', whitelist_usernames: [(await ada.call(operations.getSelf, {})).login] },
+  });
+  return async () => ({
+    labels: (await boss.call(operations.listIssueLabels, { params: { ...at, index } })).filter(
+      ({ id }) => id === label.id,
+    ),
+    comment: await boss.call(operations.getComment, { params: { ...at, id: comment.id } }),
+    issue: withoutCounts(await boss.call(operations.getIssue, { params: { ...at, index: issue } })),
+    status: (await boss.call(operations.listStatuses, { params: { ...at, sha } })).filter(
+      ({ context }) => context === 'kept',
+    ),
+    branch: await boss.call(operations.getBranchProtection, { params: { ...at, name: 'kept' } }),
+    tag: (await boss.call(operations.listTagProtections, { params: at })).filter(
+      ({ name_pattern }) => name_pattern === 'kept*',
+    ),
+    commit: (await boss.call(operations.getBranch, { params: { ...at, branch: 'work' } })).commit?.id,
+    settings: withoutCounts(await boss.call(operations.getRepository, { params: at })),
+  });
+}
+
+/** Numbers and instants that follow from anything that happens are nobody's setting. */
+function withoutCounts(resource: Readonly<Record<string, unknown>>): unknown {
+  const left = Object.entries(resource).filter(
+    ([name]) => !/(_count|_counter|^comments|^updated_at|^size)$/.test(name),
+  );
+  return Object.fromEntries(left);
+}
