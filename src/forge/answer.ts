@@ -117,6 +117,8 @@ function paramsOf(operation: Operation, request: FastifyRequest): Record<string,
   const given = { ...(request.params as Record<string, string>) };
   const rest = /\{(\w+)\*\}$/.exec(operation.path)?.[1];
   if (rest !== undefined) given[rest] = given['*'] ?? '';
+  // A wiki page's name is percent-encoded in itself: decoding it here would make two names one.
+  if ('pageName' in given) given.pageName = /\/([^/?]*)\/?(\?|$)/.exec(request.url)?.[1] ?? '';
   return given;
 }
 

@@ -1,3 +1,4 @@
+import { accountHandlers } from './accounts.ts';
 import { attachmentHandlers } from './attachments.ts';
 import { branchMoveHandlers } from './branch-moves.ts';
 import { branchHandlers } from './branches.ts';
@@ -24,6 +25,7 @@ import { pullBranchHandlers } from './pull-branches.ts';
 import { pullMergeHandlers } from './pull-merge.ts';
 import { pullHandlers } from './pulls.ts';
 import { repositoryHandlers } from './repositories.ts';
+import { reviewHandlers } from './reviews.ts';
 import { runnerHandlers } from './runners.ts';
 import { commitHandlers } from './single-commit.ts';
 import { starHandlers } from './stars.ts';
@@ -31,9 +33,11 @@ import { statusHandlers } from './statuses.ts';
 import { subscriptionHandlers } from './subscriptions.ts';
 import { tagProtectionHandlers } from './tag-protections.ts';
 import { tagHandlers } from './tags.ts';
+import { teamHandlers } from './teams.ts';
 import { timeHandlers } from './times.ts';
 import { tokenHandlers } from './tokens.ts';
 import { userHandlers } from './users.ts';
+import { wikiHandlers } from './wiki.ts';
 
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
 export const handlers: Handlers = {
@@ -66,10 +70,14 @@ export const handlers: Handlers = {
   ...repositoryHandlers,
   ...runnerHandlers,
   ...starHandlers,
+  ...reviewHandlers,
   ...protectionHandlers,
   ...tagProtectionHandlers,
   ...statusHandlers,
   ...tokenHandlers,
   ...instanceHandlers,
   ...userHandlers,
+  ...accountHandlers,
+  ...teamHandlers,
+  ...wikiHandlers,
 };

@@ -1,28 +1,26 @@
 import type { EditOrganization } from '../contract/organizations.ts';
+import type { CreateOrganization } from '../contract/users.ts';
+import { canCreateRepositoryIn, isVisible } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
+import { memberHandlers } from './members.ts';
+import { accountNamed } from './moved.ts';
+import type { Page } from './paging.ts';
+import { removeOrganization, removeRepository } from './removal.ts';
+import { freeName, renameAccount } from './renaming.ts';
 import { toOrganization } from './resources/user.ts';
-import type { UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 import { assertNameIsFree, isEmail, readVisibility } from './users.ts';
-
-/** What the team that owns an organization may do in each unit. */
-const ownersUnits = Object.fromEntries(
-  ['code', 'issues', 'pulls', 'releases', 'wiki', 'projects', 'packages', 'actions'].map((unit) => [
-    `repo.${unit}`,
-    'owner',
-  ]),
-);
 
 /** Makes the team `Owners`, which an organization always has, with its first member. */
 function createOwnersTeam(context: ForgeContext, organizationId: number, owner: UserRow): void {
   const { db } = context;
   const { lastId } = db.run(
-    `INSERT INTO teams (org_id, name, lower_name, permission, includes_all_repositories, can_create_org_repo, units_map)
-     VALUES (?, 'Owners', 'owners', 'owner', 1, 1, ?)`,
+    `INSERT INTO teams (org_id, name, lower_name, permission, includes_all_repositories, can_create_org_repo, visibility)
+     VALUES (?, 'Owners', 'owners', 'owner', 1, 1, 'limited')`,
     organizationId,
-    JSON.stringify(ownersUnits),
   );
   db.run(
     'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?)',
@@ -71,39 +69,131 @@ function updateOrganization(context: ForgeContext, organization: UserRow, edit: 
   return found(context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', organization.id));
 }
 
+/** Makes an organization with its team of owners. Ends the request with 422 where the name is taken or unusable. */
+export function insertOrganization(
+  context: ForgeContext,
+  owner: UserRow,
+  wanted: CreateOrganization,
+): UserRow {
+  const { db } = context;
+  const visibility = readVisibility(wanted.visibility) ?? 'public';
+  assertProfile(wanted);
+  return db.transaction(() => {
+    assertNameIsFree(context, wanted.username);
+    freeName(context, wanted.username);
+    const now = secondsOf(context.clock());
+    const { lastId } = db.run(
+      `INSERT INTO users (type, name, lower_name, full_name, email, description, location, website, visibility,
+         repo_admin_change_team_access, created_at, updated_at)
+       VALUES ('organization', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      wanted.username,
+      wanted.username.toLowerCase(),
+      wanted.full_name ?? '',
+      wanted.email ?? '',
+      wanted.description ?? '',
+      wanted.location ?? '',
+      wanted.website ?? '',
+      visibility,
+      wanted.repo_admin_change_team_access ?? false,
+      now,
+      now,
+    );
+    createOwnersTeam(context, lastId, owner);
+    return found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', lastId));
+  });
+}
+
+const membersOnly = `FROM users u WHERE u.id IN (SELECT org_id FROM team_members WHERE user_id = ?1)`;
+
+/** Public ones to everybody, limited ones to whoever signed in, private ones to administrators. */
+function seen(caller: UserRow | undefined): string {
+  if (!caller) return `u.visibility = 'public'`;
+  return caller.is_admin ? '1' : `u.visibility <> 'private'`;
+}
+
+type Sight = {
+  readonly caller: UserRow | undefined;
+  readonly page: Page;
+  readonly reply: { total(count: number): void };
+};
+
+function pageOf(context: ForgeContext, { page, reply }: Sight, from: string, id = 0) {
+  const rest = `${from} AND ?1 = ?1`;
+  reply.total(context.db.get<{ count: number }>(`SELECT count(*) AS count ${rest}`, id)?.count ?? 0);
+  const sql = `SELECT u.* ${rest} ORDER BY u.lower_name LIMIT ?2 OFFSET ?3`;
+  const rows = context.db.all<UserRow>(sql, id, page.limit, page.offset);
+  return rows.map((row) => toOrganization(context, row));
+}
+
 /** What answers for organizations; whoever makes one becomes its owner. */
 export const organizationHandlers = defineHandlers({
-  getOrganization: ({ organization, context }) => toOrganization(context, organization),
+  ...memberHandlers,
+
+  getOrganization: ({ organization, caller, context }) => {
+    const shown = toOrganization(context, organization);
+    return caller ? shown : { ...shown, email: '' };
+  },
 
   editOrganization: ({ organization, body, context }) =>
     toOrganization(context, updateOrganization(context, organization, body)),
 
-  createOrganization({ body, caller, context }) {
-    const { db } = context;
-    const visibility = readVisibility(body.visibility) ?? 'public';
-    assertProfile(body);
-    const organization = db.transaction(() => {
-      assertNameIsFree(context, body.username);
-      const now = secondsOf(context.clock());
-      const { lastId } = db.run(
-        `INSERT INTO users (type, name, lower_name, full_name, email, description, location, website, visibility,
-           repo_admin_change_team_access, created_at, updated_at)
-         VALUES ('organization', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        body.username,
-        body.username.toLowerCase(),
-        body.full_name ?? '',
-        body.email ?? '',
-        body.description ?? '',
-        body.location ?? '',
-        body.website ?? '',
-        visibility,
-        body.repo_admin_change_team_access ?? false,
-        now,
-        now,
-      );
-      createOwnersTeam(context, lastId, caller);
-      return found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', lastId));
-    });
-    return toOrganization(context, organization);
+  createOrganization: ({ body, caller, context }) =>
+    toOrganization(context, insertOrganization(context, caller, body)),
+
+  createOrganizationFor: ({ body, account, context }) =>
+    toOrganization(context, insertOrganization(context, account, body)),
+
+  renameOrganization({ organization, body, context }) {
+    renameAccount(context, organization, body.new_name);
+    return undefined;
+  },
+
+  deleteOrganization({ organization, context }) {
+    removeOrganization(context, organization);
+    return undefined;
+  },
+
+  deleteOrganizationRepositories({ organization, caller, context, reply }) {
+    const sql = 'SELECT * FROM repositories WHERE owner_id = ? ORDER BY id';
+    const repositories = context.db.all<RepositoryRow>(sql, organization.id);
+    if (repositories.length === 0) reply.status(204);
+    for (const repository of repositories)
+      removeRepository(context, { repository, owner: organization, actor: caller });
+    return undefined;
+  },
+
+  listOrganizations({ caller, context, page, reply }) {
+    return pageOf(
+      context,
+      { caller, page, reply },
+      `FROM users u WHERE u.type = 'organization' AND ${seen(caller)}`,
+    );
+  },
+
+  listOwnOrganizations: ({ caller, context, page, reply }) =>
+    pageOf(context, { caller, page, reply }, membersOnly, caller.id),
+
+  listUserOrganizations({ account, caller, context, page, reply }) {
+    const sight = { caller, page, reply };
+    const isAll = caller.is_admin || caller.id === account.id;
+    return pageOf(context, sight, isAll ? membersOnly : `${membersOnly} AND ${seen(caller)}`, account.id);
+  },
+
+  getOrganizationPermissions({ account, caller, context: { db }, params }) {
+    const organization = accountNamed(db, params.org, caller);
+    if (organization.type !== 'organization' || !isVisible(db, organization, caller))
+      throw new ForgeProblem(404, 'not found');
+    const ranks = ['none', 'read', 'write', 'admin', 'owner'];
+    const sql = `SELECT t.permission FROM teams t JOIN team_members m ON m.team_id = t.id
+      WHERE t.org_id = ? AND m.user_id = ?`;
+    const teams = db.all<{ permission: string }>(sql, organization.id, account.id);
+    const level = Math.max(0, ...teams.map(({ permission }) => ranks.indexOf(permission)));
+    return {
+      can_read: level > 0,
+      can_write: level > 1,
+      is_admin: level > 2,
+      is_owner: level > 3,
+      can_create_repository: canCreateRepositoryIn(db, organization, { ...account, is_admin: 0 }),
+    };
   },
 });

@@ -151,3 +151,20 @@ export function repositoryPayload(
     sender: event.sender,
   };
 }
+
+/** Builds the payload of `wiki`: `page` is the page's name in addresses, `comment` the message of its commit. */
+export function wikiPayload(
+  event: Surroundings & {
+    readonly action: 'created' | 'edited' | 'deleted';
+    readonly page: string;
+    readonly comment: string;
+  },
+): Shape {
+  return {
+    action: event.action,
+    repository: event.repository,
+    sender: event.sender,
+    page: event.page,
+    comment: event.comment,
+  };
+}

@@ -4,7 +4,8 @@ import { ForgeProblem, found } from './errors.ts';
 import { readBranch } from './git/refs.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { secondsOf } from './instants.ts';
-import { announceRepository, assertRepositoryName, createRepository, isTaken } from './new-repository.ts';
+import { assertRepositoryName, createRepository, isTaken } from './new-repository.ts';
+import { removeRepository } from './removal.ts';
 import { toRepositories, toRepository } from './resources/repository.ts';
 import type { RepositoryRow } from './rows.ts';
 import { mergeSettings } from './settings.ts';
@@ -103,11 +104,7 @@ export const repositoryHandlers = defineHandlers({
   },
 
   deleteRepository({ context, repository, owner, caller }) {
-    context.db.transaction(() => {
-      announceRepository(context, { repository, owner, actor: caller, action: 'deleted' });
-      context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
-      context.db.afterCommit(() => context.git.remove(repository.id));
-    });
+    removeRepository(context, { repository, owner, actor: caller });
     return undefined;
   },
 
@@ -127,6 +124,16 @@ export const repositoryHandlers = defineHandlers({
       ...readable.values,
     );
     return toRepositories(context, rows, caller);
+  },
+
+  listUserRepositories({ context, account, caller, page, reply }) {
+    const { db } = context;
+    const readable = readableCondition(caller);
+    const from = `FROM repositories r JOIN users o ON o.id = r.owner_id WHERE r.owner_id = ? AND ${readable.sql}`;
+    const values = [account.id, ...readable.values];
+    reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values)?.count ?? 0);
+    const sql = `SELECT r.* ${from} ORDER BY r.id LIMIT ? OFFSET ?`;
+    return toRepositories(context, db.all<RepositoryRow>(sql, ...values, page.limit, page.offset), caller);
   },
 
   listOwnRepositories({ context, caller, page, reply }) {

@@ -2,7 +2,7 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import { hashPassword } from './passwords.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow, Visibility } from './rows.ts';
@@ -26,6 +26,7 @@ export async function createAccount(context: ForgeContext, account: NewAccount):
   return db.transaction(() => {
     assertNameIsFree(context, account.name);
     assertEmailIsFree(context, account.email);
+    db.run('DELETE FROM account_redirects WHERE lower_name = ?', account.name.toLowerCase());
     const now = secondsOf(clock());
     db.run(
       `INSERT INTO users (name, lower_name, full_name, email, password_hash, is_admin, is_restricted,
