@@ -48,9 +48,10 @@ export function page(title: string, content: Html): string {
 export const styles = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .5rem;border-bottom:1px solid #8884;vertical-align:top}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid #8884;padding:.5rem}
-.label{border:1px solid #888;border-radius:1rem;padding:0 .5rem}:root{color-scheme:light dark}
+.label{border:1px solid #888;border-radius:1rem;padding:0 .5rem}article{border-top:1px solid #8884}h2{font-size:1.1rem}details{margin:.25rem 0}
+:root{color-scheme:light dark}
 `;
 
-/** What a browser may load for a page: the style sheet and nothing else. */
+/** What a browser may load for a page: the style sheet and nothing else. Forms go to this forge alone. */
 export const policy =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

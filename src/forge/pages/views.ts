@@ -3,15 +3,7 @@ import type { RepositoryTarget } from '../handler.ts';
 import { toInstant } from '../instants.ts';
 import { loadLabels } from '../resources/label.ts';
 import { loadUsers } from '../resources/user.ts';
-import type {
-  CommentRow,
-  HookRow,
-  HookTaskRow,
-  IssueRow,
-  LabelRow,
-  PullRow,
-  RepositoryRow,
-} from '../rows.ts';
+import type { CommentRow, IssueRow, LabelRow, PullRow, RepositoryRow } from '../rows.ts';
 import { type Html, html } from './html.ts';
 
 /** How many lines a page shows; the API has the rest. */
@@ -46,8 +38,9 @@ export function viewRepository(
     shown,
   );
   const hooks = html`<p><a href="/${names}/settings/hooks">Hooks</a></p>`;
+  const runners = html`<p><a href="/${names}/settings/actions/runners">Runners</a></p>`;
   return html`<p>${repository.description}</p><p><code>git clone ${context.rootUrl()}/${names}.git</code></p>
-<p>${viewLabels(labels)}</p>${permission === 'admin' || permission === 'owner' ? hooks : undefined}
+<p>${viewLabels(labels)}</p>${permission === 'admin' || permission === 'owner' ? hooks : undefined}${permission === 'owner' ? runners : undefined}
 <h2>Issues</h2>${viewIssues(context, names, list(0))}<h2>Pull requests</h2>${viewIssues(context, names, list(1))}`;
 }
 
@@ -82,24 +75,4 @@ ${viewLabels(loadLabels(context, [issue.id]).get(issue.id) ?? [])}</p>
 ${pull && html`<p><code>${pull.head_branch}</code> into <code>${pull.base_branch}</code>, ${pull.status}</p>`}
 ${said(issue.poster_id, issue.created_at, issue.body)}
 ${comments.map((comment) => said(comment.poster_id, comment.created_at, comment.body))}`;
-}
-
-/** Shows the hooks of a repository. */
-export function viewHooks(names: string, hooks: readonly HookRow[]): Html {
-  const lines = hooks.map(
-    (hook) => html`<tr><td><a href="/${names}/settings/hooks/${hook.id}">${hook.url}</a></td>
-<td>${hook.is_active ? 'active' : 'inactive'}</td><td>${hook.events}</td></tr>`,
-  );
-  return html`<table>${lines}</table>`;
-}
-
-/** Shows what was sent to a hook and what it answered, newest first. */
-export function viewDeliveries(deliveries: readonly HookTaskRow[]): Html {
-  const lines = deliveries.map(
-    (delivery) => html`<tr><td>${delivery.uuid}</td><td>${delivery.event_type}</td><td>${delivery.state}</td>
-<td>${delivery.response_status || ''}</td><td>${toInstant(delivery.created_at)}</td></tr>
-<tr><td colspan="5"><details><summary>payload and answer</summary><pre>${delivery.payload}</pre>
-<pre>${delivery.response_body}</pre></details></td></tr>`,
-  );
-  return html`<table>${lines}</table>`;
 }

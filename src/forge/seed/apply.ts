@@ -49,10 +49,6 @@ export async function applySeed(
     for (const [index, repository] of (seed.repositories ?? []).entries()) {
       await at(['repositories', index], () => createSeedRepository(context, caller, seed, repository));
     }
-    // Teams and stars name repositories: they come last, and again where they are there already.
-    for (const [index, organization] of (seed.organizations ?? []).entries()) {
-      await at(['organizations', index, 'teams'], () => giveRepositories(context, caller, organization));
-    }
     for (const [index, account] of (seed.accounts ?? []).entries()) {
       await at(['accounts', index, 'starred'], () => giveStars(caller, account));
     }
@@ -115,24 +111,5 @@ async function ensureOrganization(
   }
   for (const hook of hooks) {
     await caller.call(owner, operations.createOrganizationHook, { params, body: hookBody(hook) });
-  }
-}
-
-async function giveRepositories(
-  context: ForgeContext,
-  caller: SeedCaller,
-  organization: SeedOrganization,
-): Promise<void> {
-  for (const team of organization.teams ?? []) {
-    const row = context.db.get<{ id: number }>(
-      'SELECT t.id FROM teams t JOIN users o ON o.id = t.org_id WHERE o.lower_name = ? AND t.lower_name = ?',
-      organization.name.toLowerCase(),
-      team.name.toLowerCase(),
-    );
-    for (const repo of team.repositories ?? []) {
-      if (!row) throw new ReeveError('usage', `the organization has no team ${team.name}`);
-      const params = { id: row.id, org: organization.name, repo };
-      await caller.call(organization.owner, operations.putTeamRepository, { params });
-    }
   }
 }

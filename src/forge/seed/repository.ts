@@ -27,6 +27,7 @@ export async function createSeedRepository(
   const making = { caller, by, params: { owner, repo }, repository };
   await createEmpty(context, making);
   try {
+    await giveToTeams(context, seed, making);
     await fill(making);
   } catch (error) {
     await caller.call(by, operations.deleteRepository, { params: making.params });
@@ -61,6 +62,23 @@ async function createEmpty(context: ForgeContext, { caller, by, params, reposito
   if (userNamed(context.db, params.owner)?.type === 'organization') {
     await caller.call(by, operations.createOrganizationRepository, { params: { org: params.owner }, body });
   } else await caller.call(by, operations.createRepository, { body });
+}
+
+/** Before anything is in it: whoever is assigned to its issues must reach it by then. */
+async function giveToTeams(context: ForgeContext, seed: Seed, { caller, by, params }: Making): Promise<void> {
+  const isNamed = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  const organization = seed.organizations?.find(({ name }) => isNamed(name, params.owner));
+  for (const { name, repositories = [] } of organization?.teams ?? []) {
+    if (!repositories.some((repository) => isNamed(repository, params.repo))) continue;
+    const row = context.db.get<{ id: number }>(
+      'SELECT t.id FROM teams t JOIN users o ON o.id = t.org_id WHERE o.lower_name = ? AND t.lower_name = ?',
+      params.owner.toLowerCase(),
+      name.toLowerCase(),
+    );
+    if (!row) throw new ReeveError('usage', `the organization has no team ${name}`);
+    const at = { id: row.id, org: params.owner, repo: params.repo };
+    await caller.call(by, operations.putTeamRepository, { params: at });
+  }
 }
 
 async function fill(making: Making): Promise<void> {

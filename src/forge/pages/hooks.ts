@@ -1,0 +1,120 @@
+import type { FastifyInstance } from 'fastify';
+import { isOrganizationOwner, reaches } from '../access.ts';
+import type { ForgeContext } from '../context.ts';
+import { redeliverOf } from '../control/routes.ts';
+import { ForgeProblem, found } from '../errors.ts';
+import { toInstant } from '../instants.ts';
+import { findRepository, userNamed } from '../lookup.ts';
+import type { HookRow, HookTaskRow } from '../rows.ts';
+import type { FormGuard } from './forms.ts';
+import { type Html, html } from './html.ts';
+import type { Act, Show, View, Visit } from './visit.ts';
+
+/** How many deliveries a page shows. */
+const shown = 50;
+
+/** Whose hooks a page is about; only those who may change them see it. */
+type Holder = {
+  readonly title: string;
+  /** Path of the list. */
+  readonly path: string;
+  readonly column: 'repo_id' | 'owner_id';
+  readonly id: number;
+};
+
+const ofRepository =
+  (context: ForgeContext) =>
+  ({ names, caller }: Visit): Holder => {
+    const { repository, owner, permission } = findRepository(context.db, names.owner, names.repo, caller);
+    if (!reaches(permission, 'admin')) throw new ForgeProblem(404, 'not found');
+    const title = `${owner.name}/${repository.name}`;
+    return { title, path: `/${title}/settings/hooks`, column: 'repo_id', id: repository.id };
+  };
+
+const ofOrganization =
+  (context: ForgeContext) =>
+  ({ names, caller }: Visit): Holder => {
+    const organization = userNamed(context.db, names.org);
+    const isOwner = organization && caller && isOrganizationOwner(context.db, organization, caller);
+    if (organization?.type !== 'organization' || !isOwner) throw new ForgeProblem(404, 'not found');
+    const { name: title, id } = organization;
+    return { title, path: `/org/${title}/settings/hooks`, column: 'owner_id', id };
+  };
+
+const ofCaller = ({ caller }: Visit): Holder => {
+  const { name: title, id } = found(caller);
+  return { title, path: '/user/settings/hooks', column: 'owner_id', id };
+};
+
+/** Registers the pages of hooks and their history, with a button that sends a delivery again. */
+export function registerHookPages(
+  app: FastifyInstance,
+  context: ForgeContext,
+  { show, act, guard }: { show: Show; act: Act; guard: FormGuard },
+): void {
+  const levels = [
+    ['/:owner/:repo/settings/hooks', ofRepository(context)],
+    ['/org/:org/settings/hooks', ofOrganization(context)],
+    ['/user/settings/hooks', ofCaller],
+  ] as const;
+  for (const [path, holderOf] of levels) {
+    app.get(path, (request, reply) => show(request, reply, (visit) => hooksPage(context, holderOf(visit))));
+    app.get(`${path}/:id`, (request, reply) =>
+      show(request, reply, (visit) => historyPage(context, guard, holderOf(visit), visit)),
+    );
+    app.post(`${path}/:id/deliveries/:uuid/redeliver`, (request, reply) =>
+      act(request, reply, (visit) => {
+        const holder = holderOf(visit);
+        guard.check(request, visit.caller, visit.names.uuid);
+        const hook = hookOf(context, holder, visit.names.id);
+        found(redeliverOf(context, hook.id, visit.names.uuid), 'not found');
+        return `${holder.path}/${hook.id}`;
+      }),
+    );
+  }
+}
+
+function hookOf({ db }: ForgeContext, { column, id }: Holder, text: string): HookRow {
+  const hookId = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return found(
+    db.get<HookRow>(`SELECT * FROM hooks WHERE id = ? AND ${column} = ?`, hookId, id),
+    'not found',
+  );
+}
+
+function hooksPage({ db }: ForgeContext, holder: Holder): View {
+  const sql = `SELECT * FROM hooks WHERE ${holder.column} = ? ORDER BY id LIMIT ?`;
+  const lines = db.all<HookRow>(sql, holder.id, shown).map(
+    (hook) => html`<tr><td><a href="${holder.path}/${hook.id}">${hook.url}</a></td>
+<td>${hook.is_active ? 'active' : 'inactive'}</td><td>${hook.events}</td></tr>`,
+  );
+  return { title: `Hooks of ${holder.title}`, content: html`<table>${lines}</table>` };
+}
+
+/** Newest first: what was sent, what came back, and which delivery repeats which. */
+function historyPage(context: ForgeContext, guard: FormGuard, holder: Holder, visit: Visit): View {
+  const hook = hookOf(context, holder, visit.names.id);
+  const entries = context.deliveries.list(hook.id, shown).map((delivery) =>
+    viewDelivery(delivery, {
+      action: `${holder.path}/${hook.id}/deliveries/${delivery.uuid}/redeliver`,
+      mark: guard.markOf(visit.caller, delivery.uuid),
+    }),
+  );
+  const content = html`<p>${hook.url}, ${hook.is_active ? 'active' : 'inactive'}</p>
+${entries.length > 0 ? entries : html`<p>Nothing was sent yet.</p>`}`;
+  return { title: `Deliveries of hook ${hook.id} of ${holder.title}`, content };
+}
+
+function viewDelivery(delivery: HookTaskRow, form: { action: string; mark: string }): Html {
+  const again = delivery.again_of && html`<p>Sent again: repeats <code>${delivery.again_of}</code></p>`;
+  const isOver = delivery.state === 'delivered' || delivery.state === 'failed';
+  const button = html`<form method="post" action="${form.action}">
+<input type="hidden" name="mark" value="${form.mark}"><button>Send again</button></form>`;
+  return html`<article id="${delivery.uuid}"><h2>${delivery.event_type}: ${delivery.state}
+${delivery.response_status || ''}</h2>
+<p><code>${delivery.uuid}</code>, ${toInstant(delivery.created_at)}</p>${again || undefined}
+${isOver ? button : undefined}
+<details><summary>Request and answer</summary><h3>Headers sent</h3><pre>${delivery.request_headers}</pre>
+<h3>Payload</h3><pre>${delivery.payload}</pre>
+<h3>Answer</h3><pre>${delivery.response_headers}</pre><pre>${delivery.response_body}</pre></details></article>`;
+}
