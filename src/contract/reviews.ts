@@ -134,6 +134,7 @@ export const reviewOperations = {
     errors: [404, 422],
     access: 'reader',
     scopes: ['repository'],
+    baseline: { 'unknown commit_id of an approval': 500 },
     source: `${inFile} CreatePullReview`,
   }),
   submitReview: defineOperation({
@@ -157,9 +158,10 @@ export const reviewOperations = {
     path: `${pullPath}/reviews/{id}`,
     params: atReview,
     success: 204,
-    errors: [403, 404],
+    errors: [400, 403, 404],
     access: 'reader',
     scopes: ['repository'],
+    baseline: { 'a request instead of a review': 500 },
     source: `${inFile} DeletePullReview`,
   }),
   dismissReview: defineOperation({

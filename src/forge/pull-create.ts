@@ -1,4 +1,4 @@
-import { isMember, permissionOf, reaches } from './access.ts';
+import { isMember, reaches } from './access.ts';
 import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
@@ -8,12 +8,17 @@ import { findHead, type Head } from './head-repository.ts';
 import { parseInstant } from './instants.ts';
 import { changeAssignees, findAssignees, hasMilestone, insertIssue } from './issue-changes.ts';
 import { attachLabels, findLabels } from './issue-labels.ts';
-import { userNamed } from './lookup.ts';
-import { notifyOpened, notifyPersons } from './notify.ts';
-import { emitPull } from './pull-events.ts';
+import { notifyOpened } from './notify.ts';
 import { inspectPull } from './pull-inspection.ts';
 import { keepHead } from './pull-refresh.ts';
-import { findByBranches } from './pull-rows.ts';
+import { findByBranches, findPull } from './pull-rows.ts';
+import {
+  findReviewers,
+  guardRequest,
+  type Reviewers,
+  requestReview,
+  requestTeamReview,
+} from './review-requests.ts';
 import type { IssueRow, LabelRow, PullRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 
@@ -39,7 +44,7 @@ type Place = RepositoryTarget & { readonly context: ForgeContext; readonly calle
 type Wanted = {
   readonly labels: readonly LabelRow[];
   readonly assignees: readonly UserRow[];
-  readonly reviewers: readonly UserRow[];
+  readonly reviewers: Reviewers;
   readonly milestoneId: number | undefined;
   readonly dueAt: number | undefined;
 };
@@ -100,19 +105,13 @@ function findWanted(place: Place, text: PullText): Wanted {
   return {
     labels: findLabels(context, place, text.labels ?? []),
     assignees: findAssignees(context, place, names),
-    reviewers: findReviewers(place, text),
+    reviewers: findReviewers(context, place.owner, {
+      ...text,
+      reviewers: [...new Set((text.reviewers ?? []).map((name) => name.toLowerCase()))],
+    }),
     milestoneId,
     dueAt: parseInstant(text.due_date),
   };
-}
-
-function findReviewers({ context, owner }: Place, text: PullText): readonly UserRow[] {
-  for (const team of text.team_reviewers ?? []) {
-    const sql = 'SELECT 1 AS one FROM teams WHERE org_id = ? AND lower_name = ?';
-    found(context.db.get(sql, owner.id, team.toLowerCase()), `team does not exist [name: ${team}]`);
-  }
-  const names = new Set((text.reviewers ?? []).map((name) => name.toLowerCase()));
-  return [...names].map((name) => found(userNamed(context.db, name), `user does not exist [name: ${name}]`));
 }
 
 /** The row is there before the first event, and `checking` while they are told, as on the baseline. */
@@ -150,7 +149,9 @@ async function insertPull(place: Place, head: Head, text: PullText, wanted: Want
       seen.changed_files,
       issue.id,
     );
-    guardReviewers(place, wanted.reviewers);
+    const both = findPull(context, place, issue.number);
+    const asking = { ...place, actor: caller };
+    for (const user of wanted.reviewers.people) guardRequest(context, asking, both, user);
     db.transaction(() => {
       announce(place, issue, wanted);
       db.run('UPDATE pulls SET status = ? WHERE issue_id = ?', seen.status, issue.id);
@@ -184,27 +185,15 @@ function insertRow({ context, repository }: Place, head: Head, text: PullText, i
   );
 }
 
-function guardReviewers({ context, repository, owner, caller }: Place, reviewers: readonly UserRow[]): void {
-  for (const user of reviewers) {
-    const isPerson = user.type === 'user' && user.id !== caller.id;
-    if (isPerson && permissionOf(context.db, user, repository, owner) !== 'none') continue;
-    throw new ForgeProblem(422, `${user.name} cannot review this pull request`);
-  }
-}
-
 function announce(place: Place, issue: IssueRow, wanted: Wanted): void {
   const { context, caller } = place;
   const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
-  for (const requestedReviewer of wanted.reviewers) {
-    emitPull(context, { ...place, actor: caller }, issue.id, {
-      type: 'pull_request_review_request',
-      action: 'review_requested',
-      requestedReviewer,
-    });
-  }
+  const both = findPull(context, place, issue.number);
+  const asking = { ...place, actor: caller };
+  for (const user of wanted.reviewers.people) requestReview(context, asking, both, user);
+  for (const team of wanted.reviewers.teams) requestTeamReview(context, asking, both, team);
   announceIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
-  notifyPersons(context, { ...scene, receivers: wanted.reviewers });
   if (wanted.labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
   if (wanted.milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
   changeAssignees(context, scene, wanted.assignees);

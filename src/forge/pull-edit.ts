@@ -19,6 +19,7 @@ import { emitPull } from './pull-events.ts';
 import { inspectPull } from './pull-inspection.ts';
 import { findByBranches, findPull } from './pull-rows.ts';
 import type { Pull } from './resources/pull.ts';
+import { recountOfficial } from './review-state.ts';
 import type { UserRow } from './rows.ts';
 
 /** What a caller wants changed; the contract's body of `pull.edit`. Absent means unchanged. */
@@ -131,6 +132,7 @@ async function planRetarget(
       seen.status,
       pull.id,
     );
+    recountOfficial(context, place, issue.id);
     // The new base where the old one is meant: the baseline's defect, and Forgejo's.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);

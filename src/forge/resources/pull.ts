@@ -4,13 +4,12 @@ import { toInstantOrNull } from '../instants.ts';
 import type { IssueRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
 import { type IssuePlace, issueAddress, toIssues } from './issue.ts';
 import { toRepository } from './repository.ts';
+import { loadReviewSummaries, type ReviewSummary, reviewersOf, reviewTeamsOf } from './reviewers.ts';
 import { loadUsers, toUser } from './user.ts';
 
 type RepositoryShape = ReturnType<typeof toRepository>;
 
-/** Who was asked to review: nobody is `null` in a list. */
-const noReviewers: ReturnType<typeof toUser>[] | null = null;
-const noTeams: never[] | null = null;
+const noTeams: ReturnType<typeof reviewTeamsOf> | null = null;
 
 type Branch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
 
@@ -28,8 +27,8 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
   return {
     ...shape,
     assignees: shape.assignees ?? [],
-    requested_reviewers: [],
-    requested_reviewers_teams: [],
+    requested_reviewers: reviewersOf(context, issue.id),
+    requested_reviewers_teams: reviewTeamsOf(context, issue.id),
     additions,
     deletions,
     changed_files,
@@ -48,9 +47,13 @@ export function toPulls(context: ForgeContext, pulls: readonly Pull[], place: Is
     pulls.flatMap(({ pull }) => (pull.merger_id === null ? [] : [pull.merger_id])),
   );
   const repositoryOf = createRepositoryShapes(context, place);
+  const reviews = loadReviewSummaries(
+    context,
+    pulls.map(({ issue }) => issue.id),
+  );
   return pulls.flatMap(({ issue, pull }, index) => {
     const shape = issues[index];
-    return shape ? [toShape({ context, issue, pull, place, shape, mergers, repositoryOf })] : [];
+    return shape ? [toShape({ context, issue, pull, place, shape, mergers, repositoryOf, reviews })] : [];
   });
 }
 
@@ -62,11 +65,13 @@ function toShape(given: {
   shape: ReturnType<typeof toIssues>[number];
   mergers: ReadonlyMap<number, UserRow>;
   repositoryOf: (id: number | null) => RepositoryShape | null;
+  reviews: ReadonlyMap<number, ReviewSummary>;
 }) {
   const { context, issue, pull, place, shape, repositoryOf } = given;
   const address = issueAddress(context, issue, place);
   const merger = pull.merger_id === null ? undefined : given.mergers.get(pull.merger_id);
   const isDraft = shape.pull_request?.draft === true;
+  const summary = given.reviews.get(issue.id);
   return {
     id: pull.id,
     // Unlike an issue's, the address for people.
@@ -79,12 +84,15 @@ function toShape(given: {
     milestone: shape.milestone,
     assignee: shape.assignee,
     assignees: shape.assignees,
-    requested_reviewers: noReviewers,
+    requested_reviewers: summary?.reviewers ?? null,
+    // A list never tells teams.
     requested_reviewers_teams: noTeams,
     state: shape.state,
     draft: isDraft,
     is_locked: shape.is_locked,
     comments: shape.comments,
+    // Counts reviews, not the comments on lines, and is left out at 0, as on the baseline.
+    ...(summary && summary.count > 0 ? { review_comments: summary.count } : {}),
     html_url: address,
     diff_url: `${address}.diff`,
     patch_url: `${address}.patch`,

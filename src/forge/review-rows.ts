@@ -1,0 +1,77 @@
+import type { Database } from './database.ts';
+import { found } from './errors.ts';
+import type { Bit, Seconds, UserRow } from './rows.ts';
+
+/** A review of a pull request, or the request for one. */
+export type ReviewRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  /** Null where a team was asked. */
+  readonly reviewer_id: number | null;
+  readonly team_id: number | null;
+  readonly type: 'PENDING' | 'COMMENT' | 'APPROVED' | 'REQUEST_CHANGES' | 'REQUEST_REVIEW';
+  readonly body: string;
+  readonly commit_id: string;
+  readonly official: Bit;
+  readonly stale: Bit;
+  readonly dismissed: Bit;
+  /** What the last dismissal said. */
+  readonly dismissal: string;
+  /** Its place in the discussion, counted with the comments; 0 for a request. */
+  readonly comment_id: number;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** A comment on a line; below 0 the line of the old file. */
+export type ReviewCommentRow = {
+  readonly id: number;
+  readonly review_id: number;
+  readonly repo_id: number;
+  readonly poster_id: number;
+  readonly body: string;
+  readonly path: string;
+  readonly line: number;
+  readonly commit_id: string;
+  readonly diff_hunk: string;
+  readonly resolver_id: number | null;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** Returns a review by id, or ends the request with 404. */
+export function readReview(db: Database, id: number): ReviewRow {
+  return found(
+    db.get<ReviewRow>('SELECT * FROM reviews WHERE id = ?', id),
+    `review does not exist [id: ${id}]`,
+  );
+}
+
+/** Tells whether a caller may know of a review: a draft is its author's and the site administrator's. */
+export function mayKnow(review: ReviewRow, caller: UserRow | undefined): boolean {
+  if (review.type !== 'PENDING') return true;
+  return caller !== undefined && (caller.is_admin === 1 || caller.id === review.reviewer_id);
+}
+
+/** Returns the draft that an account has on a pull request. */
+export function findDraft(db: Database, issueId: number, user: UserRow): ReviewRow | undefined {
+  const sql = `SELECT * FROM reviews WHERE issue_id = ? AND reviewer_id = ? AND type = 'PENDING' ORDER BY id LIMIT 1`;
+  return db.get<ReviewRow>(sql, issueId, user.id);
+}
+
+/** Returns what an account last said or was asked on a pull request; plain comments do not count. */
+export function lastOpinion(db: Database, issueId: number, userId: number): ReviewRow | undefined {
+  const sql = `SELECT * FROM reviews WHERE issue_id = ? AND reviewer_id = ?
+    AND type IN ('APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW') ORDER BY id DESC LIMIT 1`;
+  return db.get<ReviewRow>(sql, issueId, userId);
+}
+
+/** Takes the next id of the comments: reviews and their comments are counted with the comments of issues. */
+export function takeCommentId(db: Database): number {
+  db.run(
+    `INSERT INTO sqlite_sequence (name, seq) SELECT 'comments', 0
+     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'comments')`,
+  );
+  const sql = `UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'comments' RETURNING seq`;
+  return found(db.get<{ seq: number }>(sql)).seq;
+}
