@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+describe.each(contractForges)('runners on $name', ({ start }) => {
+  let forge: ContractForge;
+  let owner: Account;
+  let member: Account;
+  let organization: string;
+  let repository: string;
+  beforeAll(async () => {
+    forge = await start();
+    [owner, member] = await Promise.all([forge.makeUser(), forge.makeUser()]);
+    organization = await forge.makeOrganization(owner);
+    repository = await forge.makeRepository(owner, { in: organization });
+    await forge.share(repository, owner, { with: member, permission: 'admin' });
+  });
+  afterAll(() => forge.close());
+
+  /** Each level: who has it, and who has not although they are close. */
+  const levels = (): readonly (readonly [string, Account | string, Account | undefined])[] => [
+    [`/orgs/${organization}`, owner, member],
+    [`/repos/${repository}`, owner, member],
+    ['/user', member, undefined],
+    ['/admin', forge.adminToken, owner],
+  ];
+
+  it('are a list with its length in the body, on every level', async () => {
+    for (const [path, as] of levels()) {
+      const answer = await forge.ask('GET', `${path}/actions/runners?limit=1&page=1&disabled=false`, { as });
+
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(Object.keys(answer.json).sort()).toEqual(['runners', 'total_count']);
+      expect(answer.headers.get('x-total-count')).toBeNull();
+    }
+  });
+
+  it('are for the owner of their level alone', async () => {
+    const calls = [
+      ['GET', '/actions/runners', undefined],
+      ['GET', '/actions/runners/1', undefined],
+      ['PATCH', '/actions/runners/1', { disabled: true }],
+      ['DELETE', '/actions/runners/1', undefined],
+      ['POST', '/actions/runners/registration-token', {}],
+    ] as const;
+    for (const [path, , stranger] of levels()) {
+      for (const [method, rest, body] of calls) {
+        const anonymous = await forge.ask(method, `${path}${rest}`, { body });
+        expect([method, path, rest, anonymous.status]).toEqual([method, path, rest, 401]);
+        if (!stranger) continue;
+        const close = await forge.ask(method, `${path}${rest}`, { as: stranger, body });
+        expect([method, path, rest, close.status]).toEqual([method, path, rest, 403]);
+      }
+    }
+  });
+
+  it('are 404 where they are unknown', async () => {
+    for (const [path, as] of levels()) {
+      const at = `${path}/actions/runners/987654321`;
+      const statuses = [
+        await forge.ask('GET', at, { as }),
+        await forge.ask('PATCH', at, { as, body: { disabled: true } }),
+        await forge.ask('DELETE', at, { as }),
+        await forge.ask('GET', `${path}/actions/runners/first`, { as }),
+      ].map(({ status }) => status);
+      expect([path, ...statuses]).toEqual([path, 404, 404, 404, 404]);
+    }
+  });
+
+  it('register with a token that stays the same, another on each level', async () => {
+    const tokens: string[] = [];
+    for (const [path, as] of levels()) {
+      const ask = () => forge.ask('POST', `${path}/actions/runners/registration-token`, { as, body: {} });
+      const [first, second] = [await ask(), await ask()];
+      expect([path, first.status, first.json]).toEqual([path, 200, second.json]);
+      tokens.push(first.json.token);
+    }
+    expect(new Set(tokens).size).toBe(tokens.length);
+  });
+});
