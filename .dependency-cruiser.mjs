@@ -1,7 +1,7 @@
 /**
  * The floors of the house: a file imports from lower floors and its own folder, never upward, never in a circle.
  * 0 errors, log, glob, package, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine, sources · 5 store ·
- * 6 receiver, sweeps, dashboard, worker · 7 server, cli, ci, config, operator-file, account, handle-delivery, commands, demo
+ * 6 receiver, sweeps, dashboard, worker · 7 server, cli, ci, config, operator-file, named-secrets, account, handle-delivery, commands, demo
  */
 const floors = [
   ['errors', 'log', 'glob', 'package', 'contract'],
@@ -11,7 +11,18 @@ const floors = [
   ['engine', 'sources'],
   ['store'],
   ['receiver', 'sweeps', 'dashboard', 'worker'],
-  ['server', 'cli', 'ci', 'config', 'operator-file', 'account', 'handle-delivery', 'commands', 'demo'],
+  [
+    'server',
+    'cli',
+    'ci',
+    'config',
+    'operator-file',
+    'named-secrets',
+    'account',
+    'handle-delivery',
+    'commands',
+    'demo',
+  ],
 ];
 const pattern = (names) => `^src/(${names.join('|')})(/|\\.ts$)`;
 

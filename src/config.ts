@@ -5,6 +5,7 @@ import { type Credentials, secretsOf } from './client/credentials.ts';
 import { type Budgets, budgets } from './engine/budgets.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
+import { isSecretVariable, readNamedSecrets } from './named-secrets.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file.ts';
 import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
 import type { OrganizationSource } from './sources/organization.ts';
@@ -46,6 +47,12 @@ export const settingsTable: readonly Setting[] = [
     name: 'REEVE_CONFIG',
     meaning: 'The operator file: scoped secrets, grants, served repositories, organizations, limits.',
   },
+  {
+    name: 'REEVE_SECRET_NAME',
+    meaning:
+      'Value of the secret NAME that rules of the operator name as { secret: NAME }; any number of them.',
+    secret: true,
+  },
   { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
   { name: 'PORT', meaning: 'Port to listen on; 0 takes a free one.', default: '8080' },
   { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 takes a free one.', default: '3000' },
@@ -68,6 +75,8 @@ export type Settings = {
   /** Check the rule files of pull requests that touch them. */
   readonly preview: boolean;
   readonly reportProblems: ReportProblems;
+  /** Values that rules of the operator may name. */
+  readonly namedSecrets: ReadonlyMap<string, string>;
   readonly host: string;
   readonly port: number;
   readonly forgePort: number;
@@ -101,6 +110,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
     ...readPowers(operator.file),
+    namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', 8080, read, problems),
     forgePort: readPort('FORGE_PORT', 3000, read, problems),
@@ -153,7 +163,7 @@ function createReader(environment: Environment, problems: string[]): Read {
     settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
   );
   for (const name of Object.keys(environment)) {
-    if (ours.test(name) && !known.has(name))
+    if (ours.test(name) && !known.has(name) && !isSecretVariable(name))
       problems.push(`${name} is no setting of Reeve; known are ${[...known].join(', ')}`);
   }
   return (name) => {
@@ -257,5 +267,6 @@ export function secretValues(settings: Settings): readonly string[] {
   return [
     ...(forge ? secretsOf(forge.credentials) : []),
     ...secrets.flatMap((entry) => [...entry.authorization, ...entry.hmac]),
+    ...settings.namedSecrets.values(),
   ];
 }

@@ -6,6 +6,7 @@ import { budgets } from './engine/budgets.ts';
 import { messageOf } from './errors.ts';
 import { facts } from './facts/facts.ts';
 import { createScope } from './glob.ts';
+import { NamedSecretsForm } from './named-secrets.ts';
 import { nearest } from './rules/nearest.ts';
 
 const values = z
@@ -118,6 +119,7 @@ export const OperatorFile = z.strictObject({
     .describe(
       'How a repository is told that its rule file cannot be used: the status reeve/rules on its default branch, one issue, or not at all. Default status.',
     ),
+  'named-secrets': NamedSecretsForm.optional(),
   'allow-admin': z
     .boolean()
     .optional()
