@@ -54,14 +54,9 @@ export function createPreview(options: {
       ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
     );
     if (!(await touchesRules(client, where, index, shared !== undefined))) return;
-    const own = await readFileAt(client, at, { at, commit: sha, archived: false }, powers.ofRepository(at));
+    const own = await readFileAt(client, at, { at, commit: sha, ref: sha }, powers.ofRepository(at));
     const ofOrganization = shared
-      ? await readFilesAt(
-          client,
-          shared,
-          { at, commit: sha, archived: false },
-          powers.ofOrganization(shared.name),
-        )
+      ? await readFilesAt(client, shared, { at, commit: sha, ref: sha }, powers.ofOrganization(shared.name))
       : [];
     const files = [own, ...ofOrganization];
     const problems = files.flatMap((file) => file.problems);
@@ -74,7 +69,7 @@ export function createPreview(options: {
 
   const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
     const actions = powers.ofRepository(at).filter((name) => findAction(name));
-    const modest = await readFileAt(client, at, { at, commit, archived: false }, actions);
+    const modest = await readFileAt(client, at, { at, commit, ref: commit }, actions);
     if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
     const rules = createRuleSet(own.rules);
     const account = await options.account();

@@ -3,7 +3,7 @@ import { ReeveError } from '../errors.ts';
 import { isRuleFileName } from '../rules/load.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule, Pattern } from '../rules/rule.ts';
-import { type Head, loadEntry, readEntry, readHead } from './plain-file.ts';
+import { type Head, loadEntry, readEntry, readSteadily } from './plain-file.ts';
 import type { RepositoryRules } from './repository-file.ts';
 
 /** An organization that the operator lets have rules of its own. */
@@ -46,36 +46,43 @@ export async function readOrganizationRules(
   options: { pins: Pins; grants: readonly string[] },
 ): Promise<OrganizationReading> {
   const [owner = '', name = ''] = source.rules.split('/');
-  const head = await findHead(client, { owner, name });
-  if (head === undefined) {
+  try {
+    const { head, value } = await readSteadily(client, { owner, name }, async (found) => {
+      const pinned = await pinnedId(source, found.at.id, options.pins);
+      if (pinned !== found.at.id)
+        return { value: [refusal(source, found, takenOver(source, found, pinned))], decides: false };
+      if (found.commit === '') return { value: [], decides: false };
+      const files = await readFilesAt(client, source, { ...found, ref: undefined }, options.grants);
+      return { value: files, decides: files.length > 0 };
+    });
+    return { head, files: value };
+  } catch (error) {
+    // A rules repository that is gone stops the organization's rules, not the deliveries of its repositories.
+    const isAway =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
+    if (!isAway) throw error;
     const problem = `${source.rules} cannot be seen: it is gone, or the account may not read it`;
     return { files: [{ rules: [], source: source.rules, commit: '', problems: [problem] }] };
   }
-  const refuse = (problem: string): OrganizationReading => ({
-    head,
-    files: [{ rules: [], source: source.rules, commit: head.commit, problems: [problem] }],
-  });
-  const pinned = await pinnedId(source, head.at.id, options.pins);
-  if (pinned !== head.at.id) {
-    return refuse(
-      `${source.rules} is another repository now (id ${head.at.id}, rules were read from ${pinned}); if that is wanted, say id: ${head.at.id} beside it in the operator file`,
-    );
-  }
-  if (head.commit === '') return { head, files: [] };
-  return { head, files: await readFilesAt(client, source, head, options.grants) };
 }
 
-/** Reads the rule files of an organization at a commit of its rules repository. */
+function takenOver(source: OrganizationSource, { at }: Head, pinned: number): string {
+  return `${source.rules} is another repository now (id ${at.id}, rules were read from ${pinned}); if that is wanted, say id: ${at.id} beside it in the operator file`;
+}
+
+function refusal(source: OrganizationSource, head: Pick<Head, 'commit'>, problem: string): RepositoryRules {
+  return { rules: [], source: source.rules, commit: head.commit, problems: [problem] };
+}
+
+/** Reads the rule files of an organization at `ref` of its rules repository, its default branch where that is undefined. */
 export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
-  head: Head,
+  head: Pick<Head, 'at' | 'commit'> & { readonly ref: string | undefined },
   grants: readonly string[],
 ): Promise<readonly RepositoryRules[]> {
-  const refuse = (problem: string): readonly RepositoryRules[] => [
-    { rules: [], source: source.rules, commit: head.commit, problems: [problem] },
-  ];
-  const entries = await readEntry(client, head.at, folder, head.commit);
+  const refuse = (problem: string): readonly RepositoryRules[] => [refusal(source, head, problem)];
+  const entries = await readEntry(client, head, folder);
   if (entries === undefined) return [];
   if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is no folder`);
   const named = entries.filter(({ name: file }) => isRuleFileName(file));
@@ -85,7 +92,7 @@ export async function readFilesAt(
   return Promise.all(
     named.map(async ({ path }): Promise<RepositoryRules> => {
       const place = `${source.rules}/${path}`;
-      const entry = await readEntry(client, head.at, path, head.commit);
+      const entry = await readEntry(client, head, path);
       const loaded = loadEntry(entry ?? [], {
         source: place,
         commit: head.commit,
@@ -100,18 +107,6 @@ export async function readFilesAt(
       return { rules, source: place, commit: head.commit, problems: loaded.problems.map(formatProblem) };
     }),
   );
-}
-
-/** A rules repository that is gone stops the organization's rules, not the deliveries of its repositories. */
-async function findHead(client: Client, at: { owner: string; name: string }): Promise<Head | undefined> {
-  try {
-    return await readHead(client, at);
-  } catch (error) {
-    const isAway =
-      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
-    if (isAway) return undefined;
-    throw error;
-  }
 }
 
 async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {

@@ -17,11 +17,8 @@ export type Head = {
   readonly archived: boolean;
 };
 
-/**
- * Returns the head of a repository's default branch, by its commit: a tag or branch of the same name, or a push in
- * between, cannot swap a file that is then read by that commit.
- */
-export async function readHead(client: Client, given: { owner: string; name: string }): Promise<Head> {
+/** Returns where the head of a repository's default branch stands. */
+async function readHead(client: Client, given: { owner: string; name: string }): Promise<Head> {
   const params = { owner: given.owner, repo: given.name };
   const live = await client.call(operations.getRepository, { params });
   const at = { id: live.id, owner: live.owner.login, name: live.name };
@@ -39,17 +36,47 @@ export async function readHead(client: Client, given: { owner: string; name: str
   }
 }
 
-/** Returns what stands at a path of a commit, a folder's entries among it; undefined where nothing does. */
+/** Where a file is read: the default branch as it is now, or one commit. */
+export type Place = { readonly at: RepositoryRef; readonly ref: string | undefined };
+
+/** How often a branch may move under the reading before it is left for later. */
+const maxMoves = 3;
+
+/**
+ * Reads from the default branch and returns what was read with the commit it stood at: the branch must be found at the
+ * same commit before and after. It is never named in between. A forge that is asked for a commit looks for a branch and
+ * a tag of that name first, and whoever may push some branch could call it so.
+ * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`.
+ */
+export async function readSteadily<T>(
+  client: Client,
+  given: { owner: string; name: string },
+  read: (head: Head) => Promise<{ readonly value: T; readonly decides: boolean }>,
+): Promise<{ readonly head: Head; readonly value: T }> {
+  for (let moves = 0; ; moves += 1) {
+    const head = await readHead(client, given);
+    const { value, decides } = await read(head);
+    // Where nothing was found nothing is decided, and looking again would tell nothing.
+    if (!decides) return { head, value };
+    const after = await readHead(client, head.at);
+    if (after.commit === head.commit && after.at.id === head.at.id) return { head, value };
+    if (moves === maxMoves) {
+      const where = `${head.at.owner}/${head.at.name}`;
+      throw new ReeveError('forge-unavailable', `the default branch of ${where} moves while it is read`);
+    }
+  }
+}
+
+/** Returns what stands at a path, a folder's entries among it; undefined where nothing does. */
 export async function readEntry(
   client: Client,
-  at: { owner: string; name: string },
+  { at, ref }: Place,
   path: string,
-  commit: string,
 ): Promise<ContentsEntry | readonly ContentsEntry[] | undefined> {
   try {
     return await client.call(operations.getContents, {
       params: { owner: at.owner, repo: at.name, filepath: path },
-      query: { ref: commit },
+      ...(ref === undefined ? {} : { query: { ref } }),
     });
   } catch (error) {
     if (isAbsent(error)) return undefined;

@@ -3,7 +3,7 @@ import type { RepositoryRef } from '../contract/subject.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { repositoryPaths } from './paths.ts';
-import { type Head, loadEntry, readEntry, readHead } from './plain-file.ts';
+import { type Head, loadEntry, readEntry, readSteadily } from './plain-file.ts';
 
 /** The rules of one file of a forge, or why it has none. `commit` is the head of the default branch it was read at. */
 export type RepositoryRules = {
@@ -27,15 +27,21 @@ export async function readRepositoryRules(
   at: RepositoryRef,
   grants: readonly string[] = [],
 ): Promise<RepositoryReading> {
-  const head = await readHead(client, at);
-  return { head, file: await readFileAt(client, at, head, grants) };
+  const { head, value } = await readSteadily(client, at, async (found) => {
+    const file = await readFileAt(client, at, { ...found, ref: undefined }, grants);
+    return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
+  });
+  return { head, file: value };
 }
 
-/** Reads the rule file of a repository at a commit. `wanted` is refused where another repository stands there. */
+/**
+ * Reads the rule file of a repository at `ref`, its default branch where that is undefined; `commit` is what is told of it.
+ * `wanted` is refused where another repository stands there.
+ */
 export async function readFileAt(
   client: Client,
   wanted: RepositoryRef,
-  { at, commit }: Head,
+  { at, commit, ref }: Pick<Head, 'at' | 'commit'> & { readonly ref: string | undefined },
   grants: readonly string[],
 ): Promise<RepositoryRules> {
   if (at.id !== wanted.id) {
@@ -46,7 +52,7 @@ export async function readFileAt(
   if (commit === '') return none;
   const found = (
     await Promise.all(
-      repositoryPaths.map(async (path) => ({ path, entry: await readEntry(client, at, path, commit) })),
+      repositoryPaths.map(async (path) => ({ path, entry: await readEntry(client, { at, ref }, path) })),
     )
   ).filter(({ entry }) => entry !== undefined);
   const [first] = found;

@@ -7,7 +7,7 @@ import type { PullRequest } from '../../src/contract/pulls.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { silentLog } from '../../src/log.ts';
-import { type Server, startServer } from '../../src/server.ts';
+import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
 export const at = { owner: 'acme', repo: 'demo' } as const;
@@ -42,7 +42,9 @@ export type Stage = {
 };
 
 /** Sets the stage: organization acme, repository demo with labels and rules, a hook that points to the bot. */
-export async function setStage(options: { rules?: string; labels?: readonly string[] } = {}): Promise<Stage> {
+export async function setStage(
+  options: { rules?: string; labels?: readonly string[]; server?: Partial<ServerOptions> } = {},
+): Promise<Stage> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-stage-'));
   const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge') });
   const url = await forge.listen({ port: 0 });
@@ -89,6 +91,7 @@ export async function setStage(options: { rules?: string; labels?: readonly stri
       port,
       log: silentLog,
       backoff: { firstMs: 200 },
+      ...options.server,
       onRun: (run) => {
         runs.push(run);
         for (const listener of listeners) listener();
