@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
+import { createNamedSecrets } from './actions/secrets.ts';
+import { findCapabilities } from './client/capabilities.ts';
 import { createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { Event } from './contract/events.ts';
@@ -12,13 +14,14 @@ import { messageOf, ReeveError } from './errors.ts';
 import { createFactMemory } from './facts/ask.ts';
 import { createDeliveryHandler } from './handle-delivery.ts';
 import type { Log } from './log.ts';
+import { loadFingerprintKey } from './named-secrets.ts';
 import { createPreview } from './preview.ts';
 import { maxConnections, serverOptions } from './receiver/limits.ts';
 import { receiver } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { readRevertJob, revertKind, revertStored } from './revert-job.ts';
 import { findRuleFiles } from './sources/folder.ts';
-import { type OrganizationSource, organizationsOf } from './sources/organization.ts';
+import type { OrganizationSource } from './sources/organization.ts';
 import type { Grant } from './sources/powers.ts';
 import { createReporter, type ReportProblems } from './sources/report.ts';
 import { createRuleSource, type RuleSource } from './sources/rules-for.ts';
@@ -54,6 +57,8 @@ export type ServerOptions = {
   readonly preview?: boolean;
   /** How repositories are told of rule files that cannot be used; default: by status. */
   readonly reportProblems?: ReportProblems;
+  /** Values that rules of the operator may name; default: none. */
+  readonly namedSecrets?: ReadonlyMap<string, string>;
   readonly host: string;
   readonly port: number;
   readonly log: Log;
@@ -61,6 +66,8 @@ export type ServerOptions = {
   readonly backoff?: BackoffOptions;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
+  /** Does jobs and nothing else: no door is open, and no clock is looked at. Default: no. */
+  readonly jobsOnly?: boolean;
   /** Told of every run over an item of a sweep. */
   readonly onSweepRun?: (run: Run) => void;
 };
@@ -105,7 +112,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const memory = createFactMemory(nowMs);
     const readRuns: ReadRuns = (repositoryId, before) =>
       store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
-    const settings = { ledger: createLedger({ now: clock.now, readRuns }), ...(budgets ? { budgets } : {}) };
+    const settings = {
+      ledger: createLedger({ now: clock.now, readRuns }),
+      ...(budgets ? { budgets } : {}),
+      secrets: createNamedSecrets(options.namedSecrets ?? new Map(), await loadFingerprintKey(options.data)),
+      capabilities: remembering(() => findCapabilities(client)),
+    };
     const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
     const handle = createDeliveryHandler({
       client,
@@ -119,15 +131,31 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(options.preview ? { preview: createPreview(looks) } : {}),
       ...(onRun ? { onRun } : {}),
     });
-    const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload) => {
-      if (job.eventType !== revertKind)
-        throw new ReeveError('internal', `nobody handles jobs of kind ${job.eventType}`);
+    const seen = createSeen(store, nowMs);
+    const sweeps = createSweeps({
+      ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen },
+      served: { login: whoAmI, listed: options.repositories },
+      actionMemory: createStoredMemory(store),
+      rules,
+      handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
+      onEnqueued: () => worker.wake(),
+      ...(options.onSweepRun ? { onRun: options.onSweepRun } : {}),
+    });
+    const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
+      if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
       return [await revertStored(readRevertJob(payload), { store, client, mode: 'enforce', clock, nowMs })];
     };
-    const worker = createWorker({ store, handle, handleJob, log, clock, ...(backoff ? { backoff } : {}) });
+    const noting: typeof handle = async (delivery, event) => {
+      const runs = await handle(delivery, event);
+      await seen.note(event);
+      return runs;
+    };
+    const parts = { store, handle: noting, handleJob, log, clock };
+    const worker = createWorker({ ...parts, ...(backoff ? { backoff } : {}) });
     const app = createApp(options, store, () => worker.wake());
-    const url = await listen(app, options);
+    const url = options.jobsOnly ? '' : await listen(app, options);
     worker.start();
+    if (!options.jobsOnly) await sweeps.start();
     log.info({ url, data: options.data }, 'listening');
     return {
       url,

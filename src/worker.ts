@@ -14,6 +14,10 @@ import { eventOf, routingOf } from './worker/routing.ts';
 export type Lease = {
   /** Aborted when the attempt is over before the handler is: what it does after that is not recorded. */
   readonly signal: AbortSignal;
+  /** Aborted when the process is asked to stop: long work ends at its next step by throwing what `giveBack` returns. */
+  readonly stopping: AbortSignal;
+  /** Returns what to throw so that the work returns to its place as if it had not been begun, with its checkpoint. */
+  giveBack(reason: string): Error;
   /** Records a job's part and where to go on after a crash, together. Also shows that the work does not hang. */
   advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;
 };
@@ -82,6 +86,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const backoff = createBackoff(options.backoff);
   const breaker = createBreaker(options.breaker);
   const tasks = new Set<Task>();
+  const stopping = new AbortController();
   let isStarted = false;
   let isStopping = false;
   let isAwake = false;
@@ -181,6 +186,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const handle = async (claim: Claim, signal: AbortSignal, heart: Heart): Promise<readonly Run[]> => {
     const lease: Lease = {
       signal,
+      stopping: stopping.signal,
+      giveBack: (reason) => new Cut('released', reason),
       async advance(part) {
         heart.progress();
         await store.advance(claim, part);
@@ -260,6 +267,7 @@ export function createWorker(options: WorkerOptions): Worker {
     idle,
     async stop({ graceMs = 8_000 } = {}) {
       isStopping = true;
+      stopping.abort();
       callOffPoll();
       await ticking;
       const finished = new AbortController();

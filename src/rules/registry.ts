@@ -1,5 +1,6 @@
 import { actions } from '../actions/actions.ts';
 import { payloadShapes } from '../contract/payloads.ts';
+import { RunnerItem } from '../contract/runner-item.ts';
 import { User } from '../contract/users.ts';
 import { facts } from '../facts/facts.ts';
 import type { RuleRegistry } from './rule.ts';
@@ -9,5 +10,5 @@ export const registry: RuleRegistry = {
   facts,
   actions,
   payloads: payloadShapes,
-  variables: { sender: User },
+  variables: { sender: User, runner: RunnerItem },
 };

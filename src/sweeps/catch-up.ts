@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Client } from '../client/client.ts';
+import { type Event, laneOf, parseEvent } from '../contract/events.ts';
+import { operations } from '../contract/operations.ts';
+import type { Repository } from '../contract/repositories.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import { differencesOf, type Live, type LiveItem, type Missed } from './difference.ts';
+import type { JobHandler } from './jobs.ts';
+import { type ServedBy, servedRepositories } from './repositories.ts';
+import { type Seen, type SeenItem, type SeenRepository, seenItemOf } from './seen.ts';
+
+/** What an event that was found by reading is stored as. */
+export type CaughtUpPayload = {
+  readonly eventType: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+};
+
+const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });
+
+/** Returns the event of a job that catching up has stored. */
+export function caughtUpEvent(payload: unknown): Event {
+  const { eventType, payload: whole } = CaughtUp.parse(payload);
+  return parseEvent(eventType, whole);
+}
+
+export type CatchUpOptions = {
+  readonly client: Client;
+  readonly served: ServedBy;
+  readonly seen: Seen;
+  readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall'>;
+  readonly clock: { now(): Date };
+  readonly log: Log;
+  /** Told that a job was stored. */
+  readonly onEnqueued: () => void;
+  /** Requests of one pass; repositories beyond it come first in the next. Default 20,000. */
+  readonly maxCatchUpRequests?: number;
+};
+
+const restKey = 'catch-up rest';
+const standardRequests = 20_000;
+
+/** A served repository as catching up needs it: few words of each, for there may be many. */
+type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
+  readonly login: string;
+  readonly updatedMs: number;
+};
+
+/**
+ * Creates the handler that finds what was missed: each served repository is asked for what changed since it was last
+ * seen, most recently updated first, and each difference becomes a job like the delivery that never came. What is seen
+ * for the first time is a baseline and makes no events. One repository that fails is left for the next pass.
+ */
+export function createCatchUp(options: CatchUpOptions): JobHandler {
+  const { store, seen, log } = options;
+  return async (_job, _payload, lease) => {
+    const client = options.client.counted();
+    const budget = options.maxCatchUpRequests ?? standardRequests;
+    await seen.save();
+    const waiting = await inOrder(await candidates(client, options.served), store);
+    const rest: number[] = [];
+    let [missed, failed] = [0, 0];
+    for (const candidate of waiting) {
+      if (lease.signal.aborted) throw lease.signal.reason;
+      if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
+      if (client.requests >= budget) {
+        rest.push(candidate.id);
+        continue;
+      }
+      try {
+        missed += await catchUpWith(candidate, client, options);
+      } catch (error) {
+        if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
+        failed += 1;
+        log.warn(
+          { repository: candidate.full_name, error: messageOf(error) },
+          'could not catch up with a repository',
+        );
+      }
+      await lease.advance({ runs: [], checkpoint: null });
+    }
+    await store.remember(restKey, rest.length === 0 ? undefined : rest);
+    const repositories = waiting.length - rest.length;
+    log.info({ repositories, missed, failed, left: rest.length, requests: client.requests }, 'caught up');
+    return [];
+  };
+}
+
+async function candidates(client: Client, served: ServedBy): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for await (const { repositories } of servedRepositories(client, served)) {
+    for (const { id, name, full_name, owner, updated_at } of repositories) {
+      found.push({ id, name, full_name, login: owner.login, updatedMs: Date.parse(updated_at ?? '') || 0 });
+    }
+  }
+  return found;
+}
+
+/** What the pass before had no requests left for comes first, then the most recently updated. */
+async function inOrder(
+  found: readonly Candidate[],
+  store: Pick<Store, 'recall'>,
+): Promise<readonly Candidate[]> {
+  const rest = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
+  return found.toSorted(
+    (a, b) => Number(rest.has(b.id)) - Number(rest.has(a.id)) || b.updatedMs - a.updatedMs,
+  );
+}
+
+/** Returns how many events were found. */
+async function catchUpWith(candidate: Candidate, client: Client, options: CatchUpOptions): Promise<number> {
+  const { seen, store, clock } = options;
+  const before = await seen.read(candidate.id);
+  const live = await readLive(candidate, client, before);
+  const missed = before === undefined ? [] : differencesOf(before, live);
+  for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
+  if (missed.length > 0) options.onEnqueued();
+  // Deliveries that were settled meanwhile have been noted: what they say stays.
+  const known = (await seen.read(candidate.id)) ?? before;
+  await seen.write(candidate.id, advance(known, live, clock.now()));
+  return missed.length;
+}
+
+async function readLive(
+  { login, name }: Candidate,
+  client: Client,
+  before: SeenRepository | undefined,
+): Promise<Live> {
+  const params = { owner: login, repo: name };
+  const refs: Record<string, string> = {};
+  for await (const branch of client.items(operations.listBranches, { params })) {
+    if (branch.commit?.id) refs[branch.name] = branch.commit.id;
+  }
+  const items = new Map<number, LiveItem>();
+  const add = (kind: SeenItem['kind'], number: number, value: object): void => {
+    items.set(number, { kind, number, value: value as Readonly<Record<string, unknown>> });
+  };
+  for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
+    add('pull_request', pull.number, pull);
+  }
+  // Issues of the first sight are the open ones; later, whatever changed, and the pull requests that are open no more.
+  const query = before === undefined ? { state: 'open', type: 'issues' } : { state: 'all', since: before.at };
+  for await (const issue of client.items(operations.listIssues, { params, query })) {
+    if (!issue.pull_request) add('issue', issue.number, issue);
+    else if (!items.has(issue.number) && isNews(issue, before)) {
+      const index = issue.number;
+      add('pull_request', index, await client.call(operations.getPull, { params: { ...params, index } }));
+    }
+  }
+  return { refs, items: [...items.values()] };
+}
+
+/** The bound of a listing includes its instant, so that what is known comes again. */
+function isNews(
+  { number, updated_at }: { number: number; updated_at?: string | null | undefined },
+  before: SeenRepository | undefined,
+): boolean {
+  const known = before?.items[number];
+  return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
+}
+
+async function enqueue(
+  { eventType, payload, key }: Missed,
+  { id, name, full_name, login }: Candidate,
+  { store, now }: { store: Pick<Store, 'enqueue'>; now: Date },
+): Promise<void> {
+  const repository = { id, name, full_name, owner: { login } };
+  const whole = { ...payload, repository, sender: null, caught_up: true };
+  const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
+  await store.enqueue({
+    door: 'cron',
+    uuid: `caught-up#${id}#${digest}`,
+    kind: 'caught-up',
+    lane: laneOf(parseEvent(eventType, whole)),
+    receivedAt: now,
+    payload: { eventType, payload: whole } satisfies CaughtUpPayload,
+  });
+}
+
+function advance(known: SeenRepository | undefined, { refs, items }: Live, now: Date): SeenRepository {
+  const after: Record<string, SeenItem> = { ...known?.items };
+  let at = known?.at;
+  for (const { kind, number, value } of items) {
+    const item = seenItemOf(value, kind);
+    if (item === undefined) continue;
+    after[number] = item;
+    if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
+  }
+  return { at: at ?? now.toISOString(), items: after, refs };
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Subject } from '../contract/subject.ts';
+import type { Run } from '../engine/record.ts';
+import { ReeveError } from '../errors.ts';
+import { createScope } from '../glob.ts';
+import { isInScope } from '../rules/match.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import type { DeliveryWithBody } from '../store/store.ts';
+import {
+  runSweep,
+  type SweepCheckpoint,
+  type SweepLease,
+  type SweepOrder,
+  type SweepParts,
+} from './sweep.ts';
+
+/** Kinds of jobs of our own. `caught-up` is an event that was found by reading. */
+export const jobKinds = ['sweep', 'catch-up', 'caught-up', 'chore'] as const;
+export type JobKind = (typeof jobKinds)[number];
+
+/** What a sweep's job says. */
+export const SweepPayload = z.object({
+  /** Id of the rule. */
+  rule: z.string(),
+  slot: z.string(),
+  /** Patterns of a person on the command line, beside the rule's own `in`. */
+  in: z.array(z.string()).optional(),
+});
+
+/** Does one kind of job. The runs it returns are appended as the job is settled. */
+export type JobHandler = (
+  job: DeliveryWithBody,
+  payload: unknown,
+  lease: SweepLease,
+) => Promise<readonly Run[]>;
+
+/** Creates the handler of all jobs: a table from kind to handler. */
+export function createJobHandler(handlers: Readonly<Record<JobKind, JobHandler>>): JobHandler {
+  return async (job, payload, lease) => {
+    const kind = jobKinds.find((one) => one === job.eventType);
+    if (kind === undefined) throw new ReeveError('internal', `nobody handles jobs of kind ${job.eventType}`);
+    return handlers[kind](job, payload, lease);
+  };
+}
+
+/** Creates the handler of sweeps. A rule that is no longer there has nothing left to do. */
+export function createSweepHandler(
+  parts: SweepParts,
+  find: (id: string) => Promise<LoadedRule | undefined>,
+): JobHandler {
+  return async (job, payload, lease) => {
+    const asked = SweepPayload.parse(payload);
+    const rule = await find(asked.rule);
+    if (rule === undefined) {
+      parts.log.info({ rule: asked.rule, slot: asked.slot }, 'a sweep has nothing to do: its rule is gone');
+      return [];
+    }
+    const named = asked.in === undefined ? () => true : createScope(asked.in);
+    // The path of a repository's rule file begins with its full name.
+    const only = rule.level === 'repository' ? { only: [rule.source.split('/').slice(0, 2).join('/')] } : {};
+    const order: SweepOrder = {
+      rule,
+      slot: asked.slot,
+      job: job.id,
+      door: job.door === 'cli' ? 'cli' : 'cron',
+      isInScope: (subject) => isInScope(rule, subject) && isAtHome(rule, subject) && named(nameOf(subject)),
+      // The border to the store: a checkpoint of this job was written by the sweep alone.
+      ...(job.checkpoint === null || job.checkpoint === undefined
+        ? {}
+        : { checkpoint: job.checkpoint as SweepCheckpoint }),
+    };
+    await runSweep({ ...parts, served: { ...parts.served, ...only } }, order, lease);
+    return [];
+  };
+}
+
+/** Rules of a repository or organization walk over what is theirs, and nothing else. */
+function isAtHome({ level, home }: LoadedRule, { repository, organization }: Subject): boolean {
+  if (level === 'operator') return true;
+  if (home === undefined) return false;
+  if ('repositoryId' in home) return repository?.id === home.repositoryId;
+  return (repository?.owner ?? organization ?? '').toLowerCase() === home.organization.toLowerCase();
+}
+
+function nameOf({ repository, organization }: Subject): string {
+  return repository ? `${repository.owner}/${repository.name}` : (organization ?? '*');
+}

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import type { Client } from '../client/client.ts';
+import type { Operation } from '../contract/operation.ts';
+import { operations } from '../contract/operations.ts';
+import type { Subject } from '../contract/subject.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import { type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
+import { flapsWithinMs, type RunnerRecord, type SeenRunner } from './runner-memory.ts';
+import type { Target, TargetPage, Walk } from './target.ts';
+
+/** Whose runners these are. `owner` is an organization, a repository's full name, an account, or empty. */
+type Level = { readonly level: string; readonly owner: string };
+
+type Place = RepositoryPlace | { readonly stage: 'repositories' };
+
+/**
+ * Yields the runners of the account's organizations, of the account, of the instance where the account is its
+ * administrator, and of served repositories that the account administers. A level that may not be asked is passed over.
+ * A runner that has gone from a complete listing is yielded once more to each rule, as `gone`.
+ */
+export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> {
+  const { client } = walk;
+  const known = new Set<number>();
+  if (walk.from === undefined) {
+    for await (const { name } of client.items(operations.listOwnOrganizations, {})) {
+      const subject: Subject = { kind: 'runner', organization: name };
+      if (!walk.isInScope(subject)) continue;
+      yield* ofLevel({ level: 'organization', owner: name }, operations.listOrganizationRunners, {
+        walk,
+        subject,
+        known,
+        params: { org: name },
+      });
+    }
+    const owner = await walk.served.login();
+    const subject: Subject = { kind: 'runner' };
+    if (walk.isInScope(subject)) {
+      yield* ofLevel({ level: 'user', owner }, operations.listOwnRunners, {
+        walk,
+        subject,
+        known,
+        params: {},
+      });
+    }
+  }
+  yield* ofRepositories(walk, known);
+  const subject: Subject = { kind: 'runner' };
+  if (walk.isInScope(subject)) {
+    for (const id of await knownElsewhere(walk)) known.add(id);
+    const options = { walk, subject, known, params: {} };
+    yield* ofLevel({ level: 'instance', owner: '' }, operations.listSiteRunners, options);
+  }
+}
+
+/** Runners of other levels, also of those that this attempt did not ask: the instance lists them all. */
+async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
+  const levels = Object.entries(await walk.runners.levels()).filter(([name]) => name !== 'instance');
+  return levels.flatMap(([, records]) =>
+    Object.entries(records).flatMap(([id, { status }]) => (status === 'gone' ? [] : [Number(id)])),
+  );
+}
+
+async function* ofRepositories(walk: Walk, known: Set<number>): AsyncGenerator<TargetPage> {
+  const from = walk.from as Place | undefined;
+  const start = from && 'page' in from ? from : undefined;
+  for await (const page of servedRepositories(walk.client, walk.served, start)) {
+    for (const one of page.repositories) {
+      const repository = refOf(one);
+      const subject: Subject = { kind: 'runner', repository };
+      if (!one.permissions?.admin || !walk.isInScope(subject)) continue;
+      const owner = `${repository.owner}/${repository.name}`;
+      const params = { owner: repository.owner, repo: repository.name };
+      const level = { level: 'repository', owner };
+      yield* ofLevel(level, operations.listRepositoryRunners, {
+        walk,
+        subject,
+        known,
+        params,
+        next: page.place,
+      });
+    }
+    yield { targets: [], next: page.following };
+  }
+}
+
+type Asked = {
+  readonly walk: Walk;
+  readonly subject: Subject;
+  /** Ids of runners that another level has shown already: the instance lists all of them. */
+  readonly known: Set<number>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly next?: Place;
+};
+
+async function* ofLevel(level: Level, operation: Operation, asked: Asked): AsyncGenerator<TargetPage> {
+  const { walk, subject, known, params } = asked;
+  const name = [level.level, level.owner].filter(Boolean).join(' ');
+  const next = asked.next ?? { stage: 'repositories' };
+  let seen: readonly SeenRunner[];
+  try {
+    seen = (await listRunners(walk.client, operation, params)).filter(({ id }) => !known.has(id));
+  } catch (error) {
+    if (isPassedOver(error)) return;
+    // What is known of the level stays: only a complete listing says that a runner is gone.
+    if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
+    yield { targets: [], next, failures: [{ item: `runners of ${name}`, error: asError(error) }] };
+    return;
+  }
+  for (const { id } of seen) known.add(id);
+  const records = await walk.runners.observe(name, seen, walk.now);
+  const present = Object.entries(records).filter(([, { status }]) => status !== 'gone');
+  const gone = Object.entries(records).filter(
+    ([, { status, told }]) => status === 'gone' && !told?.includes(walk.rule.id),
+  );
+  const targets = [...present, ...gone].map(([id, record]) =>
+    targetOf(id, record, { ...level, subject, walk }),
+  );
+  yield { targets, next };
+  if (gone.length > 0) {
+    const ids = gone.map(([id]) => id);
+    await walk.runners.told(name, ids, walk.rule.id);
+  }
+}
+
+/** No right, no such level on this forge, or actions turned off. */
+function isPassedOver(error: unknown): boolean {
+  return (
+    error instanceof ReeveError && (error.code === 'forge-forbidden' || error.code === 'forge-not-found')
+  );
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
+}
+
+function targetOf(
+  id: string,
+  record: RunnerRecord,
+  { level, owner, subject, walk }: Level & { subject: Subject; walk: Walk },
+): Target {
+  const sinceMs = (instant: string): number => Math.max(walk.now.getTime() - Date.parse(instant), 0);
+  const isIdle = record.status === 'online' && !record.busy;
+  const runner = {
+    id: Number(id),
+    name: record.name,
+    status: record.status,
+    busy: record.busy,
+    disabled: record.disabled,
+    labels: record.labels.map((name) => ({ name })),
+    level,
+    owner,
+    offline_for: record.status === 'offline' ? sinceMs(record.since) : 0,
+    idle_for: isIdle ? Math.min(sinceMs(record.activeAt), sinceMs(record.since)) : 0,
+    flaps: record.changes.filter((change) => sinceMs(change) < flapsWithinMs).length,
+  };
+  return { key: `runner ${id} (${record.name})`, subject, item: { runner } };
+}
+
+const Label = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]);
+/** One runner of either forge: Gitea says online or offline and busy, Forgejo offline, idle or active. */
+const Listed = z
+  .object({
+    id: z.number().int(),
+    name: z.string(),
+    status: z.string().nullish(),
+    busy: z.boolean().nullish(),
+    disabled: z.boolean().nullish(),
+    labels: z.array(Label).nullish(),
+  })
+  .transform(
+    ({ id, name, status, busy, disabled, labels }): SeenRunner => ({
+      ...{ id, name },
+      status: status === 'offline' ? 'offline' : 'online',
+      busy: busy ?? status === 'active',
+      disabled: disabled ?? false,
+      labels: labels ?? [],
+    }),
+  );
+/** Gitea answers an object with a list in it, Forgejo the list itself. */
+const Answer = z.union([
+  z.object({ total_count: z.number().nullish(), runners: z.array(Listed).nullish() }),
+  z.array(Listed),
+]);
+
+/** Returns the complete list of runners, whichever forge it is. */
+export async function listRunners(
+  client: Client,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+): Promise<readonly SeenRunner[]> {
+  const found = new Map<number, SeenRunner>();
+  const either: Operation = { ...operation, response: Answer };
+  for await (const item of client.items(either, { params })) {
+    // `Answer` has just made these of what came.
+    const runner = item as SeenRunner;
+    found.set(runner.id, runner);
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type Ran, runItem } from '../engine/run.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import { createFacts } from '../facts/ask.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
+import type { SweepOrder, SweepParts } from './sweep.ts';
+import type { Target } from './target.ts';
+
+/** Waits for a forge that asks for a pause, per item. */
+const maxPauses = 3;
+const maxPauseMs = 300_000;
+
+/** What a run over an item is given. */
+export type ItemParts = {
+  readonly parts: SweepParts;
+  readonly order: SweepOrder;
+  readonly rules: RuleSet;
+  readonly account: { readonly id: number };
+};
+
+/** Runs an item against the rule; where the forge asks for a pause, waits as long as it says and tries again. */
+export async function runPatiently(target: Target, given: ItemParts): Promise<Ran> {
+  for (let pauses = 0; ; pauses += 1) {
+    const ran = await runOne(target, given);
+    const pauseMs = ran.retry?.code === 'forge-throttled' ? (ran.retry.retryAfterMs ?? 1_000) : undefined;
+    if (pauseMs === undefined || pauseMs > maxPauseMs || pauses >= maxPauses) return ran;
+    await given.parts.sleep(pauseMs);
+  }
+}
+
+async function runOne(target: Target, { parts, order, rules, account }: ItemParts): Promise<Ran> {
+  const { clock, memory, nowMs } = parts;
+  const client = parts.client.counted();
+  const now = clock.now();
+  return runItem({
+    ...parts.settings,
+    id: runIdOf(order.slot, target.key, now),
+    mode: 'enforce',
+    trigger: {
+      door: order.door,
+      kind: 'schedule',
+      activity: '',
+      delivery: order.job,
+      slot: order.slot,
+      item: target.key,
+      at: now.toISOString(),
+    },
+    rules,
+    item: target.item,
+    facts: createFacts({ client, subject: target.subject, memory, nowMs }),
+    client,
+    account,
+    memory: parts.actionMemory,
+    now,
+    nowMs,
+  }).catch((error: unknown) => {
+    throw new ReeveError('internal', `${target.key}: ${messageOf(error)}`, { cause: error });
+  });
+}
+
+/** Of the form that all ids of runs have, and never the same for two. */
+function runIdOf(slot: string, item: string, now: Date): string {
+  const hex = createHash('sha256').update(`${slot}\n${item}\n${now.toISOString()}`).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  );
+}

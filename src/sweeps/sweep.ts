@@ -1,0 +1,235 @@
+import type { ActionMemory } from '../actions/memory.ts';
+import type { Client } from '../client/client.ts';
+import type { Subject } from '../contract/subject.ts';
+import type { Run } from '../engine/record.ts';
+import type { RunInput } from '../engine/run.ts';
+import type { FactMemory } from '../facts/fact.ts';
+import type { Log } from '../log.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { createRuleSet } from '../rules/rule-set.ts';
+import { type DriftBook, openDriftBook } from './drift.ts';
+import { beginProgress, describeProgress, type SweepProgress, withFailures } from './progress.ts';
+import type { ServedBy } from './repositories.ts';
+import type { RunnerMemory } from './runner-memory.ts';
+import { runPatiently } from './sweep-item.ts';
+import type { SweepStore } from './sweep-store.ts';
+import type { Target, TargetPage } from './target.ts';
+import { eachTarget } from './targets.ts';
+
+/** What a sweep may do with the lease of its job. */
+export type SweepLease = {
+  readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
+  giveBack(reason: string): Error;
+  advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;
+};
+
+/** What a sweep needs, beside its rule. */
+export type SweepParts = {
+  readonly client: Client;
+  readonly account: () => Promise<{ id: number }>;
+  readonly served: ServedBy;
+  readonly memory: FactMemory;
+  readonly actionMemory: ActionMemory;
+  readonly runners: RunnerMemory;
+  readonly store: SweepStore;
+  readonly clock: { now(): Date };
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  readonly log: Log;
+  /** What every run of this process is given. */
+  readonly settings?: Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+  /** Items held against the rule at once; the client's limiter bounds the requests. Default 8. */
+  readonly atOnce?: number;
+  /** Requests that one slot may make; what is left is for the next. Default 100,000. */
+  readonly maxRequests?: number;
+  /** Told of every run over an item. */
+  readonly onRun?: (run: Run) => void;
+};
+
+/** One sweep: a rule, the slot that asked for it, and where an earlier attempt stopped. */
+export type SweepOrder = {
+  readonly rule: LoadedRule;
+  readonly slot: string;
+  /** Our id of the job. */
+  readonly job: string;
+  readonly door: 'cron' | 'cli';
+  readonly isInScope: (subject: Subject) => boolean;
+  /** Where an earlier attempt stopped. */
+  readonly checkpoint?: SweepCheckpoint;
+};
+
+/** Where a sweep goes on, and how far it is. */
+export type SweepCheckpoint = { readonly next: unknown; readonly progress: SweepProgress };
+
+const defaults = { atOnce: 8, maxRequests: 100_000 } as const;
+/** Items in a row that the forge fails before the sweep waits for it to recover. */
+const maxFailedInARow = 25;
+
+/**
+ * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
+ * something happened is recorded at once. An item that fails is told and left behind; a forge that fails item after item
+ * ends the attempt, which a later one takes up at the checkpoint. Returns how it went.
+ */
+export async function runSweep(
+  parts: SweepParts,
+  order: SweepOrder,
+  lease: SweepLease,
+): Promise<SweepProgress> {
+  const sweep = await openSweep(parts, order, lease);
+  const { log, store } = parts;
+  const { rule } = order;
+  const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
+    client: sweep.listing,
+    served: parts.served,
+    rule,
+    isInScope: order.isInScope,
+    runners: parts.runners,
+    now: sweep.now,
+    from: order.checkpoint?.next ?? (await store.readRest(rule.id)),
+  });
+  for await (const page of pages) {
+    await sweep.take(page);
+    if (sweep.progress().requests < (parts.maxRequests ?? defaults.maxRequests)) continue;
+    await store.keepRest(rule.id, page.next);
+    log.warn(
+      { rule: rule.id, ...sweep.progress() },
+      'a sweep has used its budget of requests; the next slot goes on',
+    );
+    return sweep.end(false);
+  }
+  return sweep.end(true);
+}
+
+/** A sweep under way. */
+type Sweep = {
+  readonly now: Date;
+  /** The client that lists; items have their own. */
+  readonly listing: Client;
+  take(page: TargetPage): Promise<void>;
+  progress(): SweepProgress;
+  end(isComplete: boolean): Promise<SweepProgress>;
+};
+
+async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease): Promise<Sweep> {
+  const { clock, nowMs, log, store } = parts;
+  const { rule, checkpoint } = order;
+  const account = await parts.account();
+  const rules = createRuleSet([rule]);
+  const drift: DriftBook = await openDriftBook(store, rule.id);
+  const now = clock.now();
+  const beganMs = nowMs();
+  const listing = parts.client.counted();
+  let progress = checkpoint?.progress ?? beginProgress(now);
+  const earlier = progress;
+  let itemRequests = 0;
+  let next = checkpoint?.next;
+  let failedInARow = 0;
+
+  const current = (): SweepProgress => ({
+    ...progress,
+    requests: earlier.requests + itemRequests + listing.requests,
+    ms: earlier.ms + Math.round(nowMs() - beganMs),
+  });
+
+  const mayGoOn = (): void => {
+    if (lease.signal.aborted) throw lease.signal.reason;
+    if (lease.stopping.aborted) throw lease.giveBack('the process is stopping; it goes on at its checkpoint');
+  };
+
+  const fail = (item: string, error: Error): void => {
+    progress = withFailures(progress, [{ item, error: error.message }]);
+    log.warn({ rule: rule.id, item, error: error.message }, 'a sweep left an item behind');
+  };
+
+  const takeOne = async (target: Target): Promise<void> => {
+    mayGoOn();
+    const { run, retry } = await runPatiently(target, { parts, order, rules, account });
+    itemRequests += run.requests;
+    progress = count(progress, run);
+    drift.note(target.key, run, clock.now());
+    if (isTelling(run)) await record(run, target.subject.repository?.id);
+    parts.onRun?.(run);
+    const reason = retry?.message ?? run.rules.find(({ verdict }) => verdict === 'failed')?.reason;
+    if (reason !== undefined) fail(target.key, retry ?? new Error(reason));
+    failedInARow = retry === undefined ? 0 : failedInARow + 1;
+    // A forge that fails item after item is down: the queue waits better than a sweep does.
+    if (retry && (retry.code === 'forge-unreachable' || failedInARow >= maxFailedInARow)) throw retry;
+  };
+
+  const record = async (run: Run, repositoryId: number | undefined): Promise<void> => {
+    const about = repositoryId === undefined ? {} : { repositoryId };
+    await lease.advance({ runs: [run], ...about, checkpoint: { next, progress: current() } });
+  };
+
+  return {
+    now,
+    listing,
+    progress: current,
+    async take(page) {
+      mayGoOn();
+      for (const { item, error } of page.failures ?? []) fail(item, error);
+      progress = { ...progress, total: page.total ?? progress.total };
+      await together(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
+      await drift.save();
+      next = page.next;
+      await lease.advance({ runs: [], checkpoint: { next, progress: current() } });
+    },
+    async end(isComplete) {
+      if (isComplete && progress.failed === 0) drift.close(new Date(progress.startedAt));
+      await drift.save();
+      const ended = current();
+      if (isComplete) await store.keepRest(rule.id, undefined);
+      await store.keepResult(rule.id, {
+        ...ended,
+        slot: order.slot,
+        endedAt: clock.now().toISOString(),
+        drift: drift.size,
+        isComplete,
+      });
+      log.info({ rule: rule.id, slot: order.slot, ...ended }, `sweep ended: ${describeProgress(ended)}`);
+      return ended;
+    },
+  };
+}
+
+function count(progress: SweepProgress, run: Run): SweepProgress {
+  const applied = run.outcomes.filter(({ status }) => status === 'applied').length;
+  const skipped = run.outcomes.filter(({ status }) => status === 'skipped').length;
+  const pending = run.changes.length - applied - skipped + run.refused.length;
+  return {
+    ...progress,
+    items: progress.items + 1,
+    changes: progress.changes + applied,
+    pending: progress.pending + pending,
+  };
+}
+
+/** A run in which nothing happened is counted and not kept: thousands of them a day would bury the others. */
+function isTelling(run: Run): boolean {
+  return (
+    run.changes.length > 0 || run.refused.length > 0 || run.rules.some(({ verdict }) => verdict === 'failed')
+  );
+}
+
+/** Does the work for all items, some at once. The first error ends it, once what was begun has ended. */
+async function together<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  let failure: { readonly error: unknown } | undefined;
+  const hand = async (): Promise<void> => {
+    for (const item of waiting) {
+      if (failure) return;
+      try {
+        await work(item);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, hand));
+  if (failure) throw failure.error;
+}

@@ -1,0 +1,128 @@
+import { ReeveError } from '../errors.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import type { Store } from '../store/store.ts';
+import { createCatchUp } from './catch-up.ts';
+import { createChores, type Retention, scheduledChores, standardRetention } from './chores.ts';
+import { createJobHandler, createSweepHandler, type JobHandler } from './jobs.ts';
+import { createRunnerMemory } from './runner-memory.ts';
+import { createScheduler, type Scheduled, type Scheduler } from './schedule.ts';
+import type { Seen } from './seen.ts';
+import type { SweepParts } from './sweep.ts';
+import { createSweepStore } from './sweep-store.ts';
+
+/** Where rules with a clock come from. */
+export interface ClockRules {
+  /** The operator's, at once. */
+  operator(): readonly LoadedRule[];
+  /** All there are, those of repositories and organizations read where they are old. */
+  everyRule(): Promise<readonly LoadedRule[]>;
+}
+
+export type SweepsOptions = Omit<SweepParts, 'runners' | 'store'> & {
+  readonly store: Store;
+  readonly rules: ClockRules;
+  readonly seen: Seen;
+  /** Handles an event that was found by reading. */
+  readonly handleCaughtUp: JobHandler;
+  readonly retention?: Retention;
+  /** Told that a job was stored. */
+  readonly onEnqueued: () => void;
+};
+
+/** The scheduled half of the bot. */
+export interface Sweeps {
+  readonly scheduler: Scheduler;
+  /** Does the jobs that the scheduler, the command line and catching up have stored. */
+  readonly handleJob: JobHandler;
+  /** Begins: catches up with what was missed, then looks at the clock every minute. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What was missed is looked for at every start, and as often as this. */
+const catchUpCron = '*/30 * * * *';
+
+/** Creates the scheduled half, at rest. */
+export function createSweeps(options: SweepsOptions): Sweeps {
+  const { store, rules, clock, log, onEnqueued } = options;
+  const parts: SweepParts = {
+    ...options,
+    store: createSweepStore(store),
+    runners: createRunnerMemory(store),
+  };
+  /** Rules of repositories and organizations, as of their last reading. */
+  let others: readonly LoadedRule[] = [];
+  const readRules = async (): Promise<void> => {
+    others = (await rules.everyRule()).filter(({ level }) => level !== 'operator');
+  };
+  const chores = createChores({
+    store,
+    checkToken: options.account,
+    readRules,
+    retention: options.retention ?? standardRetention,
+    log,
+  });
+  const catchUp = createCatchUp({ ...options, onEnqueued });
+  const find = async (id: string): Promise<LoadedRule | undefined> => {
+    const known = [...rules.operator(), ...others].find((rule) => rule.id === id);
+    if (known) return known;
+    await readRules();
+    return others.find((rule) => rule.id === id);
+  };
+  const entries = (): readonly Scheduled[] => [
+    ...scheduledRules([...rules.operator(), ...others]),
+    ...scheduledChores(chores),
+    { id: 'catch-up', schedule: { cron: catchUpCron, timezone: 'UTC' }, kind: 'catch-up', payload: {} },
+  ];
+  const scheduler = createScheduler({ store, entries, clock, log, onEnqueued });
+
+  return {
+    scheduler,
+    handleJob: createJobHandler({
+      sweep: createSweepHandler(parts, find),
+      'catch-up': catchUp,
+      'caught-up': options.handleCaughtUp,
+      async chore(_job, payload) {
+        const name =
+          typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'chore') : undefined;
+        const chore = chores[String(name)];
+        if (chore === undefined) throw new ReeveError('internal', `there is no chore ${String(name)}`);
+        await chore.run(clock.now());
+        return [];
+      },
+    }),
+    async start() {
+      const now = clock.now();
+      const lane = { lane: 'catch-up catch-up', receivedAt: now } as const;
+      const start = `start@${now.toISOString()}`;
+      await store.enqueue({
+        door: 'cron',
+        uuid: `catch-up#${start}`,
+        kind: 'catch-up',
+        payload: {},
+        ...lane,
+      });
+      const payload = { chore: 'rules' };
+      const reading = { door: 'cron', uuid: `rules#${start}`, kind: 'chore', payload } as const;
+      await store.enqueue({ ...reading, lane: 'chore rules', receivedAt: now });
+      onEnqueued();
+      scheduler.start();
+    },
+    async stop() {
+      await scheduler.stop();
+      await options.seen.save();
+    },
+  };
+}
+
+/** Returns the entries of the scheduler for rules with clocks: one for each clock. */
+export function scheduledRules(rules: readonly LoadedRule[]): readonly Scheduled[] {
+  return rules.flatMap((rule) =>
+    rule.schedules.map((schedule) => ({
+      id: rule.id,
+      schedule,
+      kind: 'sweep',
+      payload: { rule: rule.id },
+    })),
+  );
+}
