@@ -7,6 +7,9 @@ import { type RunInput, runEvent } from './engine/run.ts';
 import { createFacts } from './facts/ask.ts';
 import type { FactMemory } from './facts/fact.ts';
 import type { Preview } from './preview.ts';
+import { skipRule } from './rules/evaluate.ts';
+import { isRecoverable } from './rules/recoverable.ts';
+import { createRuleSet, type RuleSet } from './rules/rule-set.ts';
 import type { Verdict } from './rules/verdict.ts';
 import type { RepositoryRules } from './sources/repository-file.ts';
 import type { InForce, RuleSource } from './sources/rules-for.ts';
@@ -41,7 +44,9 @@ export function createDeliveryHandler(options: {
   const { clock, memory, nowMs } = options;
   const actionMemory = createStoredMemory(options.store);
 
-  const attempt = async (delivery: Delivery, event: Event, { rules, broken, repository }: InForce) => {
+  const attempt = async (delivery: Delivery, event: Event, { rules: all, broken, repository }: InForce) => {
+    const { rules, left } =
+      event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
     const found = repository ? follow(event, repository) : event;
     const client = options.client.counted();
     const now = clock.now();
@@ -50,7 +55,7 @@ export function createDeliveryHandler(options: {
       id: randomUUID(),
       mode: 'enforce',
       trigger: {
-        door: 'webhook',
+        door: delivery.door,
         kind: event.family ?? event.eventType,
         activity: event.activity,
         delivery: delivery.id,
@@ -65,7 +70,7 @@ export function createDeliveryHandler(options: {
       now,
       nowMs,
     });
-    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...ran.run.rules] };
+    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
     options.onRun?.(run, event);
     return { ...ran, run };
   };
@@ -95,6 +100,16 @@ export function createDeliveryHandler(options: {
 /** Returns the event about its repository as that is found now. Its payload stays as it was sent. */
 function follow(event: Event, repository: RepositoryRef): Event {
   return { ...event, repository, ...(event.subject ? { subject: { ...event.subject, repository } } : {}) };
+}
+
+/** An event that was found by reading lacks what only its delivery told: rules that name it are left out, and told so. */
+function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: readonly Verdict[] } {
+  const lost = family === undefined ? [] : all.listeningTo(family).filter((rule) => !isRecoverable(rule));
+  if (lost.length === 0) return { rules: all, left: [] };
+  return {
+    rules: createRuleSet(all.rules.filter((rule) => !lost.includes(rule))),
+    left: lost.map((rule) => skipRule(rule, 'not recoverable')),
+  };
 }
 
 /** A rule file that cannot be used is told in the run like a rule that failed: silence would look like "no rule matched". */
