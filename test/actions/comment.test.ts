@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { comment } from '../../src/actions/comment.ts';
+import { createGivenFacts } from '../../src/facts/ask.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const marker = '<!-- reeve:tidy/main -->';
+const ours = (text: string, more: object = {}) => ({
+  id: 5,
+  body: `${marker}\n${text}`,
+  user: { id: 9, login: 'reeve' },
+  ...more,
+});
+const plan = (given: object, facts: Record<string, unknown>) =>
+  comment.plan({ key: 'main', ...given } as never, makeFacts(facts), makeContext());
+
+describe('what is planned', () => {
+  const others = { id: 1, body: `${marker}\nHello`, user: { id: 1, login: 'ada' } };
+  const quoted = { id: 2, body: `> ${marker}\nHello`, user: { id: 9, login: 'reeve' } };
+  const below = { id: 3, body: `Hello\n${marker}`, user: { id: 9, login: 'reeve' } };
+  const otherKey = { id: 4, body: '<!-- reeve:tidy/other -->\nHello', user: { id: 9, login: 'reeve' } };
+
+  it.each([
+    ['writes what is not there', { text: 'Hello' }, [], 'comment.create', `${marker}\nHello`],
+    ['leaves what says so already', { text: 'Hello' }, [ours('Hello')], 'already', `${marker}\nHello`],
+    [
+      'takes other line ends for the same',
+      { text: 'a\nb' },
+      [ours('a\r\nb\n')],
+      'already',
+      `${marker}\na\nb`,
+    ],
+    ['edits what says something else', { text: 'New' }, [ours('Old')], 'comment.edit', `${marker}\nNew`],
+    [
+      'never takes the words of others for its own',
+      { text: 'Hello' },
+      [others],
+      'comment.create',
+      `${marker}\nHello`,
+    ],
+    [
+      'never takes a marker inside a text for its own',
+      { text: 'Hello' },
+      [quoted, below],
+      'comment.create',
+      `${marker}\nHello`,
+    ],
+    ['tells keys apart', { text: 'Hello' }, [otherKey], 'comment.create', `${marker}\nHello`],
+    [
+      'is content with nothing while its condition does not hold',
+      { text: 'x', when: false },
+      [],
+      'already',
+      null,
+    ],
+    [
+      'removes it once its condition does not hold',
+      { text: 'x', when: false },
+      [ours('x')],
+      'comment.delete',
+      null,
+    ],
+    [
+      'says otherwise instead',
+      { text: 'x', when: false, otherwise: 'Fine now' },
+      [ours('x')],
+      'comment.edit',
+      `${marker}\nFine now`,
+    ],
+    [
+      'writes no otherwise where there was nothing',
+      { text: 'x', when: false, otherwise: 'Fine' },
+      [],
+      'already',
+      null,
+    ],
+  ])('%s', async (_title, given, comments, what, value) => {
+    const [change, ...more] = await plan(given, { comments });
+
+    expect(more).toEqual([]);
+    expect(change?.already ? 'already' : change?.operation).toBe(what);
+    expect(change?.value).toBe(value);
+    expect(change?.target).toBe('comment:tidy/main on #7');
+  });
+
+  it('sends the text alone, to the comment it found', async () => {
+    const [change] = await plan({ text: 'New' }, { comments: [ours('Old')] });
+
+    expect(change?.input).toEqual({
+      params: { owner: 'acme', repo: 'site', id: 5 },
+      body: { body: `${marker}\nNew` },
+    });
+    expect(change?.before).toBe(`${marker}\nOld`);
+  });
+});
+
+describe('a text from the wiki', () => {
+  it('is that of the page', async () => {
+    const [change] = await plan({ wiki: 'Welcome' }, { comments: [], wiki: { Welcome: '# Welcome\n' } });
+
+    expect(change?.value).toBe(`${marker}\n# Welcome`);
+  });
+
+  it.each([
+    ['is missing', undefined, 'wiki("Welcome") is not given'],
+    ['is empty', { Welcome: ' ' }, 'the wiki page "Welcome" is empty'],
+  ])('fails where the page %s', async (_title, wiki, message) => {
+    await expect(plan({ wiki: 'Welcome' }, { comments: [], wiki: wiki ?? {} })).rejects.toThrow(message);
+  });
+
+  it('is not asked for while the condition does not hold', async () => {
+    const facts = makeFacts({ comments: [] });
+
+    await comment.plan({ key: 'main', wiki: 'Welcome', when: false }, facts, makeContext());
+
+    expect(facts.asked).toEqual(['comments']);
+  });
+});
+
+it('takes a what-if without comments for one where nothing was written', async () => {
+  const facts = createGivenFacts({
+    subject: { kind: 'issue', index: 1, repository: { id: 1, owner: 'acme', name: 'site' } },
+    given: {},
+  });
+
+  const [change] = await comment.plan({ key: 'main', text: 'Hello' }, facts, makeContext());
+
+  expect(change?.operation).toBe('comment.create');
+});
+
+it('keeps names that could end the marker inside it', async () => {
+  const context = makeContext({ rule: 'a --> b' });
+  const [change] = await comment.plan(
+    { key: 'x/y\n-->', text: 'Hello' },
+    makeFacts({ comments: [] }),
+    context,
+  );
+
+  expect(change?.value).toBe('<!-- reeve:a%20--%3E%20b/x%2Fy%0A--%3E -->\nHello');
+});
+
+it.each([
+  [{}, false],
+  [{ text: 'a', wiki: 'b' }, false],
+  [{ text: 'a' }, true],
+  [{ wiki: 'b', when: true }, true],
+])('takes either text or wiki: %o', (written, ok) => {
+  expect(comment.arguments.safeParse(written).success).toBe(ok);
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { dismissStaleReviews } from '../../src/actions/dismiss-stale-reviews.ts';
+import { ReeveError } from '../../src/errors.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const old = 'a'.repeat(40);
+const head = 'b'.repeat(40);
+const pull = { id: 1, number: 7, title: 'x', state: 'open', head: { ref: 'work', sha: head } };
+const review = (id: number, more: object = {}) => ({
+  id,
+  state: 'APPROVED',
+  user: { id: 1, login: 'ada' },
+  commit_id: old,
+  stale: true,
+  dismissed: false,
+  ...more,
+});
+const plan = (written: object, reviews: readonly unknown[], more: Record<string, unknown> = {}) =>
+  dismissStaleReviews.plan(
+    dismissStaleReviews.arguments.parse(written),
+    makeFacts({ pull_request: pull, reviews, ...more }),
+    makeContext(),
+  );
+const ids = async (...given: Parameters<typeof plan>) => (await plan(...given)).map(({ target }) => target);
+
+describe('what is dismissed', () => {
+  it.each([
+    ['what the forge calls stale', {}, review(1), true],
+    ['what was given for an older commit', {}, review(1, { stale: false }), true],
+    ['nothing that was given for the head', {}, review(1, { stale: false, commit_id: head }), false],
+    ['nothing that is dismissed already', {}, review(1, { dismissed: true }), false],
+    ['no rejection that is not named', {}, review(1, { state: 'REQUEST_CHANGES' }), false],
+    [
+      'a rejection that is named',
+      { states: ['REQUEST_CHANGES'] },
+      review(1, { state: 'REQUEST_CHANGES' }),
+      true,
+    ],
+    ['no comment', { states: ['APPROVED', 'REQUEST_CHANGES'] }, review(1, { state: 'COMMENT' }), false],
+    [
+      'nothing after a rebase that changed nothing',
+      { 'keep-on-rebase': true },
+      review(1, { stale: false }),
+      false,
+    ],
+    ['what is stale after a rebase', { 'keep-on-rebase': true }, review(1), true],
+  ])('is %s', async (_title, written, one, isDismissed) => {
+    expect(await ids(written, [one])).toEqual(isDismissed ? ['review:1'] : []);
+  });
+
+  it('is nothing of a closed pull request, which the forge would refuse', async () => {
+    expect(await ids({}, [review(1)], { pull_request: { ...pull, state: 'closed' } })).toEqual([]);
+  });
+
+  it('is asked for with the message and the wish for older ones', async () => {
+    const [change] = await plan({ message: 'Again, please.', priors: true }, [review(1)]);
+
+    expect(change?.input).toEqual({
+      params: { owner: 'acme', repo: 'site', index: 7, id: 1 },
+      body: { message: 'Again, please.', priors: true },
+    });
+  });
+});
+
+describe('paths to ignore', () => {
+  const since = (...files: readonly unknown[]) => ({ compare: { [`${old}...${head}`]: { files } } });
+
+  it.each([
+    ['keep a review while all changes lie under them', since('docs/a.md', 'docs/b/c.md'), []],
+    ['keep none where something else changed', since('docs/a.md', 'src/a.ts'), ['review:1']],
+    [
+      'look at both names of a renamed file',
+      since({ filename: 'docs/a.md', previous_filename: 'src/a.md', status: 'renamed' }),
+      ['review:1'],
+    ],
+    [
+      'keep none where the commit is gone from the forge',
+      { compare: { [`${old}...${head}`]: new ReeveError('forge-not-found', 'gone') } },
+      ['review:1'],
+    ],
+  ])('%s', async (_title, more, expected) => {
+    const facts = makeFacts({ pull_request: pull, reviews: [review(1)], ...more });
+    const failing = {
+      ...facts,
+      ask: async (request: Parameters<typeof facts.ask>[0]) => {
+        const value = await facts.ask(request);
+        if (value instanceof Error) throw value;
+        return value;
+      },
+    };
+    const given = dismissStaleReviews.arguments.parse({ 'ignore-paths': ['docs/**'] });
+
+    const changes = await dismissStaleReviews.plan(given, failing, makeContext());
+
+    expect(changes.map(({ target }) => target)).toEqual(expected);
+  });
+
+  it('are compared once for all reviews of one commit, and not at all where nothing is stale', async () => {
+    const facts = makeFacts({ pull_request: pull, reviews: [review(1, { stale: false, commit_id: head })] });
+    const given = dismissStaleReviews.arguments.parse({ 'ignore-paths': ['docs/**'] });
+
+    await dismissStaleReviews.plan(given, facts, makeContext());
+
+    expect(facts.asked).toEqual(['pull_request', 'reviews']);
+  });
+
+  it('that match nothing are a problem of the file', () => {
+    const given = dismissStaleReviews.arguments.parse({ 'ignore-paths': ['docs/**', 'a['] });
+
+    expect(dismissStaleReviews.examine?.(given)).toMatchObject([{ path: ['ignore-paths', 1] }]);
+  });
+});
+
+it('notices an answer that dismissed nothing', async () => {
+  const [change] = await plan({}, [review(1)]);
+  if (!change) throw new Error('no change');
+
+  expect(dismissStaleReviews.confirm?.(change, { id: 1, dismissed: true })).toBeUndefined();
+  expect(dismissStaleReviews.confirm?.(change, { id: 1, dismissed: false })).toContain('did not dismiss');
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { protectTags } from '../../src/actions/protect-tags.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+type Given = Parameters<typeof protectTags.plan>[0];
+const live = { id: 3, name_pattern: 'v*', whitelist_usernames: ['ada'], whitelist_teams: ['release'] };
+const plan = async (tags: Given['tags'], all: readonly unknown[], prune = false) => {
+  const facts = makeFacts({ tag_protections: all }, { subject: { kind: 'repository' } });
+  const changes = (await protectTags.plan({ tags, prune }, facts, makeContext())).filter(
+    ({ already }) => !already,
+  );
+  const input = changes[0]?.joins ? await protectTags.join?.(changes, facts) : changes[0]?.input;
+  return { operations: [...new Set(changes.map(({ operation }) => operation))], input };
+};
+const at = { owner: 'acme', repo: 'site' };
+
+describe('what is planned', () => {
+  it.each([
+    [
+      'makes one that is missing',
+      [{ name_pattern: 'v*', whitelist_teams: ['release'] }],
+      [],
+      ['tag-protection.create'],
+      { params: at, body: { name_pattern: 'v*', whitelist_teams: ['release'] } },
+    ],
+    [
+      'leaves one that is so, whatever its order',
+      [{ name_pattern: 'v*', whitelist_teams: ['Release'] }],
+      [live],
+      [],
+      undefined,
+    ],
+    ['leaves lists that are not given', [{ name_pattern: 'v*' }], [live], [], undefined],
+    [
+      'edits the list that differs, alone',
+      [{ name_pattern: 'v*', whitelist_usernames: ['bob'], whitelist_teams: ['release'] }],
+      [live],
+      ['tag-protection.edit'],
+      { params: { ...at, id: 3 }, body: { whitelist_usernames: ['bob'] } },
+    ],
+    [
+      'empties a list that is given empty',
+      [{ name_pattern: 'v*', whitelist_usernames: [] }],
+      [live],
+      ['tag-protection.edit'],
+      { params: { ...at, id: 3 }, body: { whitelist_usernames: [] } },
+    ],
+  ])('%s', async (_title, tags, all, operations, input) => {
+    const planned = await plan(tags, all);
+
+    expect(planned.operations).toEqual(operations);
+    expect(planned.input).toEqual(input);
+  });
+
+  it('removes what is not named only with prune', async () => {
+    expect((await plan([], [live])).operations).toEqual([]);
+    expect(await plan([], [live], true)).toEqual({
+      operations: ['tag-protection.delete'],
+      input: { params: { ...at, id: 3 } },
+    });
+  });
+
+  it('fails for a new one that nobody may pass, which forges refuse', async () => {
+    await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('needs a person or a team');
+  });
+});
+
+it('refuses a pattern that is named twice', () => {
+  const tags = [{ name_pattern: 'v*' }, { name_pattern: 'v*' }];
+
+  expect(protectTags.examine?.({ tags, prune: false })).toMatchObject([
+    { path: ['tags', 1, 'name_pattern'] },
+  ]);
+});
