@@ -121,7 +121,9 @@ export function createGivenFacts(options: {
     subject: options.subject,
     async ask(request) {
       const fact = findFact(request.name);
-      const value = givenValue(request, fact, options.given) ?? standIn(request.name, options.payload);
+      const given = givenValue(request, fact, options.given);
+      // Null is an answer: there is no such file, no milestone.
+      const value = given === undefined ? standIn(request.name, options.payload) : given;
       if (value === undefined) throw new FactNotGiven(`${keyOf(request)} is not given`);
       return fact?.complete ? fact.complete(value) : value;
     },
