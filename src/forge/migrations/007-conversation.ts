@@ -12,6 +12,7 @@ CREATE TABLE dependencies (
   UNIQUE (issue_id, blocker_id)
 ) STRICT;
 CREATE INDEX dependencies_blocker ON dependencies (blocker_id);
+CREATE INDEX dependencies_user ON dependencies (user_id);
 
 CREATE TABLE tracked_times (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -22,9 +23,9 @@ CREATE TABLE tracked_times (
   is_deleted INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX tracked_times_issue ON tracked_times (issue_id, user_id) WHERE is_deleted = 0;
-CREATE INDEX tracked_times_repo ON tracked_times (repo_id, user_id) WHERE is_deleted = 0;
-CREATE INDEX tracked_times_user ON tracked_times (user_id) WHERE is_deleted = 0;
+CREATE INDEX tracked_times_issue ON tracked_times (issue_id, user_id);
+CREATE INDEX tracked_times_repo ON tracked_times (repo_id, user_id);
+CREATE INDEX tracked_times_user ON tracked_times (user_id);
 
 CREATE TABLE attachments (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
