@@ -1,0 +1,159 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { cloneRepository, type GitClone } from '../support/git-client.ts';
+import { at, type Stage, setStage } from '../support/stage.ts';
+
+const rulesThat = (label: string): string => `version: 1
+rules:
+  mark:
+    on: issues.opened
+    steps: [{ uses: set-labels, with: { add: [${label}] } }]
+`;
+const good = rulesThat('area/docs');
+const evil = rulesThat('area/code');
+
+let stage: Stage;
+let clone: GitClone;
+beforeAll(async () => {
+  stage = await setStage({ rules: good });
+  const { host } = new URL(stage.proxy.url);
+  clone = await cloneRepository(`http://ada:ada-password@${host}/acme/demo.git`);
+});
+afterAll(async () => {
+  clone.remove();
+  await stage.close();
+});
+
+async function headOf(branch: string): Promise<string> {
+  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch } });
+  return commit?.id ?? '';
+}
+
+/** Commits what `write` leaves in a clean work tree of main, and returns the commit. */
+async function commitFrom(write: () => Promise<unknown> | unknown, add = true): Promise<string> {
+  await clone.git('fetch', '--quiet', 'origin');
+  await clone.git('clean', '--quiet', '-ffdx');
+  await clone.git('checkout', '--quiet', '--force', '-B', 'work', 'origin/main');
+  await write();
+  if (add) await clone.git('add', '--all', '--force');
+  await clone.git('commit', '--quiet', '--allow-empty', '-m', 'change');
+  return (await clone.git('rev-parse', 'HEAD')).trim();
+}
+
+async function pushMain(commit: string): Promise<void> {
+  await clone.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`);
+}
+
+function openIssue(title: string) {
+  return stage.ada.call(operations.createIssue, { params: at, body: { title } });
+}
+
+const write = (path: string, text: string): void => writeFileSync(join(clone.folder, path), text);
+
+describe('what is no plain file on the default branch is refused and told', () => {
+  const replaced: Readonly<Record<string, [() => Promise<unknown> | unknown, string]>> = {
+    'a symbolic link': [
+      () => {
+        rmSync(join(clone.folder, '.reeve.yml'));
+        write('evil.yml', evil);
+        symlinkSync('evil.yml', join(clone.folder, '.reeve.yml'));
+      },
+      'it is a symlink',
+    ],
+    'a submodule': [
+      async () => {
+        const commit = (await clone.git('rev-parse', 'HEAD')).trim();
+        await clone.git('rm', '--quiet', '--force', '.reeve.yml');
+        await clone.git('update-index', '--add', '--cacheinfo', `160000,${commit},.reeve.yml`);
+      },
+      'it is a submodule',
+    ],
+    'a folder': [
+      () => {
+        rmSync(join(clone.folder, '.reeve.yml'));
+        mkdirSync(join(clone.folder, '.reeve.yml'));
+        write('.reeve.yml/reeve.yml', evil);
+      },
+      'it is a dir',
+    ],
+    'a second rule file beside it': [
+      () => {
+        mkdirSync(join(clone.folder, '.gitea'));
+        write('.gitea/reeve.yml', evil);
+      },
+      'are both there',
+    ],
+    'a file that is too large': [() => write('.reeve.yml', `${good}#${'x'.repeat(65_536)}\n`), 'has 65'],
+  };
+
+  it.each(Object.keys(replaced))('%s', async (shape) => {
+    const [put, words] = replaced[shape] ?? [() => undefined, ''];
+    const before = await headOf('main');
+    await pushMain(await commitFrom(put, shape !== 'a submodule'));
+    const issue = await openIssue(shape);
+    const isTold = (reason: string | undefined): boolean => reason?.includes(words) === true;
+    const broken = await stage.run(({ rules, trigger }) =>
+      rules.some(
+        ({ verdict, reason }) => trigger.kind === 'issues' && verdict === 'failed' && isTold(reason),
+      ),
+    );
+    await stage.quiet();
+
+    expect(broken.changes).toEqual([]);
+    expect(await stage.labelsOf(issue.number)).toEqual([]);
+    await pushMain(before);
+    await stage.quiet();
+  });
+
+  it('a file whose name differs by case is no rule file', async () => {
+    const before = await headOf('main');
+    await pushMain(
+      await commitFrom(() => {
+        rmSync(join(clone.folder, '.reeve.yml'));
+        write('.REEVE.yml', evil);
+        write('.Reeve.YML', evil);
+      }),
+    );
+    const issue = await openIssue('case');
+    await stage.quiet();
+
+    expect(await stage.labelsOf(issue.number)).toEqual([]);
+    await pushMain(before);
+    await stage.quiet();
+  });
+});
+
+it('a force-push race decides by what the default branch holds, never by a mixture', async () => {
+  const first = await headOf('main');
+  const second = await commitFrom(() => write('.reeve.yml', rulesThat('kept')));
+  for (let round = 0; round < 6; round += 1) {
+    const to = round % 2 === 0 ? second : first;
+    await Promise.all([pushMain(to), openIssue(`race ${round}`)]);
+  }
+  await stage.quiet();
+
+  const wanted = { [first]: 'label:area/docs', [second]: 'label:kept' };
+  const raced = stage.runs.filter(({ rules }) => rules[0]?.verdict === 'matched').slice(-6);
+  expect(raced.length).toBe(6);
+  for (const { rules, changes } of raced) {
+    for (const { target } of changes) expect(target).toBe(wanted[rules[0]?.commit ?? '']);
+  }
+  await pushMain(first);
+  await stage.quiet();
+});
+
+it('a default branch that was deleted leaves no rules in force', async () => {
+  const spare = await commitFrom(() => write('.reeve.yml', evil));
+  await clone.git('push', '--quiet', 'origin', 'origin/main:refs/heads/spare');
+  await stage.root.call(operations.editRepository, { params: at, body: { default_branch: 'spare' } });
+  await clone.git('push', '--quiet', 'origin', `${spare}:refs/tags/spare`, ':refs/heads/main');
+  // The forge keeps its default branch from being deleted through git; its administrator's disk does not.
+  await clone.git('push', '--quiet', 'origin', ':refs/heads/spare').catch(() => undefined);
+  await stage.quiet();
+  const issue = await openIssue('after');
+  await stage.quiet();
+
+  expect(await stage.labelsOf(issue.number)).not.toContain('area/code');
+});

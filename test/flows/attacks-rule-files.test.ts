@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { cloneRepository, type GitClone } from '../support/git-client.ts';
+import { at, type Stage, setStage } from '../support/stage.ts';
+
+/** What the default branch says, and what nobody may make it say from anywhere else. */
+const rulesThat = (label: string): string => `version: 1
+rules:
+  mark:
+    on: [issues.opened, pull_request.opened, pull_request.edited]
+    steps: [{ uses: set-labels, with: { add: [${label}] } }]
+`;
+const good = rulesThat('area/docs');
+const evil = rulesThat('area/code');
+
+let stage: Stage;
+let clone: GitClone;
+let count = 0;
+beforeAll(async () => {
+  stage = await setStage({ rules: good });
+  clone = await cloneRepository(addressFor('ada', 'acme/demo'));
+});
+afterAll(async () => {
+  clone.remove();
+  await stage.close();
+});
+
+function addressFor(user: string, repository: string): string {
+  const url = new URL(stage.proxy.url);
+  return `http://${user}:${user}-password@${url.host}/${repository}.git`;
+}
+
+/** Commits the file on a branch of its own from main, in the shape that `write` gives it, and returns the commit. */
+async function branchWith(branch: string, write: () => Promise<unknown> | unknown): Promise<string> {
+  await clone.git('fetch', '--quiet', 'origin');
+  await clone.git('checkout', '--quiet', '-B', 'work', 'origin/main');
+  await write();
+  await clone.git('add', '--all', '--force');
+  await clone.git('commit', '--quiet', '--allow-empty', '-m', branch);
+  return (await clone.git('rev-parse', 'HEAD')).trim();
+}
+
+async function headOf(branch: string): Promise<string> {
+  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch } });
+  return commit?.id ?? '';
+}
+
+/** Makes something happen and returns what the bot made of it. */
+async function trigger(): Promise<{ run: Run; labels: readonly string[] }> {
+  count += 1;
+  const title = `number ${count}`;
+  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await stage.run((one) =>
+    one.changes.some(({ path }) => path.endsWith(`/issues/${issue.number}/labels`)),
+  );
+  return { run, labels: await stage.labelsOf(issue.number) };
+}
+
+async function pushAs(ref: string, content = evil): Promise<string> {
+  const commit = await branchWith(ref, () => clone.commit({ '.reeve.yml': content }, 'rules'));
+  await clone.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+  return commit;
+}
+
+const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
+  'a rule file in the head of a pull request': async () => {
+    await pushAs('refs/heads/feature');
+    return stage.ada.call(operations.createPull, {
+      params: at,
+      body: { title: 'evil', head: 'feature', base: 'main' },
+    });
+  },
+  'a rule file in the main branch of a fork, and a pull request from there': async () => {
+    await stage.ada.call(operations.createFork, { params: at, body: {} });
+    const fork = await cloneRepository(addressFor('ada', 'ada/demo'));
+    await fork.commit({ '.reeve.yml': evil });
+    await fork.git('push', '--quiet', 'origin', 'HEAD:main');
+    fork.remove();
+    const body = { title: 'from the fork', head: 'ada:main', base: 'main' };
+    return stage.ada.call(operations.createPull, { params: at, body });
+  },
+  'a branch named like the full name of the default branch': () => pushAs('refs/heads/refs/heads/main'),
+  'a branch named like a remote one': () => pushAs('refs/heads/origin/main'),
+  'a branch named HEAD in lower case': () => pushAs('refs/heads/head'),
+  'a branch whose name differs by case': () => pushAs('refs/heads/Main'),
+  'a tag named like the default branch': () => pushAs('refs/tags/main'),
+  'a tag named like the full name of the default branch': () => pushAs('refs/tags/refs/heads/main'),
+  'a branch named like the commit of the default branch': async () =>
+    pushAs(`refs/heads/${await headOf('main')}`),
+  'a tag named like the commit of the default branch': async () =>
+    pushAs(`refs/tags/${await headOf('main')}`),
+  'a ref of another name space': () =>
+    pushAs('refs/evil/main').catch(() => 'the forge may refuse it, which is as good'),
+  'a pull request whose base is moved to another branch and back': async () => {
+    await pushAs('refs/heads/other-base');
+    const pull = await stage.openPull('moving', { 'docs/moving.md': 'a' });
+    const params = { ...at, index: pull.number };
+    await stage.ada.call(operations.editPull, { params, body: { base: 'other-base' } });
+    return stage.ada.call(operations.editPull, { params, body: { base: 'main' } });
+  },
+};
+
+describe('rules from anywhere but the default branch are not used', () => {
+  it.each(Object.keys(shapes))('%s', async (shape) => {
+    await shapes[shape]?.();
+    const main = await headOf('main');
+
+    const { run, labels } = await trigger();
+
+    expect(labels).toEqual(['area/docs']);
+    expect(run.rules).toMatchObject([{ verdict: 'matched', commit: main, source: 'acme/demo/.reeve.yml' }]);
+  });
+
+  it('no pull request of all these was labelled by what it brought along', async () => {
+    await stage.quiet();
+    const pulls = await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
+
+    expect(pulls.length).toBeGreaterThan(2);
+    for (const { labels } of pulls) expect(labels.map(({ name }) => name)).not.toContain('area/code');
+    expect(stage.runs.flatMap(({ changes }) => changes).map(({ target }) => target)).not.toContain(
+      'label:area/code',
+    );
+  });
+});
