@@ -1,5 +1,4 @@
 import type { ForgeContext } from './context.ts';
-import { markOfChange } from './git/changes.ts';
 import { findMergeCommit, isAncestor } from './git/history.ts';
 import { takeRef } from './git/merge.ts';
 import { moveRefs, readBranch, readRef } from './git/refs.ts';
@@ -10,6 +9,7 @@ import { scheduleChecks } from './pull-checks.ts';
 import { closePull, markMerged, tellClosed } from './pull-closing.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
 import { inspectPull } from './pull-inspection.ts';
+import { isOtherChange } from './review-change.ts';
 import { followHeadWithReviews, hasReviews } from './review-state.ts';
 import type { PullRow, RepositoryRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
@@ -67,10 +67,9 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
   if (!base || head.id === pull.head_sha) return;
   await keepHead(baseGit, headGit, pull);
   const seen = await inspectPull(baseGit, base.id, head.id);
-  const isOtherChange =
-    hasReviews(db, pull.issue_id) &&
-    (await markOfChange(baseGit, pull.merge_base, pull.head_sha)) !==
-      (await markOfChange(baseGit, seen.merge_base, head.id));
+  const before = { from: pull.merge_base, to: pull.head_sha };
+  const after = { from: seen.merge_base, to: head.id };
+  const isOther = hasReviews(db, pull.issue_id) && (await isOtherChange(baseGit, before, after));
   db.transaction(() => {
     db.run(
       `UPDATE pulls SET head_sha = ?, base_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?,
@@ -84,7 +83,7 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
       id,
     );
     db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), pull.issue_id);
-    followHeadWithReviews(context, pull, { head: head.id, isOtherChange });
+    followHeadWithReviews(context, pull, { head: head.id, isOtherChange: isOther });
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
     notifyActivity(context, { ...place, issueId: pull.issue_id });

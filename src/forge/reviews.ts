@@ -1,7 +1,6 @@
 import { announceComment } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { markOfChange } from './git/changes.ts';
 import { findMergeBase } from './git/history.ts';
 import { isObjectId } from './git/names.ts';
 import { readCommit } from './git/refs.ts';
@@ -9,6 +8,7 @@ import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { findPull } from './pull-rows.ts';
 import type { Pull } from './resources/pull.ts';
 import { toReviewComments, toReviews } from './resources/review.ts';
+import { isOtherChange } from './review-change.ts';
 import { findReviewComment, insertComment, prepareComment, setResolved } from './review-comments.ts';
 import {
   cancelRequest,
@@ -79,7 +79,7 @@ export const reviewHandlers = defineHandlers({
           }),
         ),
       );
-      const isStale = isVote(type) && (await isOtherChange(context, both, commitId));
+      const isStale = isVote(type) && (await isStaleAtBirth(context, both, commitId));
       const opinion = { type, body: body.body ?? '', commitId, isStale };
       return context.db.transaction(() => {
         const draftId = drafts.length === 0 ? 0 : openDraft(context, both.issue.id, caller, commitId);
@@ -222,14 +222,14 @@ function record({ context, repository, owner, caller }: Doing, both: Pull, opini
 }
 
 /** A review of an older commit is stale at birth where the change was another one then. */
-async function isOtherChange(context: ForgeContext, { pull }: Pull, commitId: string): Promise<boolean> {
+async function isStaleAtBirth(context: ForgeContext, { pull }: Pull, commitId: string): Promise<boolean> {
   if (commitId === pull.head_sha) return false;
   const git = context.git.open(pull.repo_id);
   // The baseline answers 500 for a commit that nobody has.
   const commit = isObjectId(commitId) ? await readCommit(git, commitId) : undefined;
   const seen = found(commit, `commit does not exist [sha: ${commitId}]`).id;
   const base = (await findMergeBase(git, pull.base_sha, seen)) ?? pull.merge_base;
-  return (await markOfChange(git, base, seen)) !== (await markOfChange(git, pull.merge_base, pull.head_sha));
+  return await isOtherChange(git, { from: base, to: seen }, { from: pull.merge_base, to: pull.head_sha });
 }
 
 function findReview(call: Reading & AtReview): { readonly review: ReviewRow; readonly both: Pull } {
