@@ -9,7 +9,7 @@ import type { HookForm } from './hook-forms.ts';
 import type { HookPlace } from './hook-place.ts';
 import type { KnownHook, Prints } from './hook-secrets.ts';
 
-/** What is decided of a hook, as it stands in plans: secrets by name. */
+/** What is decided of a hook, as it stands in plans: secrets by name, and in `events` the kinds that it hears. */
 export type Declared = Omit<HookForm, 'url'>;
 /** A hook that is there, with what is remembered of it. */
 export type Held = { readonly hook: SeenHook; readonly known: KnownHook | undefined };
@@ -28,7 +28,7 @@ export function differing(
   hook: Pick<Hook, 'events' | 'branch_filter' | 'active' | 'config' | 'name'>,
 ) {
   const { branch_filter, content_type, name } = declared;
-  const eventsDiffer = shownEvents(hook.events).join() !== wantedEvents(declared.events).join();
+  const eventsDiffer = shownEvents(hook.events).join() !== [...declared.events].sort().join();
   return [
     ...(eventsDiffer ? ['events'] : []),
     ...(branch_filter !== undefined && branch_filter !== (hook.branch_filter ?? '') ? ['branch_filter'] : []),
@@ -41,7 +41,7 @@ export function differing(
 /** Returns the change that edits a hook, or says that it is so already. */
 export function edition(situation: Situation, { hook, known }: Held): Change {
   const { wanted, prints, place, isBlind } = situation;
-  const lost: string[] = differing(wanted, hook);
+  const lost: string[] = differing(declaredOf(wanted), hook);
   if (!isBlind && prints.authorization !== undefined && prints.authorization !== known?.authorization) {
     lost.push('authorization');
   }
@@ -151,12 +151,15 @@ export function removal({ wanted, place }: Situation, { hook }: Held): Change {
   };
 }
 
+function declaredOf({ url: _, ...rest }: HookForm): Declared {
+  return { ...rest, events: [...wantedEvents(rest.events)] };
+}
+
 function commonOf({ wanted, place }: Situation) {
-  const { url, ...rest } = wanted;
-  const declared: Declared = { ...rest, events: [...wantedEvents(wanted.events)] };
+  const declared = declaredOf(wanted);
   return {
     action: 'sync-hooks',
-    target: `hook:${url}`,
+    target: `hook:${wanted.url}`,
     value: declared,
     after: declared,
     reads: [place.fact],

@@ -3,6 +3,7 @@ import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
 import type { Change } from '../../src/actions/change.ts';
 import type { Client } from '../../src/client/client.ts';
+import type { Subject } from '../../src/contract/subject.ts';
 import { applyPlan } from '../../src/engine/apply.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
@@ -40,9 +41,11 @@ it('every action has a scenario', () => {
 describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   const action = actions.find((one) => one.name === name) as Action;
   let world: World;
+  let subject: Subject;
   beforeAll(async () => {
     world = await worlds.make(action.needs);
     await scenario.arrange?.(world);
+    subject = typeof scenario.on === 'function' ? await scenario.on(world) : world.subjects[scenario.on];
   }, 30_000);
 
   it('plans the same twice, and sends only GET for it', async () => {
@@ -102,7 +105,6 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
   function factsOf() {
     const nowMs = () => performance.now();
-    const subject = world.subjects[scenario.on];
     return createFacts({ client: world.holder.client, subject, memory: createFactMemory(nowMs), nowMs });
   }
 });

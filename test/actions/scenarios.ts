@@ -1,10 +1,11 @@
 import { operations } from '../../src/contract/operations.ts';
+import type { Subject } from '../../src/contract/subject.ts';
 import { addFile, type World } from '../support/world.ts';
 
 /** One situation in which an action has something to do: what is there, and the arguments as `plan` takes them. */
 export type Scenario = {
   readonly arguments: (world: World) => unknown;
-  readonly on: keyof World['subjects'];
+  readonly on: keyof World['subjects'] | ((world: World) => Promise<Subject>);
   readonly arrange?: (world: World) => Promise<unknown>;
   /** Statuses that the forge may answer whoever has less access; 403 unless the thing is not even visible. */
   readonly refusal?: readonly number[];
@@ -82,5 +83,48 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       prune: false,
       tags: [{ name_pattern: 'v*', whitelist_usernames: [ada.name] }],
     }),
+  },
+  'sync-organization': {
+    on: 'organization',
+    arguments: () => ({ visibility: 'private', location: 'Moon' }),
+  },
+  'sync-labels': {
+    on: 'repository',
+    arrange: ({ owner, at }) =>
+      owner.client.call(operations.createLabel, {
+        params: at,
+        body: { name: 'bug', color: 'ff0000', is_archived: true },
+      }),
+    arguments: () => ({
+      labels: [
+        { name: 'kind/bug', color: '00ff00', exclusive: true, previously: ['bug'] },
+        { name: 'kind/feature', color: '#abc', description: 'New' },
+      ],
+    }),
+    // Whoever cannot read a private repository is not even told that it is there.
+    refusal: [403, 404],
+  },
+  'sync-hooks': {
+    on: 'repository',
+    arguments: () => ({
+      'of-account': false,
+      hooks: [
+        { url: 'https://ci.example.org/hook', events: ['issues', 'push'], active: true, name: 'ci' },
+        { url: 'https://chat.example.org/', events: ['pull_request_only'], active: false },
+      ],
+    }),
+  },
+  'mark-notifications': {
+    async arrange({ owner, ada, holder, at, issue }) {
+      const params = { ...at, collaborator: holder.name };
+      await owner.client.call(operations.putCollaborator, { params, body: { permission: 'read' } });
+      const body = { body: `@${holder.name} please look` };
+      await ada.client.call(operations.createComment, { params: { ...at, index: issue }, body });
+    },
+    async on({ holder }) {
+      const [thread] = await holder.client.call(operations.listNotifications, {});
+      return { kind: 'notification', ...(thread && { thread: thread.id }) };
+    },
+    arguments: () => ({ as: 'read' }),
   },
 };

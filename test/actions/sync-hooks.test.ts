@@ -245,6 +245,13 @@ it('notices events that the forge did not take', async () => {
   expect(syncHooks.confirm?.(change, hook(1))).toContain('events');
 });
 
+it('sees that one kind of a family was taken', async () => {
+  const [change] = await planned({ wanted: { events: ['pull_request_only'] } });
+  if (!change) throw new Error('no change');
+
+  expect(syncHooks.confirm?.(change, hook(1, { events: ['pull_request'] }))).toBeUndefined();
+});
+
 it('remembers what the forge will not show, so that a second plan is empty', async () => {
   const memory = createActionMemory();
   const context = makeContext({ memory, secrets });

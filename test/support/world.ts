@@ -198,7 +198,11 @@ async function arrangeBystanders(
       ({ name_pattern }) => name_pattern === 'kept*',
     ),
     commit: (await boss.call(operations.getBranch, { params: { ...at, branch: 'work' } })).commit?.id,
-    settings: withoutCounts(await boss.call(operations.getRepository, { params: at })),
+    // The owner is no setting of the repository: a rule may be about that organization.
+    settings: withoutCounts({
+      ...(await boss.call(operations.getRepository, { params: at })),
+      owner: undefined,
+    }),
   });
 }
 
