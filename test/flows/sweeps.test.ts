@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { readDrift } from '../../src/sweeps/drift.ts';
+import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+
+let stage: SweepStage;
+const ops = { owner: 'acme', repo: 'ops' } as const;
+const demo = { owner: 'acme', repo: 'demo' } as const;
+
+beforeEach(async () => {
+  stage = await setSweepStage();
+});
+afterEach(() => stage.close());
+
+/** Lets the next slot come. */
+const next = async (minutes: number): Promise<void> => {
+  stage.pass(minutes);
+  await stage.tick();
+};
+
+it('reads what is closed, and leaves other notifications alone', async () => {
+  stage.setRules(`
+version: 1
+rules:
+  quiet:
+    on: { schedule: "*/15 * * * *" }
+    each: notification
+    if: notification.unread && notification.subject.type == "Issue" && notification.subject.state == "closed"
+    steps:
+      - uses: mark-notifications
+        with: { as: read }
+`);
+  await stage.tick();
+  for (const title of ['done', 'open', 'done too']) {
+    const { number } = await stage.ada.call(operations.createIssue, { params: demo, body: { title } });
+    if (title === 'open') continue;
+    await stage.root.call(operations.editIssue, {
+      params: { ...demo, index: number },
+      body: { state: 'closed' },
+    });
+  }
+  expect(await stage.bot.call(operations.listNotifications, {})).toHaveLength(3);
+
+  await next(15);
+
+  const left = await stage.bot.call(operations.listNotifications, {});
+  expect(left.map(({ subject }) => subject?.title)).toEqual(['open']);
+  const listed = stage.proxy.passed.filter(({ path }) => path.startsWith('/api/v1/notifications?'));
+  expect(listed[0]?.path).toContain('status-types=unread');
+  expect(listed[0]?.path).toContain('subject-type=issue');
+});
+
+it('says once that a runner is offline, and closes that when it is back', async () => {
+  stage.setRules(`
+version: 1
+rules:
+  offline:
+    on: { schedule: "*/5 * * * *" }
+    each: runner
+    steps:
+      - uses: report-issue
+        with:
+          when: runner.status == "offline" && runner.offline_for > duration("15m")
+          repository: acme/ops
+          key: "runner-\${{ runner.id }}"
+          title: "Runner \${{ runner.name }} of \${{ runner.owner }} is offline"
+`);
+  const issues = () =>
+    stage.bot.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } });
+  await stage.putRunners([{ name: 'builder', owner: 'acme', state: 'idle' }]);
+  await stage.tick();
+  await next(5);
+  await stage.putRunners([{ name: 'builder', owner: 'acme', state: 'offline' }]);
+  await next(5);
+  await next(10);
+  expect(await issues()).toEqual([]);
+
+  await next(10);
+  await next(10);
+  expect(await issues()).toMatchObject([
+    { title: 'Runner builder of acme is offline', state: 'open', comments: 0 },
+  ]);
+
+  await stage.putRunners([{ name: 'builder', owner: 'acme', state: 'idle' }]);
+  await next(5);
+  expect(await issues()).toMatchObject([{ state: 'closed' }]);
+});
+
+it('settles what was said of a runner once it has vanished', async () => {
+  stage.setRules(`
+version: 1
+rules:
+  offline:
+    on: { schedule: "*/5 * * * *" }
+    each: runner
+    steps:
+      - uses: report-issue
+        with: { when: runner.status == "offline", repository: acme/ops, key: "r-\${{ runner.id }}", title: Offline }
+`);
+  await stage.putRunners([
+    { name: 'one', owner: 'acme', state: 'offline' },
+    { name: 'two', repository: 'acme/demo', state: 'idle' },
+  ]);
+  await stage.tick();
+  await next(5);
+  await stage.putRunners([{ name: 'two', repository: 'acme/demo', state: 'idle' }]);
+  await next(5);
+  const gone = stage.runs.filter(({ trigger }) => trigger.item?.includes('one')).length;
+  await next(5);
+
+  const issues = await stage.bot.call(operations.listIssues, { params: ops, query: { state: 'all' } });
+  expect(issues).toMatchObject([{ state: 'closed' }]);
+  expect(stage.runs.filter(({ trigger }) => trigger.item?.includes('one'))).toHaveLength(gone);
+});
+
+it('puts back a protection that was changed by hand', async () => {
+  stage.setRules(`
+version: 1
+rules:
+  protected:
+    in: acme/demo
+    on: { schedule: "0 * * * *" }
+    each: repository
+    steps:
+      - uses: sync-branch-protections
+        with: { protections: [{ rule_name: main, required_approvals: 2 }] }
+`);
+  const read = () => stage.bot.call(operations.listBranchProtections, { params: demo });
+  await stage.tick();
+  await next(60);
+  expect(await read()).toMatchObject([{ rule_name: 'main', required_approvals: 2 }]);
+  await stage.root.call(operations.editBranchProtection, {
+    params: { ...demo, name: 'main' },
+    body: { required_approvals: 0 },
+  });
+
+  await next(60);
+  expect(await read()).toMatchObject([{ rule_name: 'main', required_approvals: 2 }]);
+
+  const sent = stage.proxy.passed.length;
+  await next(60);
+  expect(stage.proxy.passed.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(await readDrift(stage.store)).toEqual([]);
+});
+
+it('only reports an organization that drifted, and since when, where the rule observes', async () => {
+  stage.setRules(`
+version: 1
+rules:
+  described:
+    mode: observe
+    on: { schedule: "0 * * * *" }
+    each: organization
+    steps:
+      - uses: sync-organization
+        with: { description: The makers of everything }
+`);
+  await stage.tick();
+  await next(60);
+  await next(60);
+
+  const [drift] = await readDrift(stage.store);
+  expect(drift).toMatchObject({
+    rule: 'rules.yml#described',
+    item: 'acme',
+    since: '2026-05-04T11:00:00.000Z',
+  });
+  expect(drift?.seen).toBe('2026-05-04T12:00:00.000Z');
+  expect(stage.proxy.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
+
+  await stage.bot.call(operations.editOrganization, {
+    params: { org: 'acme' },
+    body: { description: 'The makers of everything' },
+  });
+  await next(60);
+  expect(await readDrift(stage.store)).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { createFactMemory } from '../../src/facts/ask.ts';
+import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { createDeliveryHandler } from '../../src/handle-delivery.ts';
+import { silentLog } from '../../src/log.ts';
+import { loadRuleFile } from '../../src/rules/load.ts';
+import { formatProblem } from '../../src/rules/problem.ts';
+import { registry } from '../../src/rules/registry.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { createRuleSource } from '../../src/sources/rules-for.ts';
+import { createServed } from '../../src/sources/served.ts';
+import { createStoredMemory } from '../../src/store/action-memory.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { caughtUpEvent } from '../../src/sweeps/catch-up.ts';
+import { createSeen, type Seen } from '../../src/sweeps/seen.ts';
+import { createSweeps, type Sweeps } from '../../src/sweeps/sweeps.ts';
+import { createWorker, type Worker } from '../../src/worker.ts';
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+
+/** The scheduled half of the bot on an embedded forge, all of it on one clock that stands still. */
+export type SweepStage = {
+  readonly forge: Forge;
+  readonly proxy: FaultProxy;
+  readonly root: Client;
+  readonly ada: Client;
+  readonly bot: Client;
+  readonly store: Store;
+  readonly seen: Seen;
+  readonly sweeps: Sweeps;
+  readonly runs: Run[];
+  readonly now: () => Date;
+  /** Moves the clock on. */
+  pass(minutes: number): void;
+  /** Looks at the clock and does all jobs that are due. */
+  tick(): Promise<void>;
+  /** Does all jobs there are. */
+  work(): Promise<void>;
+  /** Puts the operator's rules in force. */
+  setRules(yaml: string): void;
+  /** Makes a repository of acme that the bot administers and serves. */
+  makeRepository(name: string): Promise<void>;
+  /** Puts these runners on the forge, instead of those there were. */
+  putRunners(runners: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Returns the rules of a file's text, or throws its problems. */
+export function rulesOf(yaml: string): readonly LoadedRule[] {
+  const loaded = loadRuleFile({ path: 'rules.yml', text: yaml, level: 'operator', commit: '', registry });
+  if (loaded.problems.length > 0) throw new Error(loaded.problems.map(formatProblem).join('\n'));
+  return loaded.rules;
+}
+
+/** Sets the stage: organization acme, which the bot owns, its repositories demo and ops, and ada. */
+export async function setSweepStage(
+  options: { at?: string; maxRequests?: number } = {},
+): Promise<SweepStage> {
+  const data = await mkdtemp(join(tmpdir(), 'reeve-sweeps-'));
+  let nowMs = Date.parse(options.at ?? '2026-05-04T10:00:00Z');
+  const now = (): Date => new Date(nowMs);
+  const forge = await createForge({ clock: now, data: join(data, 'forge'), control: true });
+  const url = await forge.listen({ port: 0 });
+  const proxy = await startFaultProxy(url);
+  const as = (user: string, through = url): Client =>
+    createClient({
+      url: through,
+      credentials: { user, password: `${user}-password` },
+      sleep: async () => {},
+    });
+  await forge.createAdministrator({ name: 'root', password: 'root-password' });
+  const [root, ada, bot] = [as('root'), as('ada'), as('reeve')];
+  for (const username of ['ada', 'reeve']) {
+    const body = {
+      username,
+      password: `${username}-password`,
+      email: `${username}@example.org`,
+      must_change_password: false,
+    };
+    await root.call(operations.createUser, { body });
+  }
+  await bot.call(operations.createOrganization, { body: { username: 'acme' } });
+
+  const client = as('reeve', proxy.url);
+  const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock: { now } });
+  const clock = { now };
+  const steadyMs = (): number => performance.now();
+  const memory = createFactMemory(steadyMs);
+  const seen = createSeen(store, steadyMs);
+  const login = async (): Promise<string> => 'reeve';
+  const self = await bot.call(operations.getSelf, {});
+  const account = async () => ({ id: self.id });
+  const served = createServed({ client, login, listed: [], nowMs: steadyMs });
+  const rules = createRuleSource({ client, served, operatorRules: [], nowMs: steadyMs });
+  const runs: Run[] = [];
+  const onRun = (run: Run): void => {
+    runs.push(run);
+  };
+  const shared = { client, account, memory, store, clock, nowMs: steadyMs, onRun };
+  const handle = createDeliveryHandler({ ...shared, rules });
+  const sweeps = createSweeps({
+    ...shared,
+    served: { login, listed: [] },
+    actionMemory: createStoredMemory(store),
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+    log: silentLog,
+    rules,
+    seen,
+    handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
+    onEnqueued: () => {},
+    ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests }),
+  });
+  const worker: Worker = createWorker({ store, handle, handleJob: sweeps.handleJob, log: silentLog, clock });
+
+  const stage: SweepStage = {
+    ...{ forge, proxy, root, ada, bot, store, seen, sweeps, runs, now },
+    pass(minutes) {
+      nowMs += minutes * 60_000;
+    },
+    async tick() {
+      await sweeps.scheduler.tick(now());
+      await stage.work();
+    },
+    async work() {
+      for (;;) {
+        await worker.tick();
+        await worker.idle();
+        const { accepted, claimed } = await store.counts();
+        if (accepted + claimed === 0) return;
+      }
+    },
+    setRules: (yaml) => rules.replaceOperatorRules(rulesOf(yaml)),
+    async makeRepository(name) {
+      const body = { name, auto_init: true, default_branch: 'main' };
+      await bot.call(operations.createOrganizationRepository, { params: { org: 'acme' }, body });
+      await bot.call(operations.star, { params: { owner: 'acme', repo: name } });
+    },
+    async putRunners(runners) {
+      const answer = await fetch(`${url}/-/control/runners`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${forge.controlToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify(runners),
+      });
+      if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    },
+    async close() {
+      await worker.stop();
+      await sweeps.stop();
+      await store.close();
+      await proxy.close();
+      await forge.close();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+  await stage.makeRepository('demo');
+  await stage.makeRepository('ops');
+  return stage;
+}
