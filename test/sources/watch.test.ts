@@ -1,0 +1,71 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { silentLog } from '../../src/log.ts';
+import { type FolderWatch, watchFolder } from '../../src/sources/watch.ts';
+
+const rule = (name: string): string =>
+  `version: 1\nrules:\n  ${name}:\n    on: issues\n    steps: [{ uses: set-labels, with: { add: [x] } }]\n`;
+
+let folder: string;
+let watch: FolderWatch | undefined;
+afterEach(async () => {
+  await watch?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Watches a folder with one good file; `until` resolves when the rules in force have these names. */
+function setUp() {
+  folder = mkdtempSync(join(tmpdir(), 'reeve-watch-'));
+  writeFileSync(join(folder, 'one.yml'), rule('one'));
+  let names: readonly string[] = [];
+  let loads = 0;
+  watch = watchFolder(folder, {
+    log: silentLog,
+    onRules: (rules) => {
+      names = rules.map(({ name }) => name);
+      loads += 1;
+    },
+  });
+  return {
+    watch,
+    until: (wanted: readonly string[]) => expect.poll(() => names, { timeout: 5_000 }).toEqual(wanted),
+    loads: () => loads,
+  };
+}
+
+it('puts a new, a changed and a removed file in force without being told', async () => {
+  const { watch: looking, until } = setUp();
+  await looking.look();
+  await until(['one']);
+
+  writeFileSync(join(folder, 'two.yml'), rule('two'));
+  await until(['one', 'two']);
+  // As editors do it: another file that takes the name.
+  writeFileSync(join(folder, '.swap'), rule('changed'));
+  renameSync(join(folder, '.swap'), join(folder, 'one.yml'));
+  await until(['changed', 'two']);
+  rmSync(join(folder, 'two.yml'));
+  await until(['changed']);
+});
+
+it('refuses a broken file alone, and does not go on with what it said before', async () => {
+  const { watch: looking, until } = setUp();
+  writeFileSync(join(folder, 'two.yml'), rule('two'));
+  await looking.look();
+  writeFileSync(join(folder, 'two.yml'), rule('two').replace('uses', 'use'));
+
+  await until(['one']);
+});
+
+it('loads nothing again where nothing changed, and keeps what is in force while the folder is away', async () => {
+  const { watch: looking, until, loads } = setUp();
+  await looking.look();
+  await looking.look();
+  expect(loads()).toBe(1);
+  rmSync(folder, { recursive: true });
+  await looking.look();
+
+  await until(['one']);
+});
