@@ -86,7 +86,8 @@ export async function applyPlan(options: {
       if (open.length === 0) return;
       let answer = await write(open, now);
       let unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
-      if (unshown.length > 0 && !(await isInVain(unshown, answer))) {
+      const inVain = unshown.length > 0 && (await isInVain(unshown, answer));
+      if (unshown.length > 0 && !inVain) {
         // What was remembered no longer fits, for example a label made anew under its old name: once more from live.
         const again = facts.fresh([...readsOf(group), ...(await factsOf(group))]);
         open = await stillWanted(open, again);
@@ -94,7 +95,9 @@ export async function applyPlan(options: {
         unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
       }
       for (const planned of open) {
-        if (unshown.includes(planned)) fail(planned, new Error(unconfirmed(planned, answer)));
+        // What the forge dropped, and is known to drop, keeps nothing that comes after it from being done.
+        if (inVain && unshown.includes(planned)) settle(planned, 'failed', unconfirmed(planned, answer));
+        else if (unshown.includes(planned)) fail(planned, new Error(unconfirmed(planned, answer)));
         else if (!(await isSo(planned)))
           fail(planned, new Error('the forge took the request, yet it is not so'));
         else {

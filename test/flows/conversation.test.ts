@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
+import { at, type Stage, setStage } from '../support/stage.ts';
+import { addFile } from '../support/world.ts';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+/** Waits for the nth run (from 1) of this kind and activity that is not about our own doing. */
+function nth(kind: string, activity: string, count = 1): Promise<Run> {
+  const isIt = (run: Run): boolean =>
+    run.trigger.kind === kind &&
+    run.trigger.activity === activity &&
+    run.rules.every(({ reason }) => reason !== 'own');
+  return stage.run((run) => isIt(run) && stage.runs.filter(isIt).indexOf(run) === count - 1);
+}
+
+const outcomes = (run: Run) => run.outcomes.map(({ status, error }) => error ?? status);
+
+describe('comment', () => {
+  const rules = `version: 1
+rules:
+  describe-it:
+    on: { pull_request: [opened, edited] }
+    steps:
+      - uses: comment
+        with:
+          when: pull_request.body == ""
+          text: "\${{ pull_request.title }} has no description."
+`;
+
+  it('is there while it is true, edited in place, gone afterwards, and never repeated', async () => {
+    stage = await setStage({ rules });
+    const pull = await stage.openPull('work', { 'a.md': 'a' });
+    const params = { ...at, index: pull.number };
+    const texts = async () =>
+      (await stage.ada.call(operations.listComments, { params })).map(({ id, body }) => [id, body]);
+    await nth('pull_request', 'opened');
+    const [[id]] = (await texts()) as [[number, string]];
+    expect(await texts()).toEqual([[id, '<!-- reeve:describe-it/main -->\nFrom work has no description.']]);
+
+    await stage.ada.call(operations.editPull, { params, body: { title: 'Hello @ada' } });
+    await nth('pull_request', 'edited');
+    expect(await texts()).toEqual([
+      [id, '<!-- reeve:describe-it/main -->\nHello @\u200bada has no description.'],
+    ]);
+
+    await stage.ada.call(operations.editPull, { params, body: { body: 'Because.' } });
+    await nth('pull_request', 'edited', 2);
+    expect(await texts()).toEqual([]);
+
+    const from = stage.proxy.passed.length;
+    await stage.ada.call(operations.editPull, { params, body: { body: 'Because of that.' } });
+    await nth('pull_request', 'edited', 3);
+    expect(writesOf(stage, from)).toEqual([]);
+  });
+});
+
+describe('set-status', () => {
+  it('says on the newest commit whether it holds, in a context of its own, once', async () => {
+    const rules = `version: 1
+rules:
+  described:
+    on: { pull_request: [opened, edited] }
+    steps:
+      - uses: set-status
+        with: { context: ci/build, when: 'pull_request.body != ""', description: Says what it is for. }
+`;
+    stage = await setStage({ rules });
+    const pull = await stage.openPull('work', { 'a.md': 'a' });
+    const params = { ...at, sha: pull.head?.sha ?? '' };
+    const statuses = async () =>
+      (await stage.ada.call(operations.listStatuses, { params }))
+        .toSorted((a, b) => a.id - b.id)
+        .map(({ context, status }) => [context, status]);
+    expect(outcomes(await nth('pull_request', 'opened'))).toEqual(['applied']);
+    expect(await statuses()).toEqual([['reeve/described', 'failure']]);
+
+    const edit = (body: string) =>
+      stage.ada.call(operations.editPull, { params: { ...at, index: pull.number }, body: { body } });
+    await edit('Because.');
+    await nth('pull_request', 'edited');
+    await edit('Because of that.');
+    const again = await nth('pull_request', 'edited', 2);
+
+    expect(again.changes).toEqual([]);
+    expect(await statuses()).toEqual([
+      ['reeve/described', 'failure'],
+      ['reeve/described', 'success'],
+    ]);
+  });
+});
+
+describe('report-issue', () => {
+  const rules = `version: 1
+rules:
+  watch-title:
+    on: { issues: [opened, edited] }
+    steps:
+      - uses: report-issue
+        with:
+          when: issue.title.startsWith("BROKEN")
+          repository: acme/ops
+          key: "\${{ repository.name }}-\${{ issue.number }}"
+          title: "\${{ issue.title }}"
+`;
+
+  it('opens one issue elsewhere, closes it, opens it again, and never overrules a person', async () => {
+    stage = await setOperatorStage(rules);
+    await stage.root.call(operations.createOrganizationRepository, {
+      params: { org: 'acme' },
+      body: { name: 'ops', auto_init: true },
+    });
+    const ops = { owner: 'acme', repo: 'ops' };
+    const reports = async () =>
+      (
+        await stage.root.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } })
+      ).map(({ number, state, title }) => [number, state, title]);
+    let edits = 0;
+    const { number: index } = await stage.ada.call(operations.createIssue, {
+      params: at,
+      body: { title: 'BROKEN pump' },
+    });
+    const rename = async (title: string) => {
+      await stage.ada.call(operations.editIssue, { params: { ...at, index }, body: { title } });
+      edits += 1;
+      return nth('issues', 'edited', edits);
+    };
+    await nth('issues', 'opened');
+    expect(await reports()).toEqual([[1, 'open', 'BROKEN pump']]);
+
+    await rename('BROKEN pump again');
+    expect(await reports()).toEqual([[1, 'open', 'BROKEN pump again']]);
+    await rename('pump');
+    expect(await reports()).toEqual([[1, 'closed', 'BROKEN pump again']]);
+    await rename('BROKEN');
+    expect(await reports()).toEqual([[1, 'open', 'BROKEN']]);
+
+    await stage.root.call(operations.editIssue, { params: { ...ops, index: 1 }, body: { state: 'closed' } });
+    const overruled = await rename('BROKEN still');
+    expect([await reports(), overruled.changes]).toEqual([[[1, 'closed', 'BROKEN']], []]);
+    await rename('fine');
+    await rename('BROKEN anew');
+    expect(await reports()).toEqual([[1, 'open', 'BROKEN anew']]);
+  });
+});
+
+describe('dismiss-stale-reviews', () => {
+  const rules = `version: 1
+rules:
+  fresh-approvals:
+    on: { pull_request: [synchronized] }
+    steps:
+      - uses: dismiss-stale-reviews
+        with: { message: "Pushed since: \${{ pull_request.head.ref }}", ignore-paths: ["docs/**"] }
+`;
+
+  it('dismisses an approval after a push, keeps it where only documentation changed, and is content afterwards', async () => {
+    stage = await setOperatorStage(rules);
+    const pull = await stage.openPull('work', { 'src/a.ts': 'a' });
+    const params = { ...at, index: pull.number };
+    const reviews = async () =>
+      (await stage.root.call(operations.listReviews, { params })).map(({ state, dismissed }) => [
+        state,
+        dismissed,
+      ]);
+    await stage.root.call(operations.createReview, { params, body: { event: 'APPROVED' } });
+
+    await addFile(stage.ada, at, 'work', 'docs/a.md');
+    await nth('pull_request', 'synchronized');
+    expect(await reviews()).toEqual([['APPROVED', false]]);
+
+    await addFile(stage.ada, at, 'work', 'src/b.ts');
+    const run = await nth('pull_request', 'synchronized', 2);
+    expect(outcomes(run)).toEqual(['applied']);
+    expect(run.changes[0]?.input).toMatchObject({ body: { message: 'Pushed since: work' } });
+    expect(await reviews()).toEqual([['APPROVED', true]]);
+
+    await addFile(stage.ada, at, 'work', 'src/c.ts');
+    expect((await nth('pull_request', 'synchronized', 3)).changes).toEqual([]);
+  });
+});

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
+import { at, type Stage } from '../support/stage.ts';
+import { addFile } from '../support/world.ts';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const pushes = (run: Run): boolean =>
+  run.trigger.kind === 'push' && run.rules.some(({ verdict }) => verdict !== 'skipped');
+
+/** Pushes to a branch and returns the run that came of it. */
+async function push(branch: string): Promise<Run> {
+  const count = stage.runs.filter(pushes).length;
+  await addFile(stage.root, at, branch, `pushed/${branch}-${count}.txt`);
+  return stage.run((run) => pushes(run) && stage.runs.filter(pushes).indexOf(run) === count);
+}
+
+const outcomes = (run: Run) => run.outcomes.map(({ status, error }) => error ?? status);
+
+describe('sync-branch-protections', () => {
+  const rules = `version: 1
+rules:
+  guard-main:
+    on: { push: { branches: [main] } }
+    steps:
+      - uses: sync-branch-protections
+        with:
+          protections:
+            - { rule_name: main, required_approvals: 1, enable_push: true, enable_push_whitelist: true, push_whitelist_usernames: [reeve, root, ghost-reader] }
+            - { rule_name: "release/*", enable_push: false }
+`;
+
+  it('makes and mends them, reports a name that the forge drops once, and needs one read afterwards', async () => {
+    stage = await setOperatorStage(rules);
+    await stage.root.call(operations.createUser, {
+      body: { username: 'ghost-reader', password: 'ghost-password', email: 'ghost@example.org' },
+    });
+    const first = await push('main');
+    const names = (await stage.root.call(operations.listBranchProtections, { params: at })).map(
+      ({ rule_name, required_approvals, push_whitelist_usernames }) => [
+        rule_name,
+        required_approvals,
+        push_whitelist_usernames,
+      ],
+    );
+
+    expect(outcomes(first).filter((outcome) => outcome !== 'applied')).toEqual([
+      expect.stringContaining('the forge dropped ghost-reader'),
+    ]);
+    expect(names).toEqual([
+      ['main', 1, ['reeve', 'root']],
+      ['release/*', 0, []],
+    ]);
+
+    expect((await push('main')).changes).toEqual([]);
+    await stage.root.call(operations.editBranchProtection, {
+      params: { ...at, name: 'main' },
+      body: { required_approvals: 0, block_on_outdated_branch: true },
+    });
+    expect((await push('main')).changes.map(({ target }) => target)).toEqual([
+      'protection:main.required_approvals',
+    ]);
+    expect(
+      await stage.root.call(operations.getBranchProtection, { params: { ...at, name: 'main' } }),
+    ).toMatchObject({
+      required_approvals: 1,
+      block_on_outdated_branch: true,
+    });
+
+    const from = stage.proxy.passed.length;
+    const settled = await push('main');
+    expect([settled.changes, writesOf(stage, from)]).toEqual([[], []]);
+    expect(stage.proxy.passed.slice(from).filter(({ path }) => path.includes('protections'))).toHaveLength(1);
+  });
+});
+
+describe('protect-tags', () => {
+  it('makes the named protection, mends it, and leaves others unless it prunes', async () => {
+    stage = await setOperatorStage(`version: 1
+rules:
+  tags:
+    on: { push: { branches: [main] } }
+    steps:
+      - { uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_usernames: [root] }] } }
+`);
+    await stage.root.call(operations.createTagProtection, {
+      params: at,
+      body: { name_pattern: 'own-*', whitelist_usernames: ['ada'] },
+    });
+    const live = async () =>
+      (await stage.root.call(operations.listTagProtections, { params: at })).map(
+        ({ name_pattern, whitelist_usernames }) => [name_pattern, whitelist_usernames],
+      );
+
+    expect(outcomes(await push('main'))).toEqual(['applied', 'applied']);
+    expect(await live()).toEqual([
+      ['own-*', ['ada']],
+      ['v*', ['root']],
+    ]);
+    const [, made] = await stage.root.call(operations.listTagProtections, { params: at });
+    await stage.root.call(operations.editTagProtection, {
+      params: { ...at, id: made?.id ?? 0 },
+      body: { whitelist_usernames: ['ada', 'root'] },
+    });
+    await push('main');
+    expect(await live()).toEqual([
+      ['own-*', ['ada']],
+      ['v*', ['root']],
+    ]);
+    expect((await push('main')).changes).toEqual([]);
+  });
+});
+
+describe('open-pull-request', () => {
+  it('opens one when there is a difference, keeps its text, and does nothing more', async () => {
+    stage = await setOperatorStage(`version: 1
+rules:
+  promote:
+    on: { push: { branches: [develop] } }
+    steps:
+      - uses: open-pull-request
+        with: { head: develop, base: main, title: Promote develop, body: All of it., labels: [kept], reviewers: [ada] }
+`);
+    const pulls = async () =>
+      (await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } })).map((pull) => [
+        pull.number,
+        pull.state,
+        pull.title,
+        pull.labels.map(({ name }) => name),
+      ]);
+
+    expect(outcomes(await push('develop'))).toEqual(['applied']);
+    expect(await pulls()).toEqual([[1, 'open', 'Promote develop', ['kept']]]);
+    await stage.root.call(operations.editPull, { params: { ...at, index: 1 }, body: { title: 'Mine' } });
+    await push('develop');
+    expect(await pulls()).toEqual([[1, 'open', 'Promote develop', ['kept']]]);
+    expect((await push('develop')).changes).toEqual([]);
+  });
+});
