@@ -9,7 +9,7 @@ export const issue = defineFact({
   meaning: 'The issue as it is now; of a pull request, its issue side.',
   shows: 'repository',
   shape: Issue,
-  of: ['issue', 'pull_request'],
+  of: ['issue', 'pull_request', 'notification'],
   requests: 1,
   example: 'issue.state == "open" && issue.title.lower().contains("crash")',
   ask: ({ client, subject }) => client.call(operations.getIssue, { params: atIndex(subject) }),

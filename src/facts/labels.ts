@@ -10,7 +10,7 @@ export const labels = defineFact({
   meaning: 'The labels that the issue or pull request carries now. A facts file may give names alone.',
   shows: 'repository',
   shape: list(Label),
-  of: ['issue', 'pull_request'],
+  of: ['issue', 'pull_request', 'notification'],
   requests: 1,
   within: ['pull_request', 'issue'],
   example: 'labels.exists(l, l.name == "security")',

@@ -9,7 +9,7 @@ export const pullRequest = defineFact({
   meaning: 'The pull request as it is now, with the lines it adds and deletes.',
   shows: 'repository',
   shape: PullRequest,
-  of: ['pull_request'],
+  of: ['pull_request', 'notification'],
   requests: 1,
   example: '!pull_request.draft && pull_request.additions + pull_request.deletions > 500',
   ask: ({ client, subject }) => client.call(operations.getPull, { params: atIndex(subject) }),

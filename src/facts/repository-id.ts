@@ -10,7 +10,7 @@ export const repositoryId = defineFact({
     'The id of the repository that is found under the owner and name of the event. Remembered for a few minutes.',
   shows: 'repository',
   shape: z.object({ id: int }),
-  of: ['repository', 'pull_request', 'issue', 'branch'],
+  of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
   requests: 1,
   example: 'repository_id.id == event.repository.id',
   async ask({ subject, memory, anew, ask }) {

@@ -9,7 +9,7 @@ export const repository = defineFact({
   meaning: 'The repository as it is now.',
   shows: 'repository',
   shape: Repository,
-  of: ['repository', 'pull_request', 'issue', 'branch'],
+  of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
   requests: 1,
   example: '!repository.archived && repository.default_branch == "main"',
   ask: ({ client, subject }) => client.call(operations.getRepository, { params: inRepository(subject) }),

@@ -4,7 +4,7 @@ import { ReeveError } from '../errors.ts';
 /** Returns the path parameters of the subject's repository. Throws where the subject has none: a fault of ours. */
 export function repositoryOf(subject: Subject): RepositoryRef {
   if (subject.repository === undefined)
-    throw new ReeveError('internal', `a ${subject.kind} has no repository`);
+    throw new ReeveError('forge-not-found', `this ${subject.kind} has no repository`);
   return subject.repository;
 }
 
@@ -21,6 +21,7 @@ export function inOrganization(subject: Subject): { org: string } {
 
 /** Returns `{ owner, repo, index }` of an issue or pull request. */
 export function atIndex(subject: Subject): { owner: string; repo: string; index: number } {
-  if (subject.index === undefined) throw new ReeveError('internal', `a ${subject.kind} has no number`);
+  if (subject.index === undefined)
+    throw new ReeveError('forge-not-found', `this ${subject.kind} is about nothing with a number`);
   return { ...inRepository(subject), index: subject.index };
 }
