@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { processTerminal, type Terminal } from './commands/terminal.ts';
-import { type Environment, loadSettings } from './config.ts';
+import { type Environment, loadForge, loadSettings } from './config.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { packageVersion } from './package.ts';
 
@@ -94,7 +94,9 @@ export function createProgram(context: CommandContext, finish: (status: number) 
 
   program
     .command('check [paths...]')
-    .description('list the problems of rule files, offline; by default those of this repository')
+    .description(
+      'list the problems of rule files, by default those of this repository; offline, or, with FORGE_URL and a way to sign in, also what that forge cannot do',
+    )
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
@@ -102,7 +104,9 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     )
     .action(async (paths: string[], options: { json?: boolean }) => {
       const { check } = await import('./commands/check.ts');
-      finish(await check(paths, { ...options, rules: environment.REEVE_RULES }, terminal));
+      const forge = loadForge(environment);
+      const given = { ...options, rules: environment.REEVE_RULES, ...(forge ? { forge } : {}) };
+      finish(await check(paths, given, terminal));
     });
 
   program

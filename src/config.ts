@@ -156,6 +156,17 @@ function readPowers(
   };
 }
 
+/** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */
+export function loadForge(environment: Environment): Settings['forge'] {
+  const problems: string[] = [];
+  const read = createReader(environment, problems);
+  if (read('FORGE_URL') === undefined || (read('FORGE_TOKEN') ?? read('FORGE_USER')) === undefined)
+    return undefined;
+  const forge = readForge(read, problems);
+  if (problems.length === 0) return forge;
+  throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
+}
+
 type Read = (name: string) => string | undefined;
 
 function createReader(environment: Environment, problems: string[]): Read {

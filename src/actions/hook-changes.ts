@@ -167,7 +167,8 @@ function commonOf({ wanted, place }: Situation) {
   } as const;
 }
 
-const capabilityOfEvent: Readonly<Record<string, Capability>> = {
+/** Events that not every forge knows. */
+export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
   status: 'status_events',
   workflow_job: 'workflow_job_events',
   workflow_run: 'workflow_run_events',

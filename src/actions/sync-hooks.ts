@@ -5,6 +5,7 @@ import type { SeenHook } from '../facts/hooks.ts';
 import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import {
+  capabilityOfEvent,
   creation,
   type Declared,
   differing,
@@ -40,7 +41,12 @@ with:
   of: ['repository', 'organization'],
   needs: { access: 'admin', scopes: ['repository'] },
   granted: false,
-  requires: { 'hooks.name': 'hook_names' },
+  requires: {
+    'hooks.name': 'hook_names',
+    ...Object.fromEntries(
+      Object.entries(capabilityOfEvent).map(([event, needed]) => [`hooks.events=${event}`, needed]),
+    ),
+  },
   examine: (written) =>
     written.hooks.flatMap(({ url }, place) =>
       written.hooks.findIndex((one) => one.url === url) === place

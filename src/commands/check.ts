@@ -1,8 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { findCapabilities } from '../client/capabilities.ts';
+import { createClient } from '../client/client.ts';
+import type { Settings } from '../config.ts';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { repositoryPaths } from '../sources/paths.ts';
+import { lackingIn } from './lacking.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
@@ -18,14 +22,24 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
   );
 }
 
-/** Prints the problems of rule files. Returns the exit status: 0 where there is none, 1 else. */
+/**
+ * Prints the problems of rule files; with a forge, also what that forge cannot do. Returns the exit status: 0 where there
+ * is none, 1 else.
+ */
 export async function check(
   given: readonly string[],
-  options: { json?: boolean; rules?: string | undefined },
+  options: { json?: boolean; rules?: string | undefined; forge?: Settings['forge'] },
   terminal: Terminal,
 ): Promise<number> {
   const files = await loadRuleFiles(pathsOrDefault(given, options.rules));
-  const problems = files.flatMap((file) => file.problems);
+  const lacking = options.forge
+    ? lackingIn(
+        files.flatMap(({ rules }) => rules),
+        await findCapabilities(createClient(options.forge)),
+        (path) => readFileSync(path, 'utf8'),
+      )
+    : [];
+  const problems = [...files.flatMap((file) => file.problems), ...lacking];
   if (options.json) {
     terminal.out(
       JSON.stringify({ files: files.length, rules: files.flatMap(({ rules }) => rules).length, problems }),
@@ -34,7 +48,7 @@ export async function check(
   }
   for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
   const rules = files.flatMap((file) => file.rules).length;
-  const broken = files.filter((file) => file.problems.length > 0).length;
+  const broken = new Set(problems.map(({ path }) => path)).size;
   if (files.length === 0) throw new ReeveError('usage', 'no rule file was found');
   terminal.out(
     problems.length === 0

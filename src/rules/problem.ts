@@ -27,6 +27,7 @@ export const problemCodes = {
   level: 'A file of this origin may not say this.',
   stricter: 'A rule is less strict than its file.',
   argument: 'An argument of an action is wrong.',
+  capability: 'The configured forge cannot do what the rule asks.',
 } as const;
 
 export type ProblemCode = keyof typeof problemCodes;
