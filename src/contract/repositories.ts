@@ -147,7 +147,7 @@ export const repositoryOperations = {
   }),
   createOrganizationRepository: defineOperation({
     id: 'organization.create-repository',
-    meaning: 'Makes a repository in an organization.',
+    meaning: 'Makes a repository in an organization; for its owners and for teams that may.',
     method: 'POST',
     path: '/orgs/{org}/repos',
     params: z.object({ org: text }),
@@ -155,7 +155,7 @@ export const repositoryOperations = {
     success: 201,
     response: Repository,
     errors: [400, 403, 404, 409, 422],
-    access: 'owner',
+    access: 'signed-in',
     scopes: ['organization'],
     source: 'routers/api/v1/repo/repo.go CreateOrgRepo',
   }),

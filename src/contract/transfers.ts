@@ -32,9 +32,10 @@ export const transferOperations = {
     params: z.object(inRepository),
     success: 202,
     response: Repository,
-    errors: [403, 404],
+    errors: [403, 404, 409],
     access: 'signed-in',
     scopes: ['repository'],
+    baseline: { 'name in use': 500 },
     source: 'routers/api/v1/repo/transfer.go AcceptTransfer',
   }),
   rejectTransfer: defineOperation({

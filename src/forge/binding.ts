@@ -14,6 +14,7 @@ const mayBeMissing = new Set([
   'issue.replace-labels labels',
   'issue.add-labels labels',
   'milestone.create title',
+  'repository.transfer new_owner',
   ...['add-dependency', 'remove-dependency', 'add-block', 'remove-block'].flatMap((name) =>
     ['index', 'owner', 'repo'].map((member) => `issue.${name} ${member}`),
   ),

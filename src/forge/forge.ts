@@ -23,6 +23,7 @@ import { createGitStore } from './git/store.ts';
 import { registerGitHttp } from './git-http.ts';
 import { handlers } from './handlers.ts';
 import { secondsOf } from './instants.ts';
+import { registerOAuth2 } from './oauth2-http.ts';
 import { registerPages } from './pages/routes.ts';
 import { scheduleChecks } from './pull-checks.ts';
 import { toPull } from './resources/pull.ts';
@@ -162,6 +163,7 @@ function createApp(context: ForgeContext, control: Control | undefined): Fastify
   if (control) app.register(async (scope) => registerControl(scope, context, control));
   app.register(async (scope) => registerGitHttp(scope, context));
   app.register(async (scope) => registerAttachmentFiles(scope, context));
+  app.register(async (scope) => registerOAuth2(scope, context));
   app.register(async (scope) => registerPages(scope, context));
   return app;
 }

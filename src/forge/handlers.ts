@@ -19,6 +19,7 @@ import { issueHandlers } from './issues.ts';
 import { labelHandlers } from './labels.ts';
 import { milestoneHandlers } from './milestones.ts';
 import { notificationHandlers } from './notifications.ts';
+import { oauth2Handlers } from './oauth2.ts';
 import { organizationHandlers } from './organizations.ts';
 import { protectionHandlers } from './protections.ts';
 import { pullBranchHandlers } from './pull-branches.ts';
@@ -36,6 +37,7 @@ import { tagHandlers } from './tags.ts';
 import { teamHandlers } from './teams.ts';
 import { timeHandlers } from './times.ts';
 import { tokenHandlers } from './tokens.ts';
+import { transferHandlers } from './transfers.ts';
 import { userHandlers } from './users.ts';
 import { wikiHandlers } from './wiki.ts';
 
@@ -79,5 +81,7 @@ export const handlers: Handlers = {
   ...userHandlers,
   ...accountHandlers,
   ...teamHandlers,
+  ...transferHandlers,
+  ...oauth2Handlers,
   ...wikiHandlers,
 };

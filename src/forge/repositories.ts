@@ -1,4 +1,4 @@
-import { readableCondition } from './access.ts';
+import { canCreateRepositoryIn, permissionOf, reaches, readableCondition } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { readBranch } from './git/refs.ts';
@@ -89,7 +89,20 @@ export const repositoryHandlers = defineHandlers({
   },
 
   async createOrganizationRepository({ context, organization, caller, body }) {
+    const { db } = context;
+    if (!canCreateRepositoryIn(db, organization, caller)) {
+      throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
+    }
     const repository = await createRepository(context, organization, caller, body);
+    // Who made it administers it, also from a team that has no access to all repositories.
+    if (!reaches(permissionOf(db, caller, repository, organization), 'admin')) {
+      db.run(
+        `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, 'admin', ?)`,
+        repository.id,
+        caller.id,
+        secondsOf(context.clock()),
+      );
+    }
     return toRepository(context, repository, { owner: organization, viewer: caller });
   },
 

@@ -3,6 +3,7 @@ import type { ForgeContext } from '../context.ts';
 import { epoch, toInstant, yearOne } from '../instants.ts';
 import type { Permission, RepositoryRow, UserRow } from '../rows.ts';
 import { settingsOf } from '../settings.ts';
+import { toTransfer } from './transfer.ts';
 import { loadUsers, toUser } from './user.ts';
 
 type Sight = {
@@ -44,6 +45,7 @@ function findParent(context: ForgeContext, repository: RepositoryRow, viewer: Us
 function toBare(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
   const { owner, viewer } = sight;
   const permission = sight.permission ?? permissionOf(context.db, viewer, repository, owner);
+  const transfer = toTransfer(context, repository);
   return {
     id: repository.id,
     owner: toUser(context, owner, viewer),
@@ -79,6 +81,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Sight) 
     // The column holds what this forge wrote.
     topics: JSON.parse(repository.topics) as string[],
     licenses: [],
+    ...(transfer ? { repo_transfer: transfer } : {}),
   };
 }
 

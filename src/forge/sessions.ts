@@ -1,0 +1,66 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** Somebody's browser on the pages where people sign in to allow a program something. */
+export type Session = { readonly id: string; readonly userId: number | undefined };
+
+/**
+ * Sessions of browsers, kept in memory: after a restart people sign in again. A form carries a mark that only a page of
+ * this forge, shown to this very session for this very purpose, could have given.
+ */
+export interface Sessions {
+  /** Returns the session of a browser; a new one, and its cookie, where it has none. */
+  open(request: FastifyRequest, reply: FastifyReply): Session;
+  /** Makes the session that of a person, under a new id, so that nobody can have known it before. */
+  signIn(session: Session, reply: FastifyReply, userId: number): Session;
+  markOf(session: Session, purpose: string): string;
+  /** Tells whether a mark is right, and no other site made the browser send it. */
+  isMarked(request: FastifyRequest, session: Session, purpose: string, mark: string): boolean;
+}
+
+const cookie = 'forge_session';
+const lifeSeconds = 3600;
+const maxSessions = 10_000;
+
+/** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
+export function createSessions(options: { clock: () => Date; isSecure: () => boolean }): Sessions {
+  const secret = randomBytes(32);
+  const kept = new Map<string, { readonly userId: number | undefined; readonly endsAt: number }>();
+
+  function start(reply: FastifyReply, userId: number | undefined): Session {
+    const id = randomBytes(32).toString('base64url');
+    kept.set(id, { userId, endsAt: options.clock().getTime() + lifeSeconds * 1000 });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= maxSessions) break;
+      kept.delete(oldest);
+    }
+    const secure = options.isSecure() ? '; Secure' : '';
+    const flags = `Path=/login; HttpOnly; SameSite=Lax; Max-Age=${lifeSeconds}${secure}`;
+    reply.header('set-cookie', `${cookie}=${id}; ${flags}`);
+    return { id, userId };
+  }
+
+  const digest = (session: Session, purpose: string): Buffer =>
+    createHmac('sha256', secret).update(`${session.id}\0${purpose}`).digest();
+
+  return {
+    open(request, reply) {
+      const id = /(?:^|;\s*)forge_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+      const known = kept.get(id);
+      if (known && known.endsAt > options.clock().getTime()) return { id, userId: known.userId };
+      kept.delete(id);
+      return start(reply, undefined);
+    },
+    signIn(session, reply, userId) {
+      kept.delete(session.id);
+      return start(reply, userId);
+    },
+    markOf: (session, purpose) => digest(session, purpose).toString('hex'),
+    isMarked(request, session, purpose, mark) {
+      const site = request.headers['sec-fetch-site'];
+      const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
+      const [given, wanted] = [Buffer.from(mark, 'hex'), digest(session, purpose)];
+      return !isForeign && given.length === wanted.length && timingSafeEqual(given, wanted);
+    },
+  };
+}
