@@ -14,6 +14,7 @@ import { authorizationOf, type Credentials } from './credentials.ts';
 import { failureOf, unreachable } from './failure.ts';
 import { createLimiter } from './limiter.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
+import { normalizeRunners } from './runners.ts';
 
 /** One item of a list answer. */
 export type ItemOf<O extends Operation> =
@@ -159,7 +160,7 @@ export function createClient(options: ClientOptions): Client {
       if (operation.response === undefined || answer.status === 205) return undefined;
       const where = `${operation.method} ${operation.path}`;
       const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where);
-      const parsed = operation.response.safeParse(said);
+      const parsed = operation.response.safeParse(normalizeRunners(operation, said));
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
       throw new ReeveError(

@@ -1,0 +1,27 @@
+import type { Operation } from '../contract/operation.ts';
+
+/**
+ * Returns the answer to a question about runners in the baseline's words, whichever forge gave it: Forgejo answers a bare
+ * list, labels as texts, and `idle` or `active` for a runner that is online. Every other answer is returned as it is.
+ */
+export function normalizeRunners(operation: Operation, answer: unknown): unknown {
+  if (!/\/actions\/runners(\/\{\w+\})?$/.test(operation.path)) return answer;
+  if (Array.isArray(answer)) return { runners: answer.map(normalizeRunner) };
+  return isRecord(answer) && 'status' in answer ? normalizeRunner(answer) : answer;
+}
+
+function normalizeRunner(runner: unknown): unknown {
+  if (!isRecord(runner)) return runner;
+  const { status, labels } = runner;
+  return {
+    ...runner,
+    ...((status === 'idle' || status === 'active') && { status: 'online', busy: status === 'active' }),
+    ...(Array.isArray(labels) && {
+      labels: labels.map((label: unknown) => (typeof label === 'string' ? { name: label } : label)),
+    }),
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
