@@ -196,9 +196,10 @@ export const pullOperations = {
       delete_branch_after_merge: flag.optional(),
     }),
     success: 200,
-    errors: [403, 404, 405, 409, 422, 423],
+    errors: [403, 404, 405, 409, 412, 422, 423],
     access: 'reader',
     scopes: ['repository'],
+    baseline: { 'open dependencies': 500 },
     source: 'routers/api/v1/repo/pull.go MergePullRequest',
   }),
   listPullFiles: defineOperation({

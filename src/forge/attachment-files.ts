@@ -4,6 +4,7 @@ import { createActorReader } from './actor.ts';
 import { sendFailure } from './answer.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
+import { readIssueRow } from './issue-changes.ts';
 import { loadHomes } from './resources/issue-lists.ts';
 import type { AttachmentRow, UserRow } from './rows.ts';
 
@@ -39,7 +40,9 @@ function findReadable(context: ForgeContext, uuid: string, user: UserRow | undef
     context.db.get<AttachmentRow>('SELECT * FROM attachments WHERE uuid = ?', uuid.toLowerCase()),
   );
   const home = found(loadHomes(context, [attachment.repo_id]).get(attachment.repo_id));
-  const permission = permissionOf(context.db, user, home.repository, home.owner);
+  const { is_pull } = readIssueRow(context, attachment.issue_id);
+  const unit = is_pull ? 'pulls' : 'issues';
+  const permission = permissionOf(context.db, user, home.repository, home.owner, unit);
   return found(reaches(permission, 'read') ? attachment : undefined);
 }
 

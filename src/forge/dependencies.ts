@@ -36,7 +36,7 @@ function findEnds(call: Writing): { readonly named: End; readonly here: End } {
   const home = isHere ? { repository, owner } : findHome(context, body.owner, body.repo);
   const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
   const issue = found(context.db.get<IssueRow>(sql, home.repository.id, body.index));
-  const theirs = permissionOf(context.db, caller, home.repository, home.owner);
+  const theirs = permissionOf(context.db, caller, home.repository, home.owner, unitOf(issue));
   return { here, named: { ...home, issue, permission: theirs } };
 }
 
@@ -158,15 +158,21 @@ function createReadable(
   homes: ReadonlyMap<number, Home>,
   caller: UserRow | undefined,
 ): (issue: IssueRow) => boolean {
-  const known = new Map<number, boolean>();
-  return ({ repo_id }) => {
-    const home = homes.get(repo_id);
+  const known = new Map<string, boolean>();
+  return (issue) => {
+    const home = homes.get(issue.repo_id);
     if (!home) return false;
+    const unit = unitOf(issue);
+    const key = `${issue.repo_id} ${unit}`;
     const isReadable =
-      known.get(repo_id) ?? reaches(permissionOf(db, caller, home.repository, home.owner), 'read');
-    known.set(repo_id, isReadable);
+      known.get(key) ?? reaches(permissionOf(db, caller, home.repository, home.owner, unit), 'read');
+    known.set(key, isReadable);
     return isReadable;
   };
+}
+
+function unitOf(issue: IssueRow): 'pulls' | 'issues' {
+  return issue.is_pull ? 'pulls' : 'issues';
 }
 
 /** What stands for an issue that the caller cannot read; with a row: what a writer learns of it. */

@@ -34,3 +34,10 @@ export function parseInstant(
     throw new ForgeProblem(options.status ?? 422, `parsing time "${text}": not RFC 3339`);
   return Math.floor(time / 1000);
 }
+
+const secondsOfDay = 24 * 60 * 60;
+
+/** Returns the last second of the day, in UTC, that an instant lies in; 0 stays "never". */
+export function toEndOfDay(seconds: Seconds): Seconds {
+  return seconds === 0 ? 0 : Math.floor(seconds / secondsOfDay) * secondsOfDay + secondsOfDay - 1;
+}

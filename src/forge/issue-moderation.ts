@@ -2,23 +2,17 @@ import { reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
-import { parseInstant, toInstantOrNull } from './instants.ts';
+import { parseInstant, toEndOfDay, toInstantOrNull } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
 import { toIssues } from './resources/issue.ts';
-import type { IssueRow, Seconds } from './rows.ts';
+import type { IssueRow } from './rows.ts';
 
 /** Pinned issues, and pinned pull requests, of one repository at most. */
 const maxPinned = 3;
-const secondsOfDay = 24 * 60 * 60;
 
 type Place = RepositoryTarget & { readonly context: ForgeContext };
 type AtIssue = Place & { readonly params: { readonly index: number } };
-
-/** Returns the last second of the day, in UTC, that an instant lies in; 0 stays "never". */
-export function toEndOfDay(seconds: Seconds): Seconds {
-  return seconds === 0 ? 0 : Math.floor(seconds / secondsOfDay) * secondsOfDay + secondsOfDay - 1;
-}
 
 function setLock(call: AtIssue, isLocked: 0 | 1): undefined {
   const { context } = call;

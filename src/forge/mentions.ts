@@ -1,4 +1,3 @@
-import { permissionOf, reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
 
@@ -16,7 +15,7 @@ export function parseMentions(text: string): readonly string[] {
   return [...new Set(names)].slice(0, maxNames);
 }
 
-/** Returns the ids of those whom a text mentions and who can read the repository; never the author's. */
+/** Returns the ids of those whom a text mentions, whether or not they can read it; never the author's. */
 export function findMentioned(
   { db }: ForgeContext,
   place: Place,
@@ -41,8 +40,6 @@ export function findMentioned(
     names,
     place.repository.id,
   );
-  const readers = [...people, ...members].filter((user) =>
-    reaches(permissionOf(db, user, place.repository, place.owner), 'read'),
-  );
-  return [...new Set(readers.map(({ id }) => id))].filter((id) => id !== author.id);
+  const ids = [...people, ...members].map(({ id }) => id);
+  return [...new Set(ids)].filter((id) => id !== author.id);
 }

@@ -1,8 +1,7 @@
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
-import { parseInstant, secondsOf } from './instants.ts';
-import { toEndOfDay } from './issue-moderation.ts';
+import { parseInstant, secondsOf, toEndOfDay } from './instants.ts';
 import { toMilestone } from './resources/milestone.ts';
 import type { MilestoneRow } from './rows.ts';
 

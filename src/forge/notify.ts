@@ -21,7 +21,7 @@ export type IssueNews = Place & {
 };
 
 /**
- * Tells everybody who takes part in an issue or pull request (author, commenters, subscribers) or watches its
+ * Tells everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
  * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. Whoever unsubscribed
  * hears only when mentioned; watchers of the repository hear nothing of drafts.
  */
@@ -73,6 +73,7 @@ SELECT user_id AS id FROM issue_watches WHERE issue_id = :issue AND is_watching 
 UNION SELECT user_id FROM watches WHERE repo_id = :repository AND :quiet = 0
 UNION SELECT poster_id FROM comments WHERE issue_id = :issue
 UNION SELECT poster_id FROM issues WHERE id = :issue
+UNION SELECT reviewer_id FROM reviews WHERE issue_id = :issue AND type IN ('APPROVED', 'REQUEST_CHANGES', 'COMMENT')
 EXCEPT SELECT user_id FROM issue_watches WHERE issue_id = :issue AND is_watching = 0
 EXCEPT SELECT :actor`
   .replaceAll(':issue', '?1')
@@ -95,10 +96,11 @@ function write(context: ForgeContext, place: Place, issue: IssueRow, receivers: 
   const { repository, owner } = place;
   const settings = settingsOf(repository);
   if (!(issue.is_pull ? settings.has_pull_requests : settings.has_issues)) return;
+  const unit = issue.is_pull ? 'pulls' : 'issues';
   const now = secondsOf(clock());
   for (const id of new Set(receivers)) {
     const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
-    if (!user || !reaches(permissionOf(db, user, repository, owner), 'read')) continue;
+    if (!user || !reaches(permissionOf(db, user, repository, owner, unit), 'read')) continue;
     db.run(
       `INSERT INTO notifications (user_id, repo_id, source, issue_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (issue_id, user_id) WHERE issue_id IS NOT NULL DO UPDATE SET updated_at = excluded.updated_at,

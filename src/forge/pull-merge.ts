@@ -1,3 +1,4 @@
+import { refuseBlocked } from './blockers.ts';
 import { findBranchRule } from './branch-protection-rules.ts';
 import type { ForgeContext } from './context.ts';
 import { guardConditions, guardMerger } from './enforcement-merge.ts';
@@ -97,6 +98,7 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
     const isForced = wish.force_merge === true;
     const now = { ...pull, base_sha: base.id, merge_base: mergeBase };
     await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
+    refuseBlocked(context, repository, both.issue.id);
     const message = messageOf(place, both, style, wish);
     const committer = {
       name: caller.full_name || caller.name,

@@ -3,6 +3,7 @@ import { findBranchRule } from './branch-protection-rules.ts';
 import type { ForgeContext } from './context.ts';
 import type { Database } from './database.ts';
 import { secondsOf } from './instants.ts';
+import { notifyActivity } from './notify.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
 import type { Pull } from './resources/pull.ts';
 import { findDraft, type ReviewRow, readReview, takeCommentId } from './review-rows.ts';
@@ -60,6 +61,7 @@ export function recordReview(
   if (type !== undefined) {
     const review = { type, content: opinion.body };
     emitPull(context, place, issueId, { type, action: 'reviewed', requestedReviewer: actor, review });
+    notifyActivity(context, { ...place, issueId, text: opinion.body });
   }
   return readReview(db, id);
 }

@@ -5,6 +5,7 @@ import { findMergeBase } from './git/history.ts';
 import { isObjectId } from './git/names.ts';
 import { readCommit } from './git/refs.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { notifyActivity } from './notify.ts';
 import { findPull } from './pull-rows.ts';
 import type { Pull } from './resources/pull.ts';
 import { toReviewComments, toReviews } from './resources/review.ts';
@@ -126,6 +127,7 @@ export const reviewHandlers = defineHandlers({
         const priors = context.db.all<ReviewRow>(sql, review.issue_id, review.reviewer_id);
         setDismissed(context, priors, true, body.message ?? '');
       }
+      notifyActivity(context, { ...call, actor: call.caller, issueId: both.issue.id });
       return show(call, readReview(context.db, review.id), both);
     });
   },

@@ -1,4 +1,4 @@
-import { permissionOf, reaches } from './access.ts';
+import { canSee, reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, forbiddenInSilence, found } from './errors.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
@@ -108,7 +108,7 @@ function toTimes(context: ForgeContext, times: readonly TrackedTimeRow[], viewer
 }
 
 function isReadable({ db }: ForgeContext, { repository, owner }: Home, viewer: UserRow): boolean {
-  return reaches(permissionOf(db, viewer, repository, owner), 'read');
+  return canSee(db, viewer, repository, owner);
 }
 
 function toBare(time: TrackedTimeRow, user: UserRow | undefined) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Cast, makeCast } from '../support/cast.ts';
+import { type Cast, makeCast, until } from '../support/cast.ts';
 import { type ContractForge, contractForges } from '../support/contract-forge.ts';
 
 describe.each(contractForges)('dependencies on $name', ({ start }) => {
@@ -65,6 +65,25 @@ describe.each(contractForges)('dependencies on $name', ({ start }) => {
 
     expect(refused.status).toBe(412);
     expect([closed.status, closed.json.state]).toEqual([201, 'closed']);
+  });
+
+  it('keep a pull request from being merged', async () => {
+    const file = { content: 'eA==', message: 'a', branch: 'main' };
+    await cast.ask('POST', '/contents/a.txt', { body: file });
+    await cast.ask('POST', '/contents/b.txt', { body: { ...file, new_branch: 'topic' } });
+    const pull = await cast.ask('POST', '/pulls', {
+      body: { title: 'a change', head: 'topic', base: 'main' },
+    });
+    await block(pull.json.number, 1);
+    const merge = () => cast.ask('POST', `/pulls/${pull.json.number}/merge`, { body: { do: 'merge' } });
+    await until(
+      () => cast.ask('GET', `/pulls/${pull.json.number}`),
+      ({ json }) => json.mergeable === true,
+    );
+
+    expect([500, 412]).toContain((await merge()).status);
+    await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+    expect((await merge()).status).toBe(200);
   });
 
   it('refuse a second one, a circle, and the removal of none', async () => {

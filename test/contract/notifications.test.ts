@@ -127,6 +127,21 @@ describe.each(contractForges)('notifications on $name', ({ start }) => {
     expect(json[0].subject.state).toBe('merged');
   });
 
+  it('tell the author of a review, and the reviewer of what follows', async () => {
+    const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
+    await cast.ask('POST', '/contents/a.txt', more);
+    const body = { title: 'a change', head: 'topic', base: 'main' };
+    await cast.ask('POST', '/pulls', { body, as: 'writer' });
+    const review = { event: 'APPROVED', body: 'good' };
+    await cast.ask('POST', '/pulls/1/reviews', { body: review, as: 'reader' });
+    expect(await titles(cast.writer, 1)).toEqual(['a change']);
+    expect(await titles(cast.reader, 0)).toEqual([]);
+
+    await cast.ask('POST', '/issues/1/comments', { body: { body: 'thanks' }, as: 'writer' });
+
+    expect(await titles(cast.reader, 1)).toEqual(['a change']);
+  });
+
   it('say nothing to watchers of what happens to a draft', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
     await cast.ask('POST', '/contents/a.txt', more);

@@ -86,6 +86,19 @@ describe.each(contractForges)('subscriptions on $name', ({ start }) => {
       expect(await cast.statuses('GET', '/subscribers')).toEqual([200, 200, 200, 404, 404]);
     });
 
+    it('end for all when it becomes private, and for a collaborator who goes', async () => {
+      await cast.ask('PATCH', '', { body: { private: false } });
+      for (const as of ['owner', 'stranger'] as const) await cast.ask('PUT', '/subscription', { as });
+      await cast.ask('PATCH', '', { body: { private: true } });
+      const forgotten = await cast.ask('GET', '/subscribers');
+      await cast.ask('PUT', '/subscription', { as: 'reader' });
+      await cast.ask('DELETE', `/collaborators/${cast.reader.name}`);
+
+      expect(forgotten.json).toEqual([]);
+      expect((await cast.ask('GET', '/subscribers')).json).toEqual([]);
+      expect((await cast.ask('GET', '')).json.watchers_count).toBe(0);
+    });
+
     it('ask an anonymous caller to sign in', async () => {
       await cast.ask('PATCH', '', { body: { private: false } });
 

@@ -68,6 +68,14 @@ END;
 CREATE TRIGGER watches_ended AFTER DELETE ON watches BEGIN
   UPDATE repositories SET num_watches = num_watches - 1 WHERE id = OLD.repo_id;
 END;
+-- A repository that becomes private forgets who watched it, and a collaborator who goes watches no longer.
+CREATE TRIGGER watches_closed AFTER UPDATE OF is_private ON repositories WHEN NEW.is_private = 1 AND OLD.is_private = 0
+BEGIN
+  DELETE FROM watches WHERE repo_id = NEW.id;
+END;
+CREATE TRIGGER watches_lost AFTER DELETE ON collaborators BEGIN
+  DELETE FROM watches WHERE repo_id = OLD.repo_id AND user_id = OLD.user_id;
+END;
 
 CREATE TABLE issue_watches (
   issue_id INTEGER NOT NULL REFERENCES issues (id) ON DELETE CASCADE,

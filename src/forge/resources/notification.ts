@@ -1,4 +1,4 @@
-import { permissionOf, reaches } from '../access.ts';
+import { canSee } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
 import type { IssueRow, NotificationRow, PullRow, UserRow } from '../rows.ts';
@@ -58,12 +58,10 @@ function load(context: ForgeContext, rows: readonly NotificationRow[]) {
 function createRepositoryShapes(context: ForgeContext, { homes, users }: Loaded) {
   const make = (home: Home | undefined, user: UserRow | undefined) => {
     if (!home || !user) return null;
-    const permission = permissionOf(context.db, user, home.repository, home.owner);
-    if (!reaches(permission, 'read')) return null;
+    if (!canSee(context.db, user, home.repository, home.owner)) return null;
     const { permissions: _, ...shape } = toRepository(context, home.repository, {
       owner: home.owner,
       viewer: user,
-      permission,
     });
     return shape;
   };
