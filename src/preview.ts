@@ -123,6 +123,10 @@ async function touchesRules(
   return false;
 }
 
+/**
+ * Tells whether who wrote the file may write to the repository anyway. Only administrators are told permissions; where
+ * the account is none, a branch of the repository itself says it too: nobody else can have pushed there.
+ */
 async function mayWrite(
   client: Client,
   where: { owner: string; repo: string },
@@ -130,8 +134,12 @@ async function mayWrite(
 ): Promise<boolean> {
   const login = pull.user?.login;
   if (!login) return false;
-  const { permission } = await client.call(operations.getPermission, {
-    params: { ...where, collaborator: login },
-  });
-  return ['write', 'admin', 'owner'].includes(permission ?? '');
+  try {
+    const params = { ...where, collaborator: login };
+    const { permission } = await client.call(operations.getPermission, { params });
+    return ['write', 'admin', 'owner'].includes(permission ?? '');
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'forge-forbidden') throw error;
+    return pull.head?.repo_id !== undefined && pull.head?.repo_id === pull.base?.repo_id;
+  }
 }

@@ -97,7 +97,7 @@ export function createRuleSource(options: {
     const key = owner.toLowerCase();
     const source = organizations.get(key);
     if (source === undefined) return [];
-    const { files } = await shared.get(key, async () => {
+    const { head, files } = await shared.get(key, async () => {
       const reading = await readOrganizationRules(client, source, {
         pins,
         grants: powers.ofOrganization(source.name),
@@ -105,6 +105,8 @@ export function createRuleSource(options: {
       tell(reading.head, reading.files);
       return reading;
     });
+    // A rules repository that is not there yet may come at any time, and no push will tell.
+    if (head === undefined) shared.drop(key);
     return files;
   };
   const setOf = (own: RepositoryRules, ofOrganization: readonly RepositoryRules[]): RuleSet => {

@@ -1,0 +1,241 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { at, authorization, type Stage, secret, setStage } from '../support/stage.ts';
+
+const rule = (name: string, label: string, uses = 'set-labels'): string => `version: 1
+rules:
+  ${name}:
+    on: issues.opened
+    steps: [{ uses: ${uses}, with: { add: [${label}] } }]
+`;
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const shared = { owner: 'acme', repo: '.reeve' };
+
+async function putFile(
+  where: { owner: string; repo: string },
+  filepath: string,
+  text: string,
+): Promise<void> {
+  const params = { ...where, filepath };
+  const content = Buffer.from(text).toString('base64');
+  const live = await stage.root.call(operations.getContents, { params }).catch(() => undefined);
+  const sha = live === undefined || Array.isArray(live) ? undefined : live.sha;
+  if (sha) await stage.root.call(operations.updateFile, { params, body: { content, message: 'x', sha } });
+  else await stage.root.call(operations.createFile, { params, body: { content, message: 'x' } });
+}
+
+async function makeShared(): Promise<void> {
+  await stage.root.call(operations.createOrganizationRepository, {
+    params: { org: 'acme' },
+    body: { name: '.reeve', auto_init: true, default_branch: 'main' },
+  });
+  await stage.root.call(operations.createHook, {
+    params: shared,
+    body: {
+      type: 'gitea',
+      active: true,
+      events: ['push'],
+      config: { url: `${stage.server.url}/webhook`, content_type: 'json', secret },
+      authorization_header: authorization,
+    },
+  });
+}
+
+async function openIssue(title: string): Promise<{ number: number; run: Run }> {
+  await stage.quiet();
+  const seen = stage.runs.length;
+  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.trigger.activity === 'opened');
+  await stage.quiet();
+  return { number: issue.number, run };
+}
+
+const statusesOf = async (where: { owner: string; repo: string }, sha: string) =>
+  (await stage.root.call(operations.listStatuses, { params: { ...where, sha } })).map(
+    ({ context, status, description }) => ({ context, status, description }),
+  );
+async function headOf(where: { owner: string; repo: string }): Promise<string> {
+  const { commit } = await stage.root.call(operations.getBranch, { params: { ...where, branch: 'main' } });
+  return commit?.id ?? '';
+}
+
+it('uses the rules of an organization beside a repository’s own, file by file, and those above win', async () => {
+  stage = await setStage({
+    rules: `${rule('own', 'area/docs')}  quarrel: { on: issues.opened, steps: [{ uses: set-labels, with: { remove: [kept] } }] }\n`,
+    server: { organizations: [{ name: 'acme', rules: 'acme/.reeve' }] },
+  });
+  await makeShared();
+  await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
+  await putFile(shared, 'rules/broken.yml', rule('broken', 'area/code').replace('uses', 'use'));
+  await putFile(
+    shared,
+    'rules/tags.yml',
+    'version: 1\nrules: { t: { on: push, steps: [{ uses: protect-tags, with: { tags: [] } }] } }\n',
+  );
+  await putFile(shared, 'elsewhere/other.yml', rule('other', 'area/code'));
+
+  const { number, run } = await openIssue('one');
+
+  expect(await stage.labelsOf(number)).toEqual(['area/docs', 'kept']);
+  expect(run.rules.map(({ rule: id, verdict }) => [id, verdict])).toEqual([
+    ['acme/.reeve/rules/broken.yml', 'failed'],
+    ['acme/.reeve/rules/tags.yml', 'failed'],
+    ['acme/.reeve/rules/good.yml#shared', 'matched'],
+    ['acme/demo/.reeve.yml#own', 'matched'],
+    ['acme/demo/.reeve.yml#quarrel', 'matched'],
+  ]);
+  expect(run.rules[1]?.reason).toContain("may not use protect-tags without the operator's grant");
+  expect(run.changes.find(({ target }) => target === 'label:kept')).toMatchObject({ level: 'organization' });
+});
+
+it('does not take the rules of a repository that was made anew under the pinned name', async () => {
+  stage = await setStage({ server: { organizations: [{ name: 'acme', rules: 'acme/.reeve' }] } });
+  await makeShared();
+  await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
+  await openIssue('one');
+  await stage.root.call(operations.deleteRepository, { params: shared });
+  await makeShared();
+  await putFile(shared, 'rules/good.yml', rule('shared', 'area/code'));
+  await stage.restart();
+
+  const { number, run } = await openIssue('two');
+
+  expect(await stage.labelsOf(number)).toEqual([]);
+  expect(run.rules[0]?.reason).toContain('acme/.reeve is another repository now');
+});
+
+it('puts a changed file of the operator in force while it runs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-operator-'));
+  await writeFile(join(folder, 'a.yml'), rule('first', 'area/docs'));
+  stage = await setStage({ server: { rules: folder } });
+  expect(await stage.labelsOf((await openIssue('one')).number)).toEqual(['area/docs']);
+  await writeFile(join(folder, 'a.yml'), rule('second', 'area/code'));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+
+  expect(await stage.labelsOf((await openIssue('two')).number)).toEqual(['area/code']);
+  await rm(folder, { recursive: true });
+});
+
+it('tells a repository by status that its rule file is broken, once a commit, and that it is good again', async () => {
+  stage = await setStage({ rules: rule('own', 'area/docs').replace('uses', 'use') });
+  await openIssue('one');
+  await openIssue('two');
+  const broken = await headOf(at);
+
+  await expect
+    .poll(() => statusesOf(at, broken), { timeout: 5_000 })
+    .toMatchObject([
+      { context: 'reeve/rules', status: 'failure', description: expect.stringContaining('.reeve.yml:5:') },
+    ]);
+  await stage.setRules(rule('own', 'area/docs'));
+  const good = await headOf(at);
+  await openIssue('three');
+
+  await expect
+    .poll(() => statusesOf(at, good), { timeout: 5_000 })
+    .toEqual([{ context: 'reeve/rules', status: 'success', description: 'the rules can be used' }]);
+  expect(await statusesOf(at, broken)).toHaveLength(1);
+});
+
+it('or by one issue that is edited, and closed when the file is good again', async () => {
+  stage = await setStage({
+    rules: rule('own', 'area/docs').replace('uses', 'use'),
+    server: { reportProblems: 'issue' },
+  });
+  await openIssue('@ada is not called by a rule file');
+  const reports = async () => {
+    const query = { state: 'all', q: 'rules of this repository' };
+    const issues = await stage.root.call(operations.listIssues, { params: at, query });
+    return issues.filter(({ user }) => user?.login === 'reeve').map(({ state, body }) => ({ state, body }));
+  };
+
+  await expect
+    .poll(reports, { timeout: 5_000 })
+    .toMatchObject([{ state: 'open', body: expect.stringContaining('.reeve.yml:5:') }]);
+  await stage.setRules(rule('own', 'area/docs'));
+  await openIssue('two');
+
+  await expect.poll(reports, { timeout: 5_000 }).toMatchObject([{ state: 'closed' }]);
+});
+
+it('says nothing to a repository whose file has always been good, nor where the operator wants silence', async () => {
+  stage = await setStage({ rules: rule('own', 'area/docs') });
+  await openIssue('one');
+  expect(await statusesOf(at, await headOf(at))).toEqual([]);
+  await stage.close();
+  stage = await setStage({ rules: 'rules: []\n', server: { reportProblems: 'none' } });
+  await openIssue('one');
+
+  expect(await statusesOf(at, await headOf(at))).toEqual([]);
+});
+
+it('looks at a pull request that touches the rule file: checks it, replays it, puts none of it in force', async () => {
+  stage = await setStage({ rules: rule('own', 'area/docs'), server: { preview: true } });
+  await openIssue('one');
+  const open = async (branch: string, text: string) => {
+    const params = { ...at, filepath: '.reeve.yml' };
+    const live = await stage.root.call(operations.getContents, { params });
+    const sha = Array.isArray(live) ? '' : (live.sha ?? '');
+    const content = Buffer.from(text).toString('base64');
+    const body = { branch: 'main', new_branch: branch, content, message: 'rules', sha };
+    await stage.ada.call(operations.updateFile, { params, body });
+    const pull = { title: branch, head: branch, base: 'main' };
+    return stage.ada.call(operations.createPull, { params: at, body: pull });
+  };
+  const good = await open('good', rule('own', 'area/code'));
+  const bad = await open('bad', rule('own', 'area/code').replace('add', 'adds'));
+  await stage.openPull('other', { 'docs/a.md': 'a' });
+  await stage.quiet();
+
+  expect(await statusesOf(at, good.head?.sha ?? '')).toEqual([
+    {
+      context: 'reeve/rules',
+      status: 'success',
+      description: expect.stringMatching(
+        /^1 rule, no problems; on the last \d+ deliveries it would make 1 change$/,
+      ),
+    },
+  ]);
+  expect(await statusesOf(at, bad.head?.sha ?? '')).toMatchObject([
+    { status: 'failure', description: expect.stringContaining('.reeve.yml:5:') },
+  ]);
+  const { number } = await openIssue('two');
+  expect(await stage.labelsOf(number)).toEqual(['area/docs']);
+});
+
+it('follows a repository that was renamed between the event and the write', async () => {
+  stage = await setStage({ rules: rule('own', 'area/docs') });
+  await openIssue('warm');
+  let renamed = false;
+  stage.proxy.decide = ({ method, path }) => {
+    if (renamed || method !== 'PUT' || !path.endsWith('/labels')) return { kind: 'pass' };
+    renamed = true;
+    return {
+      kind: 'pass',
+      before: async () => {
+        await stage.root.call(operations.editRepository, { params: at, body: { name: 'renamed' } });
+      },
+    };
+  };
+  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title: 'moving' } });
+  const done = await stage.run(
+    ({ outcomes, changes }) =>
+      outcomes[0]?.status === 'applied' && changes[0]?.path.includes('/renamed/') === true,
+  );
+  await stage.quiet();
+
+  const labels = await stage.ada.call(operations.listIssueLabels, {
+    params: { owner: 'acme', repo: 'renamed', index: issue.number },
+  });
+  expect(labels.map(({ name }) => name)).toEqual(['area/docs']);
+  expect(done.rules[0]?.source).toBe('acme/renamed/.reeve.yml');
+  const failed = stage.runs.find(({ outcomes }) => outcomes[0]?.status === 'failed');
+  expect(failed?.outcomes[0]?.error).toContain('label:area/docs');
+});
