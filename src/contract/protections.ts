@@ -36,6 +36,7 @@ const terms = {
   block_on_outdated_branch: flag,
   dismiss_stale_approvals: flag,
   ignore_stale_approvals: flag,
+  /** The embedded forge knows no keys: it keeps and shows this and checks nothing. */
   require_signed_commits: flag,
   /** Globs separated by `;`, of files that neither push nor merge may change. */
   protected_file_patterns: text,

@@ -4,17 +4,28 @@ import { ForgeProblem } from './errors.ts';
 import { userNamed } from './lookup.ts';
 import type { TeamRow, UserRow } from './rows.ts';
 
+/** Holds for a team `t` that reaches one of these units: its own word on the unit, else its permission. */
+export function reachesUnit(...units: readonly ('code' | 'pulls')[]): string {
+  const words = units.map(
+    (unit) => `coalesce(json_extract(t.units_map, '$."repo.${unit}"'), 'none') <> 'none'`,
+  );
+  return `(t.permission IN ('admin', 'owner') OR CASE WHEN t.units_map = '{}' THEN t.permission <> 'none'
+    ELSE ${words.join(' OR ')} END)`;
+}
+
+/** Holds for a team `t` that has the repository `?1`. */
+const hasRepository = /* sql */ `(t.includes_all_repositories = 1
+  OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1))`;
+
 const peopleOfRepository = /* sql */ `
-SELECT u.* FROM users u WHERE u.type = 'user' AND (u.id = ?2
-  OR EXISTS (SELECT 1 FROM collaborators c WHERE c.repo_id = ?1 AND c.user_id = u.id)
-  OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
-    WHERE m.user_id = u.id AND m.org_id = ?2 AND t.permission <> 'none' AND (t.includes_all_repositories = 1
-      OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1))))
+SELECT u.* FROM users u WHERE u.type = 'user' AND u.id IN (SELECT ?2
+  UNION SELECT c.user_id FROM collaborators c WHERE c.repo_id = ?1
+  UNION SELECT m.user_id FROM teams t JOIN team_members m ON m.team_id = t.id
+    WHERE t.org_id = ?2 AND ${reachesUnit('pulls')} AND ${hasRepository})
 ORDER BY u.lower_name`;
 
 const teamsOfRepository = /* sql */ `
-SELECT t.* FROM teams t WHERE t.org_id = ?2 AND t.permission <> 'none' AND (t.includes_all_repositories = 1
-  OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1))
+SELECT t.* FROM teams t WHERE t.org_id = ?2 AND ${reachesUnit('code', 'pulls')} AND ${hasRepository}
 ORDER BY t.lower_name`;
 
 /** Who belongs to a repository now: its owner, its collaborators, the members of its teams; and those teams. */

@@ -1,4 +1,4 @@
-import { permissionOf } from './access.ts';
+import { permissionOf, reaches } from './access.ts';
 import { findBranchRule } from './branch-protection-rules.ts';
 import { accountByEmail } from './commits.ts';
 import type { ForgeContext } from './context.ts';
@@ -6,6 +6,7 @@ import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
 import { userNamed } from './lookup.ts';
 import { notifyPersons } from './notify.ts';
+import { reachesUnit } from './protection-lists.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
 import type { Pull } from './resources/pull.ts';
 import { lastOpinion, type ReviewRow, readReview } from './review-rows.ts';
@@ -124,8 +125,7 @@ function mayChoose({ db }: ForgeContext, { repository, actor }: PullPlace, { iss
   if (actor.id === issue.poster_id || actor.id === repository.owner_id) return true;
   const sql = `SELECT 1 AS one FROM collaborators WHERE repo_id = ?1 AND user_id = ?2
     UNION SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
-    WHERE m.user_id = ?2 AND m.org_id = ?3 AND (t.permission IN ('admin', 'owner')
-      OR coalesce(json_extract(t.units_map, '$."repo.pulls"'), t.permission) <> 'none')
+    WHERE m.user_id = ?2 AND m.org_id = ?3 AND ${reachesUnit('pulls')}
       AND (t.includes_all_repositories = 1
         OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1)) LIMIT 1`;
   return db.get(sql, repository.id, actor.id, repository.owner_id) !== undefined;
@@ -143,7 +143,9 @@ function isOfficialTeam({ db }: ForgeContext, { pull }: Pull, team: TeamRow): bo
   if (rule.enable_approvals_whitelist) return rule.teams.approvals.includes(team.id);
   // The column holds what `teams.ts` wrote.
   const units = JSON.parse(team.units_map) as Record<string, string>;
-  return ['write', 'admin', 'owner'].includes(units['repo.code'] ?? team.permission);
+  const isWhole = Object.keys(units).length === 0 || reaches(team.permission, 'admin');
+  const held = isWhole ? team.permission : units['repo.code'];
+  return held === 'write' || held === 'admin' || held === 'owner';
 }
 
 function findTeamRequest({ db }: ForgeContext, { issue }: Pull, team: TeamRow): ReviewRow | undefined {
