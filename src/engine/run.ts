@@ -212,7 +212,6 @@ async function evaluate(rule: LoadedRule, input: RunInput, context: PlanContext)
   const { event, item, facts, now } = input;
   const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now };
   const evaluation: Evaluation = await evaluateRule(rule, situation);
-  if (evaluation.verdict.verdict !== 'matched') return { ...evaluation, wishes: [] };
   const wishes: Wish[] = [];
   for (const resolved of evaluation.steps) {
     if (resolved.state === 'unmatched') continue;
