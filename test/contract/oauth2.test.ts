@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+const address = 'https://dashboard.example.org/back';
+
+describe.each(contractForges)('OAuth2 applications on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  const path = '/user/applications/oauth2';
+  const make = (more: object = {}, as: Account = ada) =>
+    forge.ask('POST', path, { as, body: { name: 'Dashboard', redirect_uris: [address], ...more } });
+  beforeAll(async () => {
+    forge = await start();
+    ada = await forge.makeUser();
+  });
+  afterAll(() => forge.close());
+
+  it('show their secret once', async () => {
+    const made = await make();
+    const read = await forge.ask('GET', `${path}/${made.json.id}`, { as: ada });
+    const list = await forge.ask('GET', path, { as: ada });
+
+    expect(made.status).toBe(201);
+    expect(made.json).toMatchObject({
+      name: 'Dashboard',
+      redirect_uris: [address],
+      confidential_client: false,
+      skip_secondary_authorization: false,
+    });
+    expect(made.json.client_secret).toMatch(/^gto_[a-z2-7]{52}$/);
+    expect(made.json.client_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(read.json).toEqual({ ...made.json, client_secret: '' });
+    expect(list.text).not.toContain(made.json.client_secret);
+    expect(Number(list.headers.get('x-total-count'))).toBe(list.json.length);
+    expect(list.headers.get('link')).toBeNull();
+  });
+
+  it('get another secret with an edit', async () => {
+    const made = await make();
+    const body = { name: 'Board', redirect_uris: [`${address}/2`], confidential_client: true };
+
+    const edited = await forge.ask('PATCH', `${path}/${made.json.id}`, { as: ada, body });
+
+    expect(edited.status).toBe(200);
+    expect(edited.json).toMatchObject({ ...body, client_id: made.json.client_id });
+    expect(edited.json.client_secret).toMatch(/^gto_/);
+    expect(edited.json.client_secret).not.toBe(made.json.client_secret);
+  });
+
+  it.each([
+    ['no name', { name: '' }, 422],
+    ['no address', { redirect_uris: [] }, 422],
+    ['an address of another kind', { redirect_uris: ['javascript:alert(1)'] }, 400],
+    ['an address that is none', { redirect_uris: ['nonsense'] }, 400],
+  ])('with %s are refused', async (_, more, status) => {
+    const made = await make();
+    const edit = { name: 'x', redirect_uris: [address], ...more };
+
+    expect((await make(more)).status).toBe(status);
+    expect((await forge.ask('PATCH', `${path}/${made.json.id}`, { as: ada, body: edit })).status).toBe(
+      status,
+    );
+  });
+
+  it('are nobody else’s business', async () => {
+    const { id } = (await make()).json;
+    const other = await forge.makeUser();
+    const body = { name: 'x', redirect_uris: [address] };
+    const statuses = async (as: Account | undefined) =>
+      Promise.all(
+        (['GET', 'PATCH', 'DELETE'] as const).map(async (method) => {
+          const given = method === 'PATCH' ? { body } : {};
+          return (await forge.ask(method, `${path}/${id}`, { as, ...given })).status;
+        }),
+      );
+
+    expect(await statuses(other)).toEqual([404, 404, 404]);
+    expect(await statuses(undefined)).toEqual([401, 401, 401]);
+    expect((await forge.ask('GET', path)).status).toBe(401);
+  });
+
+  it('are closed to tokens for public things and to tokens without the scope', async () => {
+    const token = async (scopes: string[]) => {
+      const body = { name: scopes.join(), scopes };
+      const headers = basic(ada.name, ada.password);
+      return (await forge.ask('POST', `/users/${ada.name}/tokens`, { headers, body })).json.sha1;
+    };
+
+    const open = await forge.ask('GET', path, { as: await token(['public-only', 'all']) });
+    const other = await forge.ask('GET', path, { as: await token(['write:issue']) });
+
+    expect([open.status, other.status]).toEqual([403, 403]);
+  });
+
+  it('go for good', async () => {
+    const { id } = (await make()).json;
+
+    const gone = await forge.ask('DELETE', `${path}/${id}`, { as: ada });
+    const again = await forge.ask('DELETE', `${path}/${id}`, { as: ada });
+
+    expect([gone.status, again.status]).toEqual([204, 404]);
+  });
+});
