@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Subject } from '../../src/contract/subject.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import type { FactRequest } from '../../src/facts/fact.ts';
+import { addFile, startWorlds, type World } from '../support/world.ts';
+
+let worlds: Awaited<ReturnType<typeof startWorlds>>;
+let world: World;
+beforeAll(async () => {
+  worlds = await startWorlds();
+  world = await worlds.make({ access: 'admin', scopes: ['repository', 'issue'] });
+}, 30_000);
+afterAll(() => worlds.close());
+
+function ask(request: FactRequest, subject: Subject = world.subjects.pull_request): Promise<unknown> {
+  const nowMs = () => performance.now();
+  const facts = createFacts({ client: world.holder.client, subject, memory: createFactMemory(nowMs), nowMs });
+  return facts.ask(request);
+}
+const branch = (more: object): Subject => ({
+  ...world.subjects.repository,
+  kind: 'branch',
+  ref: 'work',
+  ...more,
+});
+
+describe('contents', () => {
+  const file = (argument: string): FactRequest => ({ name: 'contents', argument });
+  beforeAll(() => addFile(world.ada.client, world.at, 'work', 'docs/ü b.md', 'größe'));
+
+  it('is the text of a file, with its last commit, of a pull request as its base has it', async () => {
+    const readme = await ask(file('README.md'));
+
+    expect(readme).toMatchObject({ path: 'README.md', type: 'file', content: expect.stringContaining('#') });
+    expect(readme).toHaveProperty('last_commit_message', expect.any(String));
+    expect(await ask(file('docs/ü b.md'))).toBeNull();
+  });
+
+  it('is what a push brought', async () => {
+    expect(await ask(file('docs/ü b.md'), branch({}))).toMatchObject({ content: 'größe' });
+    const before = world.pull.head?.sha ?? '';
+    expect(await ask(file('docs/ü b.md'), branch({ range: { before, after: before } }))).toBeNull();
+  });
+
+  it('has no text of a folder, and no file of what is not there', async () => {
+    expect(await ask(file('docs'), branch({}))).toEqual({ path: 'docs', type: 'dir', content: null });
+    expect(await ask(file('nope/at/all'))).toBeNull();
+  });
+});
+
+describe('wiki', () => {
+  it('is null, and has no pages, while there is none', async () => {
+    expect(await ask({ name: 'wiki', argument: 'Home' })).toBeNull();
+    expect(await ask({ name: 'wiki_pages' })).toEqual([]);
+  });
+
+  it('is the text of a page', async () => {
+    await world.owner.client.call(operations.createWikiPage, {
+      params: world.at,
+      body: { title: 'Release notes', content_base64: Buffer.from('größe').toString('base64') },
+    });
+
+    expect(await ask({ name: 'wiki', argument: 'Release-notes' })).toMatchObject({
+      title: 'Release notes',
+      content: 'größe',
+      sidebar: '',
+    });
+    expect(await ask({ name: 'wiki_pages' })).toMatchObject([{ title: 'Release notes' }]);
+  });
+});
+
+describe('reviews', () => {
+  it('are all there are, and the review of an event is the newest of its state by whoever gave it', async () => {
+    const params = { ...world.at, index: world.pull.number };
+    const give = (event: string, body: string) =>
+      world.owner.client.call(operations.createReview, { params, body: { event, body } });
+    await give('COMMENT', 'one');
+    const approval = await give('APPROVED', 'two');
+    const { id: comment } = await give('COMMENT', 'three');
+    const about = (state: string, reviewer = world.owner.id): Subject => ({
+      ...world.subjects.pull_request,
+      review: { reviewer, state },
+    });
+
+    expect(await ask({ name: 'reviews' })).toHaveLength(3);
+    expect(await ask({ name: 'review' }, about('APPROVED'))).toMatchObject({ id: approval.id, body: 'two' });
+    expect(await ask({ name: 'review' }, about('COMMENT'))).toMatchObject({ id: comment, body: 'three' });
+    await expect(ask({ name: 'review' }, about('APPROVED', world.ada.id))).rejects.toThrow(
+      'not there any more',
+    );
+    await expect(ask({ name: 'review' })).rejects.toThrow('not about a review');
+  });
+});
+
+describe('statuses', () => {
+  it('are the newest of every context, over all pages, of the newest commit', async () => {
+    const live = await world.owner.client.call(operations.getPull, {
+      params: { ...world.at, index: world.pull.number },
+    });
+    const sha = live.head?.sha ?? '';
+    for (let count = 1; count <= 60; count += 1) {
+      const state = count > 55 ? 'success' : 'pending';
+      const body = { state, context: `ci/${count % 3}`, description: `${count}` };
+      await world.ada.client.call(operations.createStatus, { params: { ...world.at, sha }, body });
+    }
+
+    const found = (await ask({ name: 'statuses' })) as { context: string; description: string }[];
+
+    expect(found.map(({ context, description }) => [context, description]).toSorted()).toEqual([
+      ['ci/0', '60'],
+      ['ci/1', '58'],
+      ['ci/2', '59'],
+    ]);
+    expect(await ask({ name: 'head' })).toEqual({ sha });
+    expect(await ask({ name: 'statuses' }, branch({}))).toHaveLength(3);
+  });
+
+  it('are those of the default branch for a repository, and of none for a branch that is gone', async () => {
+    expect(await ask({ name: 'statuses' }, world.subjects.repository)).toEqual([]);
+    const gone = branch({ range: { before: 'a'.repeat(40), after: '0'.repeat(40) } });
+    await expect(ask({ name: 'head' }, gone)).rejects.toThrow('no commit');
+  });
+});
+
+it('lists of the repository are whole', async () => {
+  const names = async (name: string, member: string) =>
+    ((await ask({ name })) as Record<string, unknown>[]).map((one) => one[member]).toSorted();
+
+  expect(await names('branches', 'name')).toEqual(['main', 'work']);
+  expect(await names('branch_protections', 'rule_name')).toEqual(['kept']);
+  expect(await names('tag_protections', 'name_pattern')).toEqual(['kept*']);
+  expect(await names('collaborators', 'login')).toContain(world.holder.name);
+  expect(await names('comments', 'body')).toEqual(['<!-- reeve:tidy/main -->\nnot ours']);
+  expect((await ask({ name: 'commits' })) as unknown[]).toHaveLength(2);
+});
+
+it('commits of a push are those it brought', async () => {
+  const { client } = world.ada;
+  const tip = async () =>
+    (await client.call(operations.getBranch, { params: { ...world.at, branch: 'work' } })).commit?.id;
+  const before = await tip();
+  await addFile(client, world.at, 'work', 'one.txt');
+  await addFile(client, world.at, 'work', 'two.txt');
+
+  const found = (await ask(
+    { name: 'commits' },
+    branch({ range: { before, after: await tip() } }),
+  )) as unknown[];
+
+  expect(found).toHaveLength(2);
+});
+
+it('a milestone is null where there is none', async () => {
+  expect(await ask({ name: 'milestone' })).toBeNull();
+  const { id } = await world.owner.client.call(operations.createMilestone, {
+    params: world.at,
+    body: { title: 'Next' },
+  });
+  await world.owner.client.call(operations.editIssue, {
+    params: { ...world.at, index: world.issue },
+    body: { milestone: id },
+  });
+
+  expect(await ask({ name: 'milestone' }, world.subjects.issue)).toMatchObject({
+    title: 'Next',
+    state: 'open',
+  });
+});
+
+describe('between branches', () => {
+  it('is what the second has and the first has not, and the pull request that is open', async () => {
+    expect(await ask({ name: 'compare', argument: 'work...main' })).toMatchObject({ total_commits: 0 });
+    expect(await ask({ name: 'open_pull', argument: 'main...work' })).toMatchObject({
+      number: world.pull.number,
+    });
+    expect(await ask({ name: 'open_pull', argument: 'work...main' })).toBeNull();
+  });
+});
+
+it('own issues are those of our account alone, closed ones too', async () => {
+  const { client } = world.holder;
+  const made = await client.call(operations.createIssue, { params: world.at, body: { title: 'Ours' } });
+  await client.call(operations.editIssue, {
+    params: { ...world.at, index: made.number },
+    body: { state: 'closed' },
+  });
+  const argument = `${world.at.owner}/${world.at.repo}`;
+
+  expect(await ask({ name: 'own_issues', argument })).toMatchObject([{ title: 'Ours', state: 'closed' }]);
+});
+
+it('who may not ask is told so', async () => {
+  const nowMs = () => performance.now();
+  const facts = createFacts({
+    client: world.ada.client,
+    subject: world.subjects.repository,
+    memory: createFactMemory(nowMs),
+    nowMs,
+  });
+
+  await expect(facts.ask({ name: 'branch_protections' })).rejects.toThrow('403');
+});
