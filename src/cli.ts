@@ -203,6 +203,43 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     });
 
   program
+    .command('sweep <rule>')
+    .description('run the sweep of a rule now; beside a running server, the server does it')
+    .option('--in <patterns...>', 'only these repositories or organizations')
+    .option('--json', 'print how it went as one JSON object')
+    .addHelpText(
+      'after',
+      examples(['reeve sweep quiet-notifications', "reeve sweep release-tags --in 'acme/*'"]),
+    )
+    .action(async (rule: string, options: { in?: string[]; json?: boolean }) => {
+      const { sweep } = await import('./commands/sweep.ts');
+      finish(await sweep(rule, options, await settings(), terminal));
+    });
+
+  program
+    .command('runners')
+    .description('list the runners that sweeps have seen, and since when they are as they are')
+    .option('--json', 'print one JSON list')
+    .addHelpText('after', examples(['reeve runners']))
+    .action(async (options: { json?: boolean }) => {
+      const { runners } = await import('./commands/runners.ts');
+      finish(await runners(options, await settings(), terminal));
+    });
+
+  program
+    .command('drift [items...]')
+    .description(
+      'list what is not as a rule wants it, and since when; or describe what is live as a rule file',
+    )
+    .option('--adopt', 'print the rule file that describes what is live in a repository or an organization')
+    .option('--json', 'print one JSON list')
+    .addHelpText('after', examples(['reeve drift', 'reeve drift acme/demo', 'reeve drift --adopt acme/demo']))
+    .action(async (items: string[], options: { adopt?: boolean; json?: boolean }) => {
+      const { drift } = await import('./commands/drift.ts');
+      finish(await drift(items, options, await settings(), terminal));
+    });
+
+  program
     .command('schema')
     .description('print the JSON Schema of rule files, for editors')
     .addHelpText('after', examples(['reeve schema > reeve.schema.json']))

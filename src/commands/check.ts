@@ -4,8 +4,10 @@ import { createClient } from '../client/client.ts';
 import type { Settings } from '../config.ts';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
+import type { LoadedRule } from '../rules/rule.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { repositoryPaths } from '../sources/paths.ts';
+import { nextTimes } from '../sweeps/cron.ts';
 import { lackingIn } from './lacking.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -47,6 +49,10 @@ export async function check(
     return problems.length === 0 ? 0 : 1;
   }
   for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
+  printClocks(
+    files.flatMap((file) => file.rules),
+    terminal,
+  );
   const rules = files.flatMap((file) => file.rules).length;
   const broken = new Set(problems.map(({ path }) => path)).size;
   if (files.length === 0) throw new ReeveError('usage', 'no rule file was found');
@@ -59,6 +65,21 @@ export async function check(
         ),
   );
   return problems.length === 0 ? 0 : 1;
+}
+
+/** Shows when the clocks of rules come next, so that a wrong field is seen before the night it was meant for. */
+function printClocks(rules: readonly LoadedRule[], terminal: Terminal): void {
+  for (const rule of rules) {
+    for (const schedule of rule.schedules) {
+      const times = nextTimes(schedule, new Date(), 3).map((at) =>
+        at.toISOString().slice(0, 16).replace('T', ' '),
+      );
+      const next = times.length === 0 ? 'never' : `${times.join(', ')} UTC`;
+      terminal.out(
+        terminal.style('dim', `${rule.name}: ${schedule.cron} ${schedule.timezone}, next ${next}`),
+      );
+    }
+  }
 }
 
 /** Returns a number with its noun. */

@@ -99,6 +99,14 @@ export function createCron({ cron, timezone }: Schedule): Cron {
   };
 }
 
+/** Returns the next due instants of a schedule, at most `count` of them. */
+export function nextTimes(schedule: Schedule, after: Date, count: number): readonly Date[] {
+  const cron = createCron(schedule);
+  const times: Date[] = [];
+  for (let at = cron.next(after); at && times.length < count; at = cron.next(at)) times.push(at);
+  return times;
+}
+
 /** Returns a function from an instant to what a wall clock of the timezone is ahead of UTC, in milliseconds. */
 function createOffset(timezone: string): (atMs: number) => number {
   if (timezone === 'UTC' || timezone === 'Etc/UTC') return () => 0;

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Settings, secretValues } from '../config.ts';
+import { ReeveError } from '../errors.ts';
+import { createLog } from '../log.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { startServer } from '../server.ts';
+import { loadRuleFiles } from '../sources/folder.ts';
+import type { Delivery, Store } from '../store/store.ts';
+import { describeProgress } from '../sweeps/progress.ts';
+import type { SweepCheckpoint } from '../sweeps/sweep.ts';
+import { createSweepStore } from '../sweeps/sweep-store.ts';
+import { pathsOrDefault } from './check.ts';
+import { openStore } from './open-store.ts';
+import { createProgressLine, type ProgressLine, type ProgressStream } from './progress-line.ts';
+import { untilStopped } from './signals.ts';
+import { plain, type Terminal } from './terminal.ts';
+
+export type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+
+/** The job that somebody started by hand and that has not ended, so that the same command goes on with it. */
+type ByHand = { readonly job: string; readonly in: readonly string[] };
+
+/**
+ * Runs the sweep of a rule now and shows how far it is. Beside a running server, the server does it. Interrupted, it
+ * goes on where it stopped when it is asked for again, or when a server runs. Returns the exit status: 1 where items
+ * failed, 130 where it was interrupted.
+ */
+export async function sweep(
+  name: string,
+  options: SweepOptions,
+  settings: Settings,
+  terminal: Terminal,
+  stream: ProgressStream = process.stderr,
+): Promise<number> {
+  const rule = await findRule(name, settings);
+  const stopped = untilStopped();
+  const door = await openDoor(settings, terminal);
+  const line = createProgressLine(rule.name, { stream, nowMs: () => performance.now() });
+  try {
+    const job = await startJob(rule, options.in ?? [], door.store);
+    const ended = await Promise.race([follow(job, door.store, line), stopped.then(() => undefined)]);
+    line.end();
+    if (ended === undefined) {
+      terminal.error(
+        door.isAlone
+          ? 'stopped; the same command goes on where it was'
+          : 'no longer watching; the server goes on with it',
+      );
+      return 130;
+    }
+    return await tell(rule, ended, { options, store: door.store, terminal });
+  } finally {
+    line.end();
+    await door.close();
+  }
+}
+
+async function findRule(name: string, settings: Settings): Promise<LoadedRule> {
+  const files = await loadRuleFiles(pathsOrDefault([], settings.rules));
+  const scheduled = files.flatMap(({ rules }) => rules).filter(({ schedules }) => schedules.length > 0);
+  const found = scheduled.filter((rule) => rule.id === name || rule.name === name);
+  const [rule] = found;
+  if (rule && found.length === 1) return rule;
+  const known = scheduled.map(({ id }) => id).join('\n  ');
+  if (found.length > 1) throw new ReeveError('usage', `"${name}" is the name of several rules:\n  ${known}`);
+  throw new ReeveError(
+    'usage',
+    known === ''
+      ? 'no rule has a schedule'
+      : `no rule with a schedule is named "${name}"; there are\n  ${known}`,
+  );
+}
+
+/** Where the job is done: here, or by the server whose store this is. */
+type Door = { readonly store: Store; readonly isAlone: boolean; close(): Promise<void> };
+
+async function openDoor(settings: Settings, terminal: Terminal): Promise<Door> {
+  const { forge } = settings;
+  if (forge === undefined)
+    throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');
+  const log = createLog({ level: quietest(settings.logLevel), secrets: secretValues(settings) });
+  try {
+    const server = await startServer({ ...settings, forge, log, jobsOnly: true });
+    return { store: server.store, isAlone: true, close: () => server.stop() };
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'store-locked') throw error;
+    terminal.error('a server runs on this store: it does the sweep');
+    const store = await openStore(settings);
+    return { store, isAlone: false, close: () => store.close() };
+  }
+}
+
+/** What the sweep does is shown by its line; the log says what is wrong. */
+function quietest(level: Settings['logLevel']): Settings['logLevel'] {
+  return level === 'info' ? 'error' : level;
+}
+
+async function startJob(rule: LoadedRule, patterns: readonly string[], store: Store): Promise<string> {
+  const key = `sweep-by-hand ${rule.id}`;
+  // The border to the store: what is under this key was written here alone.
+  const before = (await store.recall(key)) as ByHand | undefined;
+  if (before && JSON.stringify(before.in) === JSON.stringify(patterns)) {
+    const delivery = await store.readDelivery(before.job);
+    if (delivery && !hasEnded(delivery)) return before.job;
+  }
+  const now = new Date();
+  const slot = `${rule.id}#by hand@${now.toISOString()}`;
+  const { id } = await store.enqueue({
+    door: 'cli',
+    uuid: slot,
+    kind: 'sweep',
+    lane: `sweep ${rule.id}`,
+    receivedAt: now,
+    payload: { rule: rule.id, slot, ...(patterns.length > 0 ? { in: patterns } : {}) },
+  });
+  await store.remember(key, { job: id, in: patterns } satisfies ByHand);
+  return id;
+}
+
+function hasEnded({ state }: Delivery): boolean {
+  return state === 'settled' || state === 'dead';
+}
+
+async function follow(job: string, store: Store, line: ProgressLine): Promise<Delivery> {
+  for (;;) {
+    const delivery = await store.readDelivery(job);
+    if (delivery === undefined) throw new ReeveError('internal', `job ${job} is gone`);
+    const checkpoint = delivery.checkpoint as SweepCheckpoint | null | undefined;
+    if (checkpoint?.progress) line.show(checkpoint.progress);
+    if (hasEnded(delivery)) return delivery;
+    await sleep(200);
+  }
+}
+
+async function tell(
+  rule: LoadedRule,
+  job: Delivery,
+  { options, store, terminal }: { options: SweepOptions; store: Store; terminal: Terminal },
+): Promise<number> {
+  if (job.state === 'dead') throw new ReeveError('rules-broken', `the sweep was given up: ${job.reason}`);
+  const result = await createSweepStore(store).readResult(rule.id);
+  if (result?.slot !== job.uuid) {
+    throw new ReeveError(
+      'rules-broken',
+      `whoever did the sweep does not know ${rule.id}: is REEVE_RULES the same?`,
+    );
+  }
+  if (options.json) terminal.out(JSON.stringify({ rule: rule.id, ...result }));
+  else {
+    terminal.out(`${rule.name}: ${describeProgress(result)}, ${(result.ms / 1_000).toFixed(1)} s`);
+    for (const { item, error } of result.failures) terminal.out(plain(`  ${item}: ${error}`));
+    if (result.failed > result.failures.length) {
+      terminal.out(`  and ${result.failed - result.failures.length} more`);
+    }
+  }
+  return result.failed > 0 ? 1 : 0;
+}
