@@ -4,7 +4,7 @@ import type { NamedSecrets } from '../actions/secrets.ts';
 import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
-import { fillPath } from '../contract/operation.ts';
+import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
@@ -254,6 +254,15 @@ async function recordChanges(
   return changes.flatMap(({ id }) => recorded.get(id) ?? []);
 }
 
+/** A change whose path cannot be filled fails when it is sent, alone; until then it is shown as the row has it. */
+function pathOf(operation: Operation, { params }: AnyInput): string {
+  try {
+    return fillPath(operation, params);
+  } catch {
+    return operation.path;
+  }
+}
+
 function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
   const { id, change, wishes } = planned;
   const operation = findOperation(change.operation);
@@ -265,7 +274,7 @@ function recordChange(planned: PlannedChange, input: RecordedChange['input']): R
     action: change.action,
     operation: change.operation,
     method: operation?.method ?? '',
-    path: operation ? fillPath(operation, change.input.params) : '',
+    path: operation ? pathOf(operation, change.input) : '',
     input,
     target: change.target,
     value: change.value,

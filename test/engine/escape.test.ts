@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Action } from '../../src/actions/action.ts';
+import { actions } from '../../src/actions/actions.ts';
+import type { Change } from '../../src/actions/change.ts';
+import { parseEvent } from '../../src/contract/events.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { runEvent } from '../../src/engine/run.ts';
+import { loadRuleFile } from '../../src/rules/load.ts';
+import { registry } from '../../src/rules/registry.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { makeFacts } from '../support/make-facts.ts';
+import { makeRecordingClient } from '../support/recording-client.ts';
+
+const numRuns = process.env.LONG ? 100_000 : 3_000;
+const home = { id: 1, owner: 'acme', name: 'demo' };
+const rows = Object.values(operations).filter(({ method }) => method !== 'GET');
+
+const name = fc.constantFrom(
+  'acme',
+  'Acme',
+  'evil',
+  'demo',
+  'DEMO',
+  'other',
+  '..',
+  '',
+  'acme/demo',
+  '%2e%2e',
+  'ac\u200bme',
+);
+const params = fc.record(
+  {
+    owner: name,
+    repo: name,
+    org: name,
+    index: fc.integer({ min: 1, max: 3 }),
+    id: fc.integer({ min: 1, max: 3 }),
+    username: name,
+  },
+  { requiredKeys: [] },
+);
+const changes = fc.array(fc.record({ id: fc.constantFrom(...rows.map(({ id }) => id)), params }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+/** An action as careless as can be: it wants what it is told. */
+function careless(wanted: readonly { id: string; params: object }[]): Action {
+  return {
+    name: 'careless',
+    meaning: '',
+    example: '',
+    arguments: z.unknown(),
+    of: ['issue'],
+    needs: { access: 'writer', scopes: [] },
+    granted: true,
+    facts: () => [],
+    plan: async () =>
+      wanted.map(
+        ({ id, params: given }, place): Change => ({
+          action: 'careless',
+          operation: id,
+          input: { params: given as Record<string, unknown> },
+          target: `t${place}`,
+          value: true,
+          before: false,
+          after: true,
+          reason: '',
+        }),
+      ),
+  };
+}
+
+function ruleWith(action: Action, more: Partial<LoadedRule>): LoadedRule {
+  return {
+    id: 'x#x',
+    name: 'x',
+    source: 'x',
+    level: 'repository',
+    commit: '',
+    line: 1,
+    mode: 'enforce',
+    limits: {},
+    scopes: [],
+    on: [{ family: 'issues' }],
+    schedules: [],
+    facts: [],
+    steps: [
+      {
+        name: '1',
+        action,
+        line: 1,
+        arguments: { written: {}, facts: [], resolve: () => ({ findings: [], ok: true, value: {} }) },
+      },
+    ],
+    ...more,
+  };
+}
+
+const event = parseEvent('issues', {
+  action: 'opened',
+  number: 1,
+  issue: { number: 1 },
+  repository: { id: 1, full_name: 'acme/demo', owner: { id: 2 } },
+  sender: { id: 9, login: 'ada' },
+});
+
+async function sentBy(rule: LoadedRule, liveId = home.id) {
+  const client = makeRecordingClient();
+  const { run } = await runEvent({
+    id: 'r',
+    mode: 'enforce',
+    trigger: { door: 'webhook', kind: 'issues', activity: 'opened', at: '' },
+    rules: createRuleSet([rule]),
+    event,
+    facts: makeFacts(
+      { repository_id: { id: liveId } },
+      { subject: { kind: 'issue', index: 1, repository: home } },
+    ),
+    client,
+    now: new Date(0),
+    nowMs: () => 0,
+  });
+  return { sent: client.sent, run };
+}
+
+const lower = (value: unknown): string => String(value).toLowerCase();
+
+describe('whatever an action plans', () => {
+  it(`rules of a repository write to the event's repository alone (${numRuns} runs)`, {
+    timeout: 300_000,
+  }, async () => {
+    let written = 0;
+    await fc.assert(
+      fc.asyncProperty(changes, async (wanted) => {
+        const { sent } = await sentBy(ruleWith(careless(wanted), { home: { repositoryId: 1 } }));
+        written += sent.length;
+        for (const { input } of sent) {
+          expect([lower(input.params?.owner), lower(input.params?.repo)]).toEqual(['acme', 'demo']);
+        }
+      }),
+      { numRuns },
+    );
+    // A choke point that lets nothing through would pass, too.
+    expect(written).toBeGreaterThan(numRuns / 100);
+  });
+
+  it('rules of an organization write to its repositories and to itself alone', {
+    timeout: 300_000,
+  }, async () => {
+    let written = 0;
+    const more = { level: 'organization', home: { organization: 'acme' } } as const;
+    await fc.assert(
+      fc.asyncProperty(changes, async (wanted) => {
+        const { sent } = await sentBy(ruleWith(careless(wanted), more));
+        written += sent.length;
+        for (const { input } of sent) expect(lower(input.params?.owner ?? input.params?.org)).toBe('acme');
+      }),
+      { numRuns: numRuns / 10 },
+    );
+    expect(written).toBeGreaterThan(0);
+  });
+
+  it('nothing is written where another repository has taken the name, or the rule is of another one', async () => {
+    const wanted = [{ id: operations.createIssue.id, params: { owner: 'acme', repo: 'demo' } }];
+
+    expect((await sentBy(ruleWith(careless(wanted), {}), 2)).sent).toEqual([]);
+    const foreign = await sentBy(ruleWith(careless(wanted), { home: { repositoryId: 7 } }));
+    expect(foreign.sent).toEqual([]);
+    expect(foreign.run.outcomes[0]).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('another repository'),
+    });
+    expect((await sentBy(ruleWith(careless(wanted), { home: { repositoryId: 1 } }))).sent).toHaveLength(1);
+  });
+});
+
+describe('a repository file', () => {
+  const small = ['set-labels', 'comment', 'set-status'];
+
+  it.each(actions.map((action) => [action.name]))(
+    'gets %s by grant, or because it is of the small set',
+    (uses) => {
+      const example = actions.find((action) => action.name === uses);
+      const load = (grants: readonly string[]) =>
+        loadRuleFile({
+          path: '.reeve.yml',
+          text: `version: 1\nrules:\n  r:\n    on: ${example?.of.includes('pull_request') ? 'pull_request' : 'push'}\n    steps:\n      - ${example?.example.trimEnd().replaceAll('\n', '\n        ')}\n`,
+          level: 'repository',
+          commit: '',
+          registry,
+          grants,
+        }).problems.filter(({ code, message }) => code === 'level' && message.includes(uses));
+
+      expect(load([]).length).toBe(small.includes(uses) ? 0 : 1);
+      expect(load([uses])).toEqual([]);
+    },
+  );
+});
+
+describe('a dry run', () => {
+  const label = fc.constantFrom('a', 'b', 'c', 'd');
+  const step = fc.oneof(
+    fc.record({ add: fc.uniqueArray(label, { minLength: 1 }) }),
+    fc.record({ remove: fc.uniqueArray(label, { minLength: 1 }) }),
+    fc.record({
+      sync: fc.dictionary(label, fc.constantFrom('true', 'false', 'event.number > 0'), { minKeys: 1 }),
+    }),
+  );
+
+  it('plans what the real run sends, and sends nothing', { timeout: 300_000 }, async () => {
+    const definitions = ['a', 'b', 'c', 'd'].map((one, place) => ({
+      id: place + 1,
+      name: one,
+      level: 'repository',
+    }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 4 }),
+        fc.uniqueArray(label),
+        async (steps, there) => {
+          const rules = Object.fromEntries(
+            steps.map((given, place) => [
+              `r${place}`,
+              { on: 'issues', steps: [{ uses: 'set-labels', with: given }] },
+            ]),
+          );
+          const text = JSON.stringify({ version: 1, rules });
+          const loaded = loadRuleFile({ path: 'x.yml', text, level: 'operator', commit: '', registry });
+          const runs = await Promise.all(
+            (['plan', 'enforce'] as const).map(async (mode) => {
+              const client = makeRecordingClient();
+              const { run } = await runEvent({
+                id: 'r',
+                mode,
+                trigger: { door: 'webhook', kind: 'issues', activity: 'opened', at: '' },
+                rules: createRuleSet(loaded.rules),
+                event,
+                facts: makeFacts(
+                  {
+                    labels: definitions.filter(({ name: one }) => there.includes(one as 'a')),
+                    label_definitions: definitions,
+                    repository_id: { id: 1 },
+                  },
+                  { subject: { kind: 'issue', index: 1, repository: home } },
+                ),
+                client,
+                now: new Date(0),
+                nowMs: () => 0,
+              });
+              return { run, sent: client.sent.map(({ input }) => input) };
+            }),
+          );
+          const [dry, real] = runs;
+
+          expect(loaded.problems).toEqual([]);
+          expect(dry?.sent).toEqual([]);
+          expect(dry?.run.changes).toEqual(real?.run.changes);
+          expect(dry?.run.refused).toEqual(real?.run.refused);
+          const planned = [...new Set(dry?.run.changes.map(({ input }) => JSON.stringify(input)))];
+          expect(real?.sent.map((input) => JSON.stringify(input))).toEqual(planned);
+        },
+      ),
+      { numRuns: process.env.LONG ? 10_000 : 1_000 },
+    );
+  });
+});

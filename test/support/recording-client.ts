@@ -1,0 +1,31 @@
+import type { Client } from '../../src/client/client.ts';
+import type { AnyInput, Operation } from '../../src/contract/operation.ts';
+
+/** One write as it would have left. */
+export type Sent = { readonly operation: Operation; readonly input: AnyInput };
+
+/** A double of a client that sends nothing and keeps what it was told to send. Reading through it fails. */
+export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
+  const sent: Sent[] = [];
+  const client: Client & { sent: Sent[] } = {
+    sent,
+    requests: 0,
+    counted: () => client,
+    async call() {
+      throw new Error('nothing is read through this client');
+    },
+    // biome-ignore lint/correctness/useYield: it is never read.
+    async *items() {
+      throw new Error('nothing is read through this client');
+    },
+    // biome-ignore lint/correctness/useYield: it is never read.
+    async *pages() {
+      throw new Error('nothing is read through this client');
+    },
+    async send(operation: Operation, input: AnyInput) {
+      sent.push({ operation, input });
+      return undefined;
+    },
+  };
+  return client;
+}
