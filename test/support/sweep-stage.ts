@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
-import { createDeliveryHandler } from '../../src/handle-delivery.ts';
+import { createDeliveryHandler, type RunSettings } from '../../src/handle-delivery.ts';
 import { silentLog } from '../../src/log.ts';
 import { loadRuleFile } from '../../src/rules/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
@@ -59,7 +59,7 @@ export function rulesOf(yaml: string): readonly LoadedRule[] {
 
 /** Sets the stage: organization acme, which the bot owns, its repositories demo and ops, and ada. */
 export async function setSweepStage(
-  options: { at?: string; maxRequests?: number } = {},
+  options: { at?: string; maxRequests?: number; settings?: RunSettings } = {},
 ): Promise<SweepStage> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-sweeps-'));
   let nowMs = Date.parse(options.at ?? '2026-05-04T10:00:00Z');
@@ -101,7 +101,11 @@ export async function setSweepStage(
   const onRun = (run: Run): void => {
     runs.push(run);
   };
-  const shared = { client, account, memory, store, clock, nowMs: steadyMs, onRun };
+  const { settings } = options;
+  const shared = {
+    ...{ client, account, memory, store, clock, nowMs: steadyMs, onRun },
+    ...(settings ? { settings } : {}),
+  };
   const handle = createDeliveryHandler({ ...shared, rules });
   const sweeps = createSweeps({
     ...shared,
