@@ -1,7 +1,3 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -9,13 +5,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reaches } from './access.ts';
 import { createActorReader } from './actor.ts';
 import type { ForgeContext } from './context.ts';
-import { refusePush } from './enforcement-push.ts';
 import { ForgeProblem } from './errors.ts';
-import { listRefs, type Ref } from './git/refs.ts';
+import { receivePush } from './git-receive.ts';
 import type { RepositoryTarget } from './handler.ts';
 import { findRepository } from './lookup.ts';
 import { Moved } from './moved.ts';
-import { type RefChange, withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
 import { coversScopes } from './scopes.ts';
 import { settingsOf } from './settings.ts';
@@ -63,7 +57,13 @@ export function registerGitHttp(app: FastifyInstance, context: ForgeContext): vo
     }),
   );
   app.post('/:owner/:repo/git-receive-pack', async (request, reply) =>
-    enter(request, reply, 'git-receive-pack', (visit) => receive(context, visit, request, reply)),
+    enter(request, reply, 'git-receive-pack', async (visit) => {
+      const report = await receivePush(context, visit, {
+        body: bodyOf(request),
+        environment: protocolOf(request),
+      });
+      return await reply.type('application/x-git-receive-pack-result').send(report);
+    }),
   );
 }
 
@@ -199,64 +199,4 @@ async function upload(
   });
   pipeline(bodyOf(request), child.stdin).catch(() => child.kill('SIGKILL'));
   return reply.type('application/x-git-upload-pack-result').send(child.stdout);
-}
-
-/**
- * The body is taken whole before the repository is held: a client that trickles its push must not stop the others. What
- * moved is found by comparing the refs, so that it is right whatever git accepted and refused.
- */
-async function receive(
-  context: ForgeContext,
-  visit: Visit,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { repository, owner, caller } = visit;
-  if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
-  const room = await mkdtemp(join(tmpdir(), 'forge-push-'));
-  try {
-    const file = join(room, 'body');
-    await pipeline(bodyOf(request), createWriteStream(file));
-    const environment = protocolOf(request);
-    const take = async () => {
-      const mover = { db: context.db, repository, owner, user: caller, git: context.git.open(visit.gitId) };
-      const refusal = visit.isWiki ? undefined : await refusePush(mover, { file, room });
-      if (refusal) return { result: refusal, changes: [] };
-      return await takePack(context, visit.gitId, file, environment);
-    };
-    // Nobody is told of a push to a wiki, as on the baseline.
-    const report = visit.isWiki
-      ? (await context.git.exclusively(visit.gitId, 'refs', take)).result
-      : await withPush(context, { repository, owner, pusher: caller }, take);
-    return await reply.type('application/x-git-receive-pack-result').send(report);
-  } finally {
-    await rm(room, { recursive: true, force: true });
-  }
-}
-
-async function takePack(
-  context: ForgeContext,
-  gitId: number,
-  file: string,
-  environment: Record<string, string>,
-): Promise<{ result: Buffer; changes: RefChange[] }> {
-  const git = context.git.open(gitId);
-  const before = await listRefs(git);
-  const { stdout } = await git.git.run(['receive-pack', '--stateless-rpc', git.folder], {
-    folder: git.folder,
-    input: createReadStream(file),
-    environment,
-    timeoutMs: 600_000,
-    expect: [0, 1, 128],
-  });
-  return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
-}
-
-function compareRefs(before: readonly Ref[], after: readonly Ref[]): RefChange[] {
-  const old = new Map(before.map(({ name, id }) => [name, id]));
-  const now = new Map(after.map(({ name, id }) => [name, id]));
-  const names = [...new Set([...old.keys(), ...now.keys()])].sort();
-  return names
-    .map((ref) => ({ ref, before: old.get(ref), after: now.get(ref) }))
-    .filter((change) => change.before !== change.after);
 }

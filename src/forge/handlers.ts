@@ -26,6 +26,8 @@ import { pullBranchHandlers } from './pull-branches.ts';
 import { pullMergeHandlers } from './pull-merge.ts';
 import { pullHandlers } from './pulls.ts';
 import { repositoryHandlers } from './repositories.ts';
+import { requestedReviewerHandlers } from './requested-reviewers.ts';
+import { reviewCommentHandlers } from './review-comments.ts';
 import { reviewHandlers } from './reviews.ts';
 import { runnerHandlers } from './runners.ts';
 import { commitHandlers } from './single-commit.ts';
@@ -73,6 +75,8 @@ export const handlers: Handlers = {
   ...runnerHandlers,
   ...starHandlers,
   ...reviewHandlers,
+  ...reviewCommentHandlers,
+  ...requestedReviewerHandlers,
   ...protectionHandlers,
   ...tagProtectionHandlers,
   ...statusHandlers,

@@ -1,8 +1,10 @@
 import { permissionOf, reaches } from './access.ts';
+import { announceComment } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import type { RepositoryTarget } from './handler.ts';
+import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { secondsOf } from './instants.ts';
+import { toReviewComments } from './resources/review.ts';
 import { cutHunk, findAuthorCommit, type LineOfFile } from './review-hunk.ts';
 import { type ReviewCommentRow, readReview, takeCommentId } from './review-rows.ts';
 import { isOfficial } from './review-state.ts';
@@ -92,3 +94,33 @@ export function setResolved(
   const resolver = isResolved ? (comment.resolver_id ?? caller.id) : undefined;
   db.run('UPDATE review_comments SET resolver_id = ? WHERE id = ?', resolver, comment.id);
 }
+
+/** What answers for conversations on lines: resolving them, and answering in them. */
+export const reviewCommentHandlers = defineHandlers({
+  resolveReviewComment(call) {
+    setResolved(call.context, call, call.params.id, true);
+    return undefined;
+  },
+
+  unresolveReviewComment(call) {
+    setResolved(call.context, call, call.params.id, false);
+    return undefined;
+  },
+
+  async replyToReviewComment(call) {
+    const { context, caller, repository, owner, params, body } = call;
+    const { comment: parent, issue, pull } = findReviewComment(context, call, params.id);
+    if (issue.number !== params.index) throw new ForgeProblem(404, 'not found');
+    const { path, line, commit_id: commitId } = parent;
+    const draft = await prepareComment(context, pull, { path, line, commitId, body: body.body });
+    return context.db.transaction(() => {
+      const author = { repositoryId: repository.id, poster: caller };
+      const kept = { commitId, hunk: parent.diff_hunk };
+      const comment = insertComment(context, parent.review_id, { ...draft, ...kept, ...author });
+      const told = { ...comment, issue_id: issue.id, content_version: 0 };
+      const scene = { repository, owner, actor: caller, issueId: issue.id };
+      announceComment(context, scene, { comment: told, action: 'created' });
+      return found(toReviewComments(context, [comment], issue, { ...call, viewer: caller })[0]);
+    });
+  },
+});

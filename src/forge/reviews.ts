@@ -1,4 +1,3 @@
-import { announceComment } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { findMergeBase } from './git/history.ts';
@@ -10,15 +9,7 @@ import { findPull } from './pull-rows.ts';
 import type { Pull } from './resources/pull.ts';
 import { toReviewComments, toReviews } from './resources/review.ts';
 import { isOtherChange } from './review-change.ts';
-import { findReviewComment, insertComment, prepareComment, setResolved } from './review-comments.ts';
-import {
-  cancelRequest,
-  cancelTeamRequest,
-  findReviewers,
-  type Named,
-  requestReview,
-  requestTeamReview,
-} from './review-requests.ts';
+import { insertComment, prepareComment } from './review-comments.ts';
 import { mayKnow, type ReviewCommentRow, type ReviewRow, readReview } from './review-rows.ts';
 import { type Opinion, openDraft, recordReview, removeReview, setDismissed } from './review-state.ts';
 import type { UserRow } from './rows.ts';
@@ -28,7 +19,7 @@ type Reading = Place & { readonly caller: UserRow | undefined };
 type Doing = Place & { readonly caller: UserRow };
 type AtReview = { readonly params: { readonly index: number; readonly id: number } };
 
-/** What answers for reviews, the comments on lines, and the requests for reviews. */
+/** What answers for reviews. */
 export const reviewHandlers = defineHandlers({
   listReviews(call) {
     const { context, caller, page, reply } = call;
@@ -140,56 +131,6 @@ export const reviewHandlers = defineHandlers({
       return show(call, readReview(context.db, review.id), both);
     });
   },
-
-  requestReviews(call) {
-    const { context, caller, repository, owner, body } = call;
-    const { both, reviewers } = findRequested(call, body);
-    const place = { repository, owner, actor: caller };
-    // One after the other, as on the baseline: whoever was asked before a refusal stays asked.
-    const { transaction } = context.db;
-    const made = [
-      ...reviewers.people.map((user) => transaction(() => requestReview(context, place, both, user))),
-      ...reviewers.teams.map((team) => transaction(() => requestTeamReview(context, place, both, team))),
-    ].filter((review) => review !== undefined);
-    return toReviews(context, made, both.issue, { ...call, viewer: caller });
-  },
-
-  cancelReviewRequests(call) {
-    const { context, caller, repository, owner, body } = call;
-    const { both, reviewers } = findRequested(call, body);
-    const place = { repository, owner, actor: caller };
-    const { transaction } = context.db;
-    for (const user of reviewers.people) transaction(() => cancelRequest(context, place, both, user));
-    for (const team of reviewers.teams) transaction(() => cancelTeamRequest(context, place, both, team));
-    return undefined;
-  },
-
-  resolveReviewComment(call) {
-    setResolved(call.context, call, call.params.id, true);
-    return undefined;
-  },
-
-  unresolveReviewComment(call) {
-    setResolved(call.context, call, call.params.id, false);
-    return undefined;
-  },
-
-  async replyToReviewComment(call) {
-    const { context, caller, repository, owner, params, body } = call;
-    const { comment: parent, issue, pull } = findReviewComment(context, call, params.id);
-    if (issue.number !== params.index) throw new ForgeProblem(404, 'not found');
-    const { path, line, commit_id: commitId } = parent;
-    const draft = await prepareComment(context, pull, { path, line, commitId, body: body.body });
-    return context.db.transaction(() => {
-      const author = { repositoryId: repository.id, poster: caller };
-      const kept = { commitId, hunk: parent.diff_hunk };
-      const comment = insertComment(context, parent.review_id, { ...draft, ...kept, ...author });
-      const told = { ...comment, issue_id: issue.id, content_version: 0 };
-      const scene = { repository, owner, actor: caller, issueId: issue.id };
-      announceComment(context, scene, { comment: told, action: 'created' });
-      return found(toReviewComments(context, [comment], issue, { ...call, viewer: caller })[0]);
-    });
-  },
 });
 
 function isVote(type: ReviewRow['type']): boolean {
@@ -251,11 +192,6 @@ function findVote(call: Reading & AtReview): { readonly review: ReviewRow; reado
   }
   if (both.issue.is_closed === 1) throw new ForgeProblem(403, 'the pull request is closed or merged');
   return { review, both };
-}
-
-function findRequested(call: Doing & { readonly params: { readonly index: number } }, named: Named) {
-  const both = findPull(call.context, call, call.params.index);
-  return { both, reviewers: findReviewers(call.context, call.owner, named) };
 }
 
 function show(call: Reading, review: ReviewRow, { issue }: Pull) {
