@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+
+type Team = { id: number; name: string };
+const readers = { permission: 'read', units_map: { 'repo.code': 'read', 'repo.issues': 'read' } };
+
+describe.each(contractForges)('teams on $name', ({ start }) => {
+  let forge: ContractForge;
+  let ada: Account;
+  let bob: Account;
+  let eve: Account;
+  let stranger: Account;
+  let organization: string;
+  let name: string;
+  let repository: string;
+  /** Ada owns the organization, Bob and Eve are in a team of it each. */
+  let bobs: Team;
+  beforeAll(async () => {
+    forge = await start();
+    [ada, bob, eve, stranger] = await Promise.all(
+      [1, 2, 3, 4].map(() => forge.makeUser()) as [
+        Promise<Account>,
+        Promise<Account>,
+        Promise<Account>,
+        Promise<Account>,
+      ],
+    );
+    organization = await forge.makeOrganization(ada);
+    repository = await forge.makeRepository(ada, { in: organization, private: true, auto_init: true });
+    name = repository.split('/')[1] ?? '';
+    bobs = (await makeTeam({ ...readers })).json;
+    const eves = (await makeTeam({ ...readers })).json;
+    await must('PUT', `/teams/${bobs.id}/members/${bob.name}`);
+    await must('PUT', `/teams/${eves.id}/members/${eve.name}`);
+  });
+  afterAll(() => forge.close());
+
+  const makeTeam = (more: object, as: Account | undefined = ada) =>
+    forge.ask('POST', `/orgs/${organization}/teams`, { as, body: { name: freshName('team'), ...more } });
+  const must = async (method: string, path: string, body?: object) => {
+    const answer = await forge.ask(method, path, { as: ada, ...(body ? { body } : {}) });
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer;
+  };
+  const statuses = async (method: string, path: string, body?: object) => {
+    const found: number[] = [];
+    for (const as of [ada, bob, eve, stranger, undefined]) {
+      found.push((await forge.ask(method, path, { as, ...(body ? { body } : {}) })).status);
+    }
+    return found;
+  };
+
+  it('are made with what they may do in each unit', async () => {
+    const made = await makeTeam({ ...readers, description: 'who reads', visibility: 'limited' });
+
+    expect(made.status).toBe(201);
+    expect(made.json).toMatchObject({
+      description: 'who reads',
+      permission: 'read',
+      units_map: readers.units_map,
+      visibility: 'limited',
+      includes_all_repositories: false,
+      can_create_org_repo: false,
+      organization: { name: organization },
+    });
+    expect([...made.json.units].sort()).toEqual(['repo.code', 'repo.issues']);
+  });
+
+  it('of administrators have every unit, and the deprecated list gives each the permission', async () => {
+    const administrators = await makeTeam({ permission: 'admin' });
+    const writers = await makeTeam({ permission: 'write', units: ['repo.code', 'repo.unknown'] });
+
+    expect(administrators.json.units_map['repo.wiki']).toBe('admin');
+    expect(writers.json.units_map).toEqual({ 'repo.code': 'write' });
+  });
+
+  it.each([
+    ['no name', { name: '' }, [422]],
+    ['a name with a space', { name: 'a b' }, [422]],
+    ['a name in use', { name: 'owners', permission: 'admin' }, [422]],
+    ['no units', { permission: 'read' }, [422, 500]],
+    ['an unknown visibility', { ...readers, visibility: 'secret' }, [422]],
+    ['a long description', { ...readers, description: 'x'.repeat(256) }, [422]],
+  ])('with %s are refused', async (_, more, accepted) => {
+    expect(accepted).toContain((await makeTeam(more)).status);
+  });
+
+  it('are made by owners alone', async () => {
+    expect((await statuses('POST', `/orgs/${organization}/teams`, { name: '' })).slice(1)).toEqual([
+      403, 403, 403, 401,
+    ]);
+  });
+
+  it('change what an edit names, of the owners only what they are called', async () => {
+    const { id } = (await makeTeam(readers)).json;
+    const edited = await forge.ask('PATCH', `/teams/${id}`, {
+      as: ada,
+      body: { description: 'changed', permission: 'write', units_map: { 'repo.pulls': 'write' } },
+    });
+    const { json } = await forge.ask('GET', `/orgs/${organization}/teams`, { as: ada });
+    const owners = json.find((team: Team) => team.name === 'Owners');
+    const kept = await forge.ask('PATCH', `/teams/${owners.id}`, {
+      as: ada,
+      body: { permission: 'read', visibility: 'public', can_create_org_repo: false, description: 'us' },
+    });
+
+    expect(edited.json).toMatchObject({
+      description: 'changed',
+      permission: 'write',
+      units_map: { 'repo.pulls': 'write' },
+    });
+    expect(json[0].name).toBe('Owners');
+    expect(kept.json).toMatchObject({
+      permission: 'owner',
+      visibility: 'limited',
+      can_create_org_repo: true,
+      description: 'us',
+    });
+  });
+
+  it.each([
+    ['private', [200, 200, 403, 404, 401]],
+    ['limited', [200, 200, 200, 404, 401]],
+    ['public', [200, 200, 200, 200, 401]],
+  ])('that are %s show themselves to those who may see them', async (visibility, expected) => {
+    await must('PATCH', `/teams/${bobs.id}`, { visibility });
+
+    expect(await statuses('GET', `/teams/${bobs.id}`)).toEqual(expected);
+    const listed = await forge.ask('GET', `/orgs/${organization}/teams?limit=50`, { as: eve });
+    expect(listed.json.some(({ id }: Team) => id === bobs.id)).toBe(visibility !== 'private');
+    await must('PATCH', `/teams/${bobs.id}`, { visibility: 'private' });
+  });
+
+  it('are listed and found by members of the organization, with their number', async () => {
+    const { name: special } = (await makeTeam({ ...readers, description: 'needle' })).json;
+    const list = await forge.ask('GET', `/orgs/${organization}/teams?limit=1`, { as: ada });
+    const search = (query: string) =>
+      forge.ask('GET', `/orgs/${organization}/teams/search?${query}`, { as: ada });
+
+    expect(list.json).toHaveLength(1);
+    expect(Number(list.headers.get('x-total-count'))).toBeGreaterThan(2);
+    expect(list.headers.get('link')).toContain('rel="next"');
+    expect((await search('q=NEEDLE')).json).toMatchObject({ ok: true, data: [{ name: special }] });
+    expect((await search('q=needle&include_desc=false')).json.data).toEqual([]);
+    expect((await statuses('GET', `/orgs/${organization}/teams`)).slice(3)).toEqual([403, 401]);
+    const own = await forge.ask('GET', '/user/teams', { as: bob });
+    expect(own.json).toMatchObject([{ id: bobs.id, organization: { name: organization } }]);
+  });
+
+  it('take members and let them go, and with the last team the organization', async () => {
+    const cid = await forge.makeUser();
+    const { id } = (await makeTeam(readers)).json;
+    const at = `/teams/${id}/members/${cid.name}`;
+    await must('PUT', at);
+    await must('PUT', at);
+    const inside = await forge.ask('GET', at, { as: cid });
+    const members = await forge.ask('GET', `/teams/${id}/members`, { as: ada });
+    const isMember = () => forge.ask('GET', `/orgs/${organization}/members/${cid.name}`, { as: ada });
+    const before = await isMember();
+    await must('DELETE', at);
+
+    expect(inside.json.login).toBe(cid.name);
+    expect(members.json.map((user: { login: string }) => user.login)).toEqual([cid.name]);
+    expect([before.status, (await isMember()).status]).toEqual([204, 404]);
+    expect((await forge.ask('GET', at, { as: ada })).status).toBe(404);
+    expect((await statuses('PUT', at)).slice(1)).toEqual([403, 403, 403, 401]);
+    expect((await forge.ask('PUT', `/teams/${id}/members/${freshName('x')}`, { as: ada })).status).toBe(404);
+  });
+
+  it('keep the last of the owners', async () => {
+    const { json } = await forge.ask('GET', `/orgs/${organization}/teams`, { as: ada });
+    const owners = json.find((team: Team) => team.name === 'Owners');
+
+    const out = await forge.ask('DELETE', `/teams/${owners.id}/members/${ada.name}`, { as: ada });
+
+    expect([422, 500]).toContain(out.status);
+  });
+
+  it('give access to the repositories they have, as far as their units go', async () => {
+    const at = `/repos/${organization}/${name}`;
+    const before = await forge.ask('GET', at, { as: bob });
+    await must('PUT', `/teams/${bobs.id}/repos/${organization}/${name}`);
+    const seen = await Promise.all(
+      ['', '/contents', '/issues', '/pulls', '/wiki/pages'].map((path) =>
+        forge.ask('GET', at + path, { as: bob }),
+      ),
+    );
+    const write = await forge.ask('POST', `${at}/labels`, { as: bob, body: { name: 'x', color: 'fff' } });
+    await must('PATCH', `/teams/${bobs.id}`, { units_map: { 'repo.issues': 'write' } });
+    const label = await forge.ask('POST', `${at}/labels`, { as: bob, body: { name: 'x', color: 'fff' } });
+    const code = await forge.ask('GET', `${at}/contents`, { as: bob });
+    await must('PATCH', `/teams/${bobs.id}`, readers);
+
+    expect(before.status).toBe(404);
+    expect(seen.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404]);
+    expect([write.status, label.status, code.status]).toEqual([403, 201, 403]);
+    expect(seen[0]?.json.permissions).toEqual({ admin: false, push: false, pull: true });
+  });
+
+  it('tell their repositories, and repositories their teams', async () => {
+    const at = `/teams/${bobs.id}/repos`;
+    await must('PUT', `${at}/${organization}/${name}`);
+    const list = await forge.ask('GET', at, { as: bob });
+    const one = await forge.ask('GET', `${at}/${organization}/${name}`, { as: bob });
+    const teams = await forge.ask('GET', `/repos/${repository}/teams`, { as: ada });
+    const team = await forge.ask('GET', `/repos/${repository}/teams/${bobs.name}`, { as: ada });
+
+    expect(list.json.map((row: { full_name: string }) => row.full_name)).toEqual([repository]);
+    expect(list.headers.get('x-total-count')).toBe('1');
+    expect([one.status, team.json.id]).toEqual([200, bobs.id]);
+    expect(teams.json.map((row: Team) => row.name)).toEqual(['Owners', bobs.name]);
+  });
+
+  it('are given a repository and robbed of it by owners, from either side', async () => {
+    const { id, name: team } = (await makeTeam(readers)).json;
+    const at = `/repos/${repository}/teams/${team}`;
+    const given = await forge.ask('PUT', at, { as: ada });
+    const twice = await forge.ask('PUT', at, { as: ada });
+    const robbed = await forge.ask('DELETE', at, { as: ada });
+    const again = await forge.ask('DELETE', at, { as: ada });
+    const own = await forge.makeRepository(ada);
+
+    expect([given, twice, robbed, again].map(({ status }) => status)).toEqual([204, 422, 204, 422]);
+    expect((await forge.ask('GET', `/repos/${own}/teams`, { as: ada })).status).toBe(405);
+    expect((await forge.ask('PUT', `/repos/${repository}/teams/nobody`, { as: ada })).status).toBe(404);
+    expect((await forge.ask('PUT', `/teams/${id}/repos/${organization}/nothing`, { as: ada })).status).toBe(
+      404,
+    );
+    expect(
+      (await forge.ask('PUT', `/teams/${bobs.id}/repos/${organization}/${name}`, { as: bob })).status,
+    ).toBe(403);
+    expect((await statuses('DELETE', `/teams/${id}/repos/${organization}/${name}`)).slice(1)).toEqual([
+      403, 403, 404, 401,
+    ]);
+  });
+
+  it('that may, make repositories in the organization and administer those', async () => {
+    const path = `/orgs/${organization}/repos`;
+    const refused = await forge.ask('POST', path, { as: bob, body: { name: freshName('repo') } });
+    await must('PATCH', `/teams/${bobs.id}`, { can_create_org_repo: true });
+    const made = await forge.ask('POST', path, { as: bob, body: { name: freshName('repo') } });
+    await must('PATCH', `/teams/${bobs.id}`, { can_create_org_repo: false });
+
+    expect([refused.status, made.status]).toEqual([403, 201]);
+    expect(made.json.permissions.admin).toBe(true);
+  });
+
+  it('go for good, and take with them what they gave', async () => {
+    const { id } = (await makeTeam(readers)).json;
+    const cid = await forge.makeUser();
+    await must('PUT', `/teams/${id}/members/${cid.name}`);
+    await must('PUT', `/teams/${id}/repos/${organization}/${name}`);
+    const before = await forge.ask('GET', `/repos/${repository}`, { as: cid });
+    const refused = await statuses('DELETE', `/teams/${id}`);
+    const after = await forge.ask('GET', `/repos/${repository}`, { as: cid });
+
+    expect(refused).toEqual([204, 404, 404, 404, 404]);
+    expect([before.status, after.status]).toEqual([200, 404]);
+    expect((await forge.ask('GET', `/teams/${id}`, { as: ada })).status).toBe(404);
+  });
+});
