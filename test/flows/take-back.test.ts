@@ -1,0 +1,197 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { reeve } from '../support/command.ts';
+import { at, authorization, type Stage, setStage } from '../support/stage.ts';
+
+const rules = `version: 1
+rules:
+  mark:
+    on: issues.opened
+    if: event.issue.title != "quiet"
+    steps:
+      - uses: set-labels
+        with: { add: [area/docs], remove: [kept], sync: { area/code: 'event.issue.title.contains("code")' } }
+      - uses: comment
+        with: { key: hello, text: Welcome. }
+`;
+
+let stage: Stage;
+let folder: string;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  stage = await setStage({ rules });
+  folder = await mkdtemp(join(tmpdir(), 'reeve-take-back-'));
+  environment = {
+    FORGE_URL: stage.proxy.url,
+    FORGE_USER: 'reeve',
+    FORGE_PASSWORD: 'reeve-password',
+    WEBHOOK_AUTHORIZATION: authorization,
+    REEVE_DATA: stage.data,
+  };
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await stage.close();
+});
+
+async function openIssue(title: string): Promise<{ index: number; run: Run }> {
+  const seen = stage.runs.length;
+  const { number } = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.trigger.activity === 'opened');
+  await stage.quiet();
+  return { index: number, run };
+}
+
+const commentsOf = async (index: number): Promise<number> =>
+  (await stage.ada.call(operations.listComments, { params: { ...at, index } })).length;
+
+describe('revert', () => {
+  it('takes back what a run did, beside the running server, and finds nothing the second time', async () => {
+    const { index, run } = await openIssue('some code');
+    expect(await stage.labelsOf(index)).toEqual(['area/code', 'area/docs']);
+    expect(await commentsOf(index)).toBe(1);
+    expect(run.changes.find(({ target }) => target === 'label:area/code')?.reason).toBe(
+      'event.issue.title.contains("code") holds',
+    );
+
+    const shown = await reeve(['revert', '--plan', run.id], { environment });
+    expect(shown.status).toBe(0);
+    expect(await stage.labelsOf(index)).toHaveLength(2);
+    const done = await reeve(['revert', run.id, '--json'], { environment });
+
+    expect(done.error).toBe('');
+    expect(done.status).toBe(0);
+    expect(JSON.parse(done.out).outcomes.map(({ status }: { status: string }) => status)).toEqual([
+      'applied',
+      'applied',
+      'applied',
+    ]);
+    expect(await stage.labelsOf(index)).toEqual([]);
+    expect(await commentsOf(index)).toBe(0);
+    const again = await reeve(['revert', run.id], { environment });
+    expect(again.status).toBe(1);
+    expect(again.out).toContain('changed since');
+  });
+
+  it('leaves alone what somebody changed since, and takes back the rest', async () => {
+    const { index, run } = await openIssue('more code');
+    const labels = await stage.ada.call(operations.listIssueLabels, { params: { ...at, index } });
+    const docs = labels.find(({ name }) => name === 'area/docs')?.id ?? 0;
+    await stage.ada.call(operations.removeIssueLabel, { params: { ...at, index, id: docs } });
+
+    const { status, out } = await reeve(['revert', run.id], { environment });
+
+    expect(status).toBe(1);
+    expect(out).toContain('label:area/docs');
+    expect(out).toContain('changed since: it is false now');
+    expect(await stage.labelsOf(index)).toEqual([]);
+  });
+
+  it('says when there is no such run', async () => {
+    const { status, error } = await reeve(['revert', 'none'], { environment });
+
+    expect(status).toBe(2);
+    expect(error).toContain('there is no run "none"');
+  });
+});
+
+describe('explain', () => {
+  it('tells the conditions with the values seen, by run, by delivery, and for the newest', async () => {
+    const { run } = await openIssue('quiet');
+    const byRun = await reeve(['explain', run.id], { environment });
+
+    expect(byRun.status).toBe(0);
+    expect(byRun.out).toContain('mark: unmatched');
+    expect(byRun.out).toContain('no: event.issue.title != "quiet"   [event.issue.title = quiet]');
+    expect(byRun.out).toContain('acme/demo/.reeve.yml:');
+    const byDelivery = await reeve(['explain', run.trigger.delivery ?? '', '--json'], { environment });
+    expect(JSON.parse(byDelivery.out)).toEqual(run);
+    expect((await reeve(['explain', 'last'], { environment })).out).toContain(run.id);
+    expect((await reeve(['explain', 'nothing'], { environment })).status).toBe(2);
+  });
+});
+
+describe('replay', () => {
+  it('holds a stored delivery against the rules of today and writes nothing', async () => {
+    const { index, run } = await openIssue('plain');
+    const before = stage.proxy.passed.length;
+    const other = join(folder, 'other.yml');
+    await writeFile(other, rules.replace('add: [area/docs]', 'add: [kept]').replace(', remove: [kept]', ''));
+    const now = await reeve(['replay', run.trigger.delivery ?? '', '--json'], { environment });
+    const tried = await reeve(['replay', run.trigger.delivery ?? '', '--rules', other], { environment });
+
+    expect(JSON.parse(now.out)).toMatchObject({ mode: 'plan', changes: [] });
+    expect(tried.out).toContain('+ label:kept');
+    expect(await stage.labelsOf(index)).toEqual(['area/docs']);
+    expect(stage.proxy.passed.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('holds a recorded file against rules without a forge', async () => {
+    const recorded = join(folder, 'recorded.json');
+    const payload = {
+      action: 'opened',
+      number: 1,
+      issue: { number: 1, title: 'x', labels: [] },
+      repository: { id: 1, full_name: 'acme/demo' },
+      sender: { id: 2, login: 'ada' },
+    };
+    await writeFile(recorded, JSON.stringify({ eventType: 'issues', payload }));
+    const path = join(folder, 'labels.yml');
+    await writeFile(
+      path,
+      'version: 1\nrules: { a: { on: issues, steps: [{ uses: set-labels, with: { add: [x] } }] } }\n',
+    );
+    const { status, out } = await reeve(['replay', recorded, '--rules', path], {});
+
+    expect(status).toBe(0);
+    expect(out).toContain('+ label:x');
+  });
+
+  it('compares old and new rules over what was stored', async () => {
+    const path = join(folder, 'new.yml');
+    await writeFile(
+      path,
+      'version: 1\nrules: { new: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] } }\n',
+    );
+    const { status, out } = await reeve(['replay', '--since', '1h', '--rules', path], { environment });
+
+    expect(status).toBe(0);
+    expect(out).toContain('mark: matched → not considered');
+    expect(out).toContain('new: not considered → matched');
+    expect(out).toMatch(/\d+ of \d+ deliveries of the last 1h differ/);
+    expect((await reeve(['replay', '--since', 'yesterday'], { environment })).status).toBe(2);
+    expect((await reeve(['replay'], { environment })).status).toBe(2);
+  });
+});
+
+describe('redrive', () => {
+  it('gives a dead delivery another life, beside the running server, and names who did it', async () => {
+    const body = JSON.stringify({ action: 'opened', number: 1, issue: { number: 1 } });
+    const { id } = await stage.server.store.accept({
+      uuid: 'dead',
+      eventType: 'issues',
+      entry: 'test',
+      contentType: 'application/json',
+      receivedAt: new Date(),
+      body: Buffer.from(body),
+    });
+    await expect
+      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 5_000 })
+      .toBe('dead');
+    const { status, out } = await reeve(['redrive', id], { environment });
+
+    expect([status, out]).toEqual([0, '1 delivery will be tried again\n']);
+    const after = await stage.server.store.readDelivery(id);
+    expect(after?.redrivenBy).toContain('by reeve redrive');
+    await expect
+      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 5_000 })
+      .toBe('dead');
+    expect(JSON.parse((await reeve(['redrive', '--all', '--json'], { environment })).out).redriven).toBe(1);
+    expect((await reeve(['redrive', '999999'], { environment })).status).toBe(1);
+    expect((await reeve(['redrive'], { environment })).status).toBe(2);
+  });
+});
