@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseEvent } from '../contract/events.ts';
-import { runEvent } from '../engine/run.ts';
+import type { Subject, SubjectKind } from '../contract/subject.ts';
+import { runEvent, runItem } from '../engine/run.ts';
 import { ReeveError } from '../errors.ts';
 import { createGivenFacts } from '../facts/ask.ts';
 import { formatProblem } from '../rules/problem.ts';
@@ -60,6 +61,7 @@ export async function test(
 
 /** Plans a case with given facts alone: the same engine, no forge. */
 async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
+  if (one.item) return runItemCase(one.item, one, file);
   const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
   const event = parseEvent(one.eventType, payload);
   const subject = event.subject ?? { kind: 'repository' as const };
@@ -80,4 +82,44 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
     nowMs: () => performance.now(),
   });
   return run;
+}
+
+/** Plans a case of a sweep: the rules of the file that walk over items of its kind. */
+async function runItemCase(
+  { kind, value }: NonNullable<RuleCase['item']>,
+  one: RuleCase,
+  file: TestedFile,
+): Promise<CaseRun> {
+  const now = one.now ?? new Date();
+  const { run } = await runItem({
+    id: 'test',
+    mode: 'plan',
+    trigger: { door: 'cli', kind: 'schedule', activity: '', at: now.toISOString() },
+    rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
+    item: { [kind]: value },
+    facts: createGivenFacts({ subject: subjectOfItem(kind, value), given: { [kind]: value, ...one.facts } }),
+    account: { id: 1 },
+    now,
+    nowMs: () => performance.now(),
+  });
+  return run;
+}
+
+/** Returns what an item is about, as far as its members say. */
+function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown>>): Subject {
+  const holder = kind === 'repository' ? value : value.repository;
+  const { full_name, id = 1 } = (typeof holder === 'object' && holder !== null ? holder : {}) as {
+    full_name?: unknown;
+    id?: unknown;
+  };
+  const [owner, name] = typeof full_name === 'string' ? full_name.split('/') : [];
+  const organization = kind === 'organization' ? value.name : value.owner;
+  return {
+    kind,
+    ...(owner && name ? { repository: { id: Number(id), owner, name } } : {}),
+    ...(typeof value.number === 'number' ? { index: value.number } : {}),
+    ...(kind === 'branch' && typeof value.name === 'string' ? { ref: value.name } : {}),
+    ...(kind === 'notification' && typeof value.id === 'number' ? { thread: value.id } : {}),
+    ...(typeof organization === 'string' && !organization.includes('/') ? { organization } : {}),
+  };
 }

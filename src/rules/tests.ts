@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventFamilies, type Family } from '../contract/events.ts';
+import type { SubjectKind } from '../contract/subject.ts';
 import { messageOf } from '../errors.ts';
 import { problemsOf } from './issues.ts';
 import type { Problem } from './problem.ts';
@@ -16,6 +17,8 @@ export type RuleCase = {
   /** Absent where `file` names a recorded one. */
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly file?: string;
+  /** The item of a sweep, instead of an event. */
+  readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
   readonly facts: Readonly<Record<string, unknown>>;
   readonly now: Date | undefined;
   readonly expected: CaseForm['expect'];
@@ -32,7 +35,18 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
   if (!parsed.success) return { cases: [], problems: problemsOf(file.value, TestFile, file, []) };
   const cases = parsed.data.cases.map((form, place): RuleCase => {
     const { line } = file.lineOf(file.valueAt(['cases', place]).start);
-    const { kind, activity, payload, file: recorded } = form.event;
+    const expected = {
+      facts: form.facts ?? {},
+      now: form.now === undefined ? undefined : new Date(form.now),
+      expected: form.expect,
+    };
+    const [item] = Object.entries(form.item ?? {});
+    if (item) {
+      // The grammar allows the kinds of `each` alone.
+      const of = { kind: item[0] as SubjectKind, value: item[1] ?? {} };
+      return { name: form.name, line, eventType: 'schedule', item: of, ...expected };
+    }
+    const { kind, activity, payload, file: recorded } = form.event ?? { kind: '' };
     const said = activity ?? (typeof payload?.action === 'string' ? payload.action : '');
     return {
       name: form.name,
@@ -40,9 +54,7 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
       eventType: eventTypeFor(kind, said),
       ...(payload && { payload: said === '' ? payload : { ...payload, action: said } }),
       ...(recorded !== undefined && { file: recorded }),
-      facts: form.facts ?? {},
-      now: form.now === undefined ? undefined : new Date(form.now),
-      expected: form.expect,
+      ...expected,
     };
   });
   return { cases, problems: [] };
