@@ -1,5 +1,6 @@
 import { permissionOf, reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
+import { guardMove } from './enforcement.ts';
 import { ForgeProblem, forbiddenInSilence, found } from './errors.ts';
 import { readDiff } from './git/diff.ts';
 import { findMergeBase } from './git/history.ts';
@@ -77,6 +78,7 @@ async function update(updating: Updating): Promise<void> {
     const way = isRebase ? 'rebase' : 'merge';
     if (after === undefined) throw new ForgeProblem(409, `${way} failed because of conflict`);
     const ref = `refs/heads/${pull.head_branch}`;
+    await guardMove({ db: context.db, ...head, user: caller, git: headGit }, { ref, before: tip.id, after });
     if (!(await moveRefs(headGit, [{ name: ref, before: tip.id, after }]))) {
       throw new ForgeProblem(409, 'the head branch was moved meanwhile');
     }

@@ -191,6 +191,17 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
     expect((await ask('POST', '/contents/Secret.txt', { content })).status).toBe(403);
   });
 
+  it('stops a protected head from being brought up to date, by rebase unless force push is on', async () => {
+    await ask('POST', '/branch_protections', { rule_name: 'topic' });
+    await write('elsewhere', 'x', { branch: 'main' });
+    const update = async (style: string) => (await ask('POST', `/pulls/1/update?style=${style}`)).status;
+
+    expect(await update('merge')).toBe(403);
+    await ask('PATCH', '/branch_protections/topic', { enable_push: true });
+    expect(await update('rebase')).toBe(403);
+    expect(await update('merge')).toBe(200);
+  });
+
   it('keeps tags from those that no matching rule names', async () => {
     const protectTag = (name_pattern: string, name: string) =>
       ask('POST', '/tag_protections', { name_pattern, whitelist_usernames: [name] });
