@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { findAccount } from '../account.ts';
 import { createClient } from '../client/client.ts';
 import type { Settings } from '../config.ts';
 import {
@@ -53,7 +54,7 @@ export async function plan(options: PlanOptions, settings: Settings, terminal: T
     rules,
     event,
     facts: facts.facts,
-    ...(facts.client ? { client: facts.client } : {}),
+    ...(facts.client ? { client: facts.client, account: facts.account } : {}),
     now,
     nowMs: () => performance.now(),
     explainAll: true,
@@ -77,7 +78,8 @@ async function factsFor(event: Event, options: PlanOptions, settings: Settings) 
   const client = createClient({ ...settings.forge });
   const nowMs = (): number => performance.now();
   const facts: Facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
-  return { facts, client };
+  // What was written before is known by its author: without the account, anybody's marker would pass for ours.
+  return { facts, client, account: await findAccount(client, { allowAdmin: true }) };
 }
 
 /** Reads a file of JSON or YAML that must hold a map. */

@@ -58,6 +58,37 @@ rules:
   });
 });
 
+describe('comment from a wiki page', () => {
+  it('says what the page says, and follows it', async () => {
+    stage = await setStage({
+      rules: `version: 1
+rules:
+  checklist:
+    on: { pull_request: [opened, edited] }
+    steps: [{ uses: comment, with: { wiki: Checklist } }]
+`,
+    });
+    const write = (text: string, isNew: boolean) => {
+      const body = { title: 'Checklist', content_base64: Buffer.from(text).toString('base64') };
+      return isNew
+        ? stage.root.call(operations.createWikiPage, { params: at, body })
+        : stage.root.call(operations.editWikiPage, { params: { ...at, pageName: 'Checklist' }, body });
+    };
+    await write('- [ ] tests', true);
+    const pull = await stage.openPull('work', { 'a.md': 'a' });
+    const params = { ...at, index: pull.number };
+    const texts = async () =>
+      (await stage.ada.call(operations.listComments, { params })).map(({ body }) => body);
+    await nth('pull_request', 'opened');
+    expect(await texts()).toEqual(['<!-- reeve:checklist/main -->\n- [ ] tests']);
+
+    await write('- [ ] tests\n- [ ] notes', false);
+    await stage.ada.call(operations.editPull, { params, body: { title: 'Other' } });
+    await nth('pull_request', 'edited');
+    expect(await texts()).toEqual(['<!-- reeve:checklist/main -->\n- [ ] tests\n- [ ] notes']);
+  });
+});
+
 describe('set-status', () => {
   it('says on the newest commit whether it holds, in a context of its own, once', async () => {
     const rules = `version: 1
