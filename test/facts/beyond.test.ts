@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../src/client/client.ts';
+import type { Subject } from '../../src/contract/subject.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { dependencies } from '../../src/facts/dependencies.ts';
+import type { FactRequest } from '../../src/facts/fact.ts';
+import { Learning } from '../../src/rules/knowledge.ts';
+import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const home = { id: 1, owner: 'acme', name: 'site' };
+const issue: Subject = { kind: 'issue', repository: home, index: 7 };
+const here = { id: 5, number: 8, state: 'open', title: 'Ours', repository: { id: 1 } };
+const there = { id: 6, number: 9, state: 'open', title: 'Theirs', repository: { id: 2 } };
+const hidden = { id: 0, number: 3, state: 'closed', title: 'HIDDEN', repository: null };
+
+let server: BareServer;
+afterEach(() => server?.close());
+
+async function ask(subject: Subject, request: FactRequest, answers: Readonly<Record<string, unknown>>) {
+  server = await startBareServer(({ path }, response) => {
+    const [where = ''] = path.replace('/api/v1', '').split('?');
+    const found = Object.hasOwn(answers, where) ? answers[where] : undefined;
+    const headers = Array.isArray(found) ? { 'x-total-count': String(found.length) } : undefined;
+    json(response, found ?? { message: 'not found' }, found === undefined ? 404 : 200, headers);
+  });
+  const client: Client = createClient({ url: server.url });
+  const nowMs = () => performance.now();
+  return createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs }).ask(request);
+}
+
+describe('what lies in other repositories', () => {
+  it('is number and state to whoever is not the operator', () => {
+    expect(dependencies.narrow?.([here, there, hidden], issue)).toEqual([
+      here,
+      { number: 9, state: 'open' },
+      { number: 3, state: 'closed' },
+    ]);
+  });
+
+  it.each([
+    ['all', 'Theirs'],
+    ['repository', undefined],
+  ] as const)('reaches conditions as they may see it: %s', async (sees, title) => {
+    const facts = makeFacts({ dependencies: [there] }, { subject: issue });
+    const knowledge = new Learning(facts, {}, sees);
+    await knowledge.learn([{ name: 'dependencies' }]);
+
+    expect(knowledge.find({ name: 'dependencies' })).toEqual({
+      value: [title === undefined ? { number: 9, state: 'open' } : there],
+    });
+  });
+});
+
+const at = '/repos/acme/site/issues';
+const file = { id: 11, name: 'a.log', size: 3 };
+const other = { id: 12, name: 'b.png', size: 4 };
+
+describe('what is asked of the forge', () => {
+  it('dependencies and tracked times, over the list', async () => {
+    expect(await ask(issue, { name: 'dependencies' }, { [`${at}/7/dependencies`]: [here] })).toMatchObject([
+      { title: 'Ours' },
+    ]);
+    await server.close();
+    expect(
+      await ask(
+        issue,
+        { name: 'tracked_times' },
+        { [`${at}/7/times`]: [{ id: 1, time: 60, user_name: 'ada' }] },
+      ),
+    ).toMatchObject([{ time: 60, user_name: 'ada' }]);
+  });
+
+  it('a tracker that is switched off cannot be asked', async () => {
+    await expect(ask(issue, { name: 'tracked_times' }, {})).rejects.toMatchObject({
+      code: 'forge-not-found',
+    });
+  });
+
+  it('attachments of the issue, and of the comment of the event one by one', async () => {
+    const answers = {
+      [`${at}/7/assets`]: [file],
+      [`${at}/comments/4`]: { id: 4, assets: [other] },
+      [`${at}/comments/4/assets/12`]: other,
+    };
+
+    expect(await ask({ ...issue, comment: 4 }, { name: 'attachments' }, answers)).toMatchObject([
+      { name: 'a.log', on: 'issue' },
+      { name: 'b.png', on: 'comment' },
+    ]);
+    await server.close();
+    expect(await ask(issue, { name: 'attachments' }, answers)).toMatchObject([
+      { name: 'a.log', on: 'issue' },
+    ]);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('the organization that is the subject, else the owner of the repository', async () => {
+    const answers = { '/orgs/acme': { id: 2, name: 'acme' }, '/orgs/other': { id: 3, name: 'other' } };
+
+    expect(await ask(issue, { name: 'organization' }, answers)).toMatchObject({ name: 'acme' });
+    await server.close();
+    const subject: Subject = { kind: 'organization', organization: 'other' };
+    expect(await ask(subject, { name: 'organization' }, answers)).toMatchObject({ name: 'other' });
+  });
+
+  it('hooks without the value of their header', async () => {
+    const hooks = [
+      { id: 1, events: ['push'], authorization_header: 'Bearer clear-text' },
+      { id: 2, events: ['push'], authorization_header: '' },
+    ];
+    const subject: Subject = { kind: 'repository', repository: home };
+    const found = await ask(subject, { name: 'hooks' }, { '/repos/acme/site/hooks': hooks });
+
+    expect(found).toMatchObject([{ id: 1, has_authorization: true }, { id: 2 }]);
+    expect(JSON.stringify(found)).not.toContain('clear-text');
+  });
+});
