@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import type { Client } from '../client/client.ts';
-import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
@@ -10,6 +8,13 @@ import type { Target, TargetPage, Walk } from './target.ts';
 
 /** Whose runners these are. `owner` is an organization, a repository's full name, an account, or empty. */
 type Level = { readonly level: string; readonly owner: string };
+
+/** The list of runners of one level. */
+type RunnerList =
+  | typeof operations.listOrganizationRunners
+  | typeof operations.listOwnRunners
+  | typeof operations.listRepositoryRunners
+  | typeof operations.listSiteRunners;
 
 type Place = RepositoryPlace | { readonly stage: 'repositories' };
 
@@ -92,7 +97,7 @@ type Asked = {
   readonly next?: Place;
 };
 
-async function* ofLevel(level: Level, operation: Operation, asked: Asked): AsyncGenerator<TargetPage> {
+async function* ofLevel(level: Level, operation: RunnerList, asked: Asked): AsyncGenerator<TargetPage> {
   const { walk, subject, known, params } = asked;
   const name = [level.level, level.owner].filter(Boolean).join(' ');
   const next = asked.next ?? { stage: 'repositories' };
@@ -156,44 +161,25 @@ function targetOf(
   return { key: `runner ${id} (${record.name})`, subject, item: { runner } };
 }
 
-const Label = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]);
-/** One runner of either forge: Gitea says online or offline and busy, Forgejo offline, idle or active. */
-const Listed = z
-  .object({
-    id: z.number().int(),
-    name: z.string(),
-    status: z.string().nullish(),
-    busy: z.boolean().nullish(),
-    disabled: z.boolean().nullish(),
-    labels: z.array(Label).nullish(),
-  })
-  .transform(
-    ({ id, name, status, busy, disabled, labels }): SeenRunner => ({
-      ...{ id, name },
-      status: status === 'offline' ? 'offline' : 'online',
-      busy: busy ?? status === 'active',
-      disabled: disabled ?? false,
-      labels: labels ?? [],
-    }),
-  );
-/** Gitea answers an object with a list in it, Forgejo the list itself. */
-const Answer = z.union([
-  z.object({ total_count: z.number().nullish(), runners: z.array(Listed).nullish() }),
-  z.array(Listed),
-]);
-
-/** Returns the complete list of runners, whichever forge it is. */
+/** Returns the complete list of runners; the client has put Forgejo's words into the baseline's. */
 export async function listRunners(
   client: Client,
-  operation: Operation,
+  operation: RunnerList,
   params: Readonly<Record<string, string>>,
 ): Promise<readonly SeenRunner[]> {
   const found = new Map<number, SeenRunner>();
-  const either: Operation = { ...operation, response: Answer };
-  for await (const item of client.items(either, { params })) {
-    // `Answer` has just made these of what came.
-    const runner = item as SeenRunner;
-    found.set(runner.id, runner);
+  // The rows differ in their path alone, and `params` were made for this one.
+  const items = client.items(operation as typeof operations.listOrganizationRunners, {
+    params: params as { org: string },
+  });
+  for await (const { id, name, status, busy, disabled, labels } of items) {
+    found.set(id, {
+      ...{ id, name },
+      status: status === 'offline' ? 'offline' : 'online',
+      busy: busy ?? false,
+      disabled: disabled ?? false,
+      labels: labels.map((label) => label.name),
+    });
   }
   return [...found.values()];
 }
