@@ -3,6 +3,9 @@
  * people sign in to. Of secrets, codes and the like only the SHA-256 is kept.
  */
 export const memberships = /* sql */ `
+-- People and organizations share a table; lists are of one kind, by name.
+CREATE INDEX users_type ON users (type, lower_name);
+
 CREATE TABLE account_redirects (
   lower_name TEXT PRIMARY KEY,
   user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE
