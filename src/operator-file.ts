@@ -48,9 +48,11 @@ const nameOf = (what: string, known: readonly string[]) =>
       message: `there is no ${what} "${context.value}"${hint}`,
     });
   });
-const pattern = z.string().check((context) => {
+/** A list of patterns is judged as a whole: one that only takes out means something beside the others alone. */
+const patterns = z.array(z.string()).check((context) => {
+  if (context.value.length === 0) return;
   try {
-    createScope([context.value]);
+    createScope(context.value);
   } catch (error) {
     context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
   }
@@ -58,7 +60,7 @@ const pattern = z.string().check((context) => {
 
 const Grant = z
   .strictObject({
-    repositories: z.array(pattern).min(1).optional().describe('Repositories whose own file gets it.'),
+    repositories: patterns.min(1).optional().describe('Repositories whose own file gets it.'),
     organizations: z
       .array(organizationName)
       .min(1)
@@ -94,8 +96,7 @@ const Limits = z.strictObject({
 export const OperatorFile = z.strictObject({
   version: z.literal(1),
   secrets: z.array(Entry).optional().describe('Who may send deliveries, and about which repositories.'),
-  repositories: z
-    .array(pattern)
+  repositories: patterns
     .optional()
     .describe('Served repositories, beside those the account has starred: names or patterns.'),
   organizations: z

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import type { Action } from '../../src/actions/action.ts';
+import { actions } from '../../src/actions/actions.ts';
+import { settingsTable } from '../../src/config.ts';
+import { eventFamilies, type Family } from '../../src/contract/events.ts';
+import { payloadShapes } from '../../src/contract/payloads.ts';
+import { errorCodes } from '../../src/errors.ts';
+import type { Fact } from '../../src/facts/fact.ts';
+import { facts } from '../../src/facts/facts.ts';
+import { OperatorFile } from '../../src/operator-file.ts';
+import { functions, loops } from '../../src/rules/functions.ts';
+import { problemCodes } from '../../src/rules/problem.ts';
+import { describeType } from '../../src/rules/types.ts';
+import { eventExample, operatorExample } from './examples.ts';
+import { exampleOf } from './function-examples.ts';
+import { code, membersOf, page, schemaRows, table, word, words } from './text.ts';
+
+const argumentHead = ['argument', 'type', 'required', 'meaning'];
+const shown = {
+  repository: 'what anybody may see who may write there: every rule may use it',
+  admin: 'what only administrators of the repository may see: the operator’s rules, others by grant',
+  beyond: 'what lies beyond the repository: the operator’s rules, others by grant',
+} as const;
+
+/** Returns every page of the reference: path below docs/reference → text. */
+export function referencePages(): ReadonlyMap<string, string> {
+  const pages = new Map<string, string>();
+  for (const action of actions) pages.set(`actions/${action.name}.md`, actionPage(action));
+  for (const fact of facts) pages.set(`facts/${fact.name}.md`, factPage(fact));
+  const families = Object.keys(eventFamilies) as Family[];
+  for (const family of families) pages.set(`events/${family}.md`, eventPage(family));
+  const names = [...new Set([...functions.map(({ name }) => name), ...Object.keys(loops), 'has'])];
+  for (const name of names) pages.set(`functions/${name}.md`, functionPage(name));
+  pages.set('settings.md', settingsPage());
+  pages.set('operator-file.md', operatorPage());
+  pages.set('error-codes.md', errorPage());
+  pages.set('problem-codes.md', problemPage());
+  pages.set('README.md', indexPage(families, names));
+  return pages;
+}
+
+function jsonSchema(schema: z.ZodType): Record<string, unknown> {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
+}
+
+function actionPage(action: Action): string {
+  const { needs, granted, operatorOnly = [] } = action;
+  const scopes = needs.scopes.map((scope) => `write:${scope}`);
+  const who = granted
+    ? `Rule files of repositories may use it.${operatorOnly.length > 0 ? ` ${words(operatorOnly)} needs the operator’s grant.` : ''}`
+    : 'Rule files of repositories and organizations may use it only where the operator grants it.';
+  return page(
+    action.name,
+    action.meaning,
+    code('yaml', action.example),
+    `Works on: ${words(action.of)}. Needs ${needs.access} access and a token with ${words(scopes)}. ${who}`,
+    table(argumentHead, schemaRows(jsonSchema(action.arguments))),
+  );
+}
+
+function factPage(fact: Fact): string {
+  const call = fact.argument === undefined ? fact.name : `${fact.name}(${JSON.stringify(fact.argument)})`;
+  return page(
+    call,
+    fact.meaning,
+    code('cel', fact.example),
+    `There for: ${words(fact.of)}. Shows ${shown[fact.shows]}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} with one page.`,
+    membersOf(fact.shape),
+  );
+}
+
+function eventPage(family: Family): string {
+  const { types, subject } = eventFamilies[family];
+  const rows = Object.entries(types).map(([type, activities]) => [word(type), words(activities) || '–']);
+  return page(
+    family,
+    `Its subject is a ${subject}. Event-Types on the wire, and their activities:`,
+    table(['Event-Type', 'activities'], rows),
+    code('yaml', eventExample(family)),
+    membersOf(payloadShapes[family]) && `\`event\` has:\n\n${membersOf(payloadShapes[family])}`,
+  );
+}
+
+function functionPage(name: string): string {
+  const rows = functions.filter((row) => row.name === name);
+  const loop = Object.hasOwn(loops, name) ? loops[name as keyof typeof loops] : undefined;
+  const forms = rows.map(({ of, takes, gives, meaning, outsideLoops }) => {
+    const given = takes.map((kinds) => kinds.join(' or ')).join(', ');
+    const receiver = of === undefined ? '' : `(${of.join(' or ')}).`;
+    const where = outsideLoops ? ' Not inside of loops.' : '';
+    return [word(`${receiver}${name}(${given})`), describeType(gives), `${meaning}${where}`];
+  });
+  const said = loop === undefined ? '' : loop.meaning;
+  const presence =
+    name === 'has'
+      ? 'Whether a member is there: neither missing nor null. Ask before using one that some events lack.'
+      : '';
+  return page(
+    name,
+    said || presence,
+    table(['form', 'gives', 'meaning'], forms),
+    code('cel', exampleOf(name)),
+  );
+}
+
+function settingsPage(): string {
+  const rows = settingsTable.map(({ name, meaning, default: standard, secret }) => [
+    word(name),
+    `${meaning}${secret ? ` Also as \`${name}_FILE\`.` : ''}`,
+    standard === undefined ? '' : word(standard),
+  ]);
+  return page('Settings', 'Variables of the environment.', table(['variable', 'meaning', 'default'], rows));
+}
+
+function operatorPage(): string {
+  return page(
+    'The operator file',
+    'What does not fit into a variable of the environment; `REEVE_CONFIG` names it. It is read strictly: every mistake is told with its place, and nothing starts.',
+    code('yaml', operatorExample),
+    table(['key', 'type', 'required', 'meaning'], schemaRows(jsonSchema(OperatorFile))),
+  );
+}
+
+function errorPage(): string {
+  const rows = Object.entries(errorCodes).map(([name, { http, exit, retryable }]) => [
+    word(name),
+    String(http),
+    String(exit),
+    retryable ? 'yes' : '',
+  ]);
+  return page(
+    'Error codes',
+    'Every way in which Reeve gives up. `retryable`: the same work may succeed later without anybody changing anything.',
+    table(['code', 'HTTP status', 'exit status', 'retryable'], rows),
+  );
+}
+
+function problemPage(): string {
+  const rows = Object.entries(problemCodes).map(([name, meaning]) => [word(name), meaning]);
+  return page('Problems of rule files', 'What `reeve check` may say.', table(['code', 'meaning'], rows));
+}
+
+function indexPage(families: readonly string[], names: readonly string[]): string {
+  const links = (folder: string, list: readonly string[]): string =>
+    list.map((name) => `[${name}](${folder}/${name}.md)`).join(' · ');
+  return page(
+    'Reference',
+    'Made by `node scripts/reference.ts` from what the program itself reads; a test fails when it is stale.',
+    `[Settings](settings.md) · [Operator file](operator-file.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
+    `## Actions\n\n${links(
+      'actions',
+      actions.map(({ name }) => name),
+    )}`,
+    `## Facts\n\n${links(
+      'facts',
+      facts.map(({ name }) => name),
+    )}`,
+    `## Events\n\n${links('events', families)}`,
+    `## Functions\n\n${links('functions', names)}`,
+  );
+}

@@ -1,0 +1,78 @@
+import type { z } from 'zod';
+import { alternatives, describeType, type Type, typeOf } from '../../src/rules/types.ts';
+
+/** Returns a page: a title, what stands under it, one line end at its end. */
+export function page(title: string, ...parts: readonly (string | false | undefined)[]): string {
+  return `# ${title}\n\n${parts.filter(Boolean).join('\n\n').trim()}\n`;
+}
+
+/** Returns a table, or nothing where there is no row. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(head), `| ${head.map(() => '---').join(' | ')} |`, ...rows.map(line)].join('\n');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ').trim();
+}
+
+/** Returns text as code of a language. */
+export function code(language: string, text: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}
+
+export const word = (text: string): string => `\`${text}\``;
+export const words = (list: readonly string[]): string => list.map(word).join(', ');
+
+/** Returns the members of a shape, or of the items of a list, with the words for their types. */
+export function membersOf(shape: z.ZodType): string {
+  const object = objectIn(typeOf(shape));
+  if (object === undefined) return '';
+  const rows = Object.entries(object).map(([name, member]) => [word(name), describeType(typeOf(member))]);
+  return table(['member', 'what it is'], rows);
+}
+
+function objectIn(type: Type): Readonly<Record<string, z.ZodType>> | undefined {
+  for (const one of alternatives(type)) {
+    if (one.kind === 'object') return one.members;
+    const inner = one.kind === 'list' ? objectIn(one.item) : undefined;
+    if (inner) return inner;
+  }
+  return undefined;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Returns the members of a JSON Schema as rows: name, type, whether it must be there, meaning. Nested ones are `a.b`. */
+export function schemaRows(schema: Schema, before = ''): readonly (readonly string[])[] {
+  const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
+  const required = new Set((schema.required ?? []) as string[]);
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const path = `${before}${name}`;
+    const inner = innerOf(member);
+    return [
+      [word(path), typeText(member), required.has(name) ? 'yes' : '', String(member.description ?? '')],
+      ...(inner ? schemaRows(inner, `${path}${member.type === 'array' ? '[]' : ''}.`) : []),
+    ];
+  });
+}
+
+function innerOf(schema: Schema): Schema | undefined {
+  if (schema.properties) return schema;
+  const items = schema.items as Schema | undefined;
+  return items?.properties ? items : undefined;
+}
+
+function typeText(schema: Schema): string {
+  if ('const' in schema) return word(JSON.stringify(schema.const));
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => word(String(value))).join(', ');
+  const options = (schema.anyOf ?? schema.oneOf) as readonly Schema[] | undefined;
+  if (options) return [...new Set(options.map(typeText))].join(' or ');
+  if (schema.type === 'array') return `list of ${typeText((schema.items ?? {}) as Schema)}`;
+  if (schema.type === 'object' && schema.additionalProperties) {
+    return `map of ${typeText(schema.additionalProperties as Schema)}`;
+  }
+  const type = schema.type === 'object' ? 'map' : schema.type === 'string' ? 'text' : schema.type;
+  return String(type ?? 'any');
+}

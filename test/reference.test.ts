@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { eventExample, operatorExample } from '../scripts/reference/examples.ts';
+import { exampleOf, functionExamples } from '../scripts/reference/function-examples.ts';
+import { referencePages } from '../scripts/reference/pages.ts';
+import { stalePages } from '../scripts/reference.ts';
+import { actions } from '../src/actions/actions.ts';
+import { eventFamilies, type Family } from '../src/contract/events.ts';
+import { facts } from '../src/facts/facts.ts';
+import { parseOperatorFile } from '../src/operator-file.ts';
+import { compileCondition } from '../src/rules/conditions.ts';
+import { createEnvironment } from '../src/rules/environment.ts';
+import { functions, loops } from '../src/rules/functions.ts';
+import { loadRuleFile } from '../src/rules/load.ts';
+import { registry } from '../src/rules/registry.ts';
+
+const environment = createEnvironment({
+  registry: { ...registry, payloads: {} },
+  level: 'operator',
+  occasions: [{ family: 'push', subject: 'branch' }],
+});
+const names = [...new Set([...functions.map(({ name }) => name), ...Object.keys(loops), 'has'])];
+
+it('the pages are as the program would write them now', () => {
+  expect(stalePages()).toEqual([]);
+});
+
+it('there is a page for everything that a rule file may name', () => {
+  const paths = [...referencePages().keys()];
+
+  for (const { name } of actions) expect(paths).toContain(`actions/${name}.md`);
+  for (const { name } of facts) expect(paths).toContain(`facts/${name}.md`);
+  for (const family of Object.keys(eventFamilies)) expect(paths).toContain(`events/${family}.md`);
+  for (const name of names) expect(paths).toContain(`functions/${name}.md`);
+});
+
+describe('the example of each function holds', () => {
+  it.each(names)('%s', (name) => {
+    const source = exampleOf(name);
+    const compiled = compileCondition(source, environment, { file: 'x', at: () => ({ line: 1, column: 1 }) });
+    if ('problems' in compiled) throw new Error(compiled.problems[0]?.message);
+    const known = { event: {}, now: new Date('2026-11-20T12:00:00Z') };
+    const answer = compiled.condition.evaluate({
+      find: ({ name: asked }) =>
+        Object.hasOwn(known, asked) ? { value: Reflect.get(known, asked) } : undefined,
+    });
+
+    expect(source).toContain(`${name}(`);
+    expect(answer).toMatchObject({ result: 'held' });
+  });
+
+  it('and none is about a function that is gone', () => {
+    expect(Object.keys(functionExamples).filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
+
+it.each(Object.keys(eventFamilies))('the rule that listens to %s loads', (family) => {
+  const text = eventExample(family as Family);
+
+  expect(loadRuleFile({ path: 'x.yml', text, level: 'operator', commit: '', registry }).problems).toEqual([]);
+});
+
+it('the operator file of the reference is read, and says everything that can be said', () => {
+  const { file, problems } = parseOperatorFile('x.yml', operatorExample);
+
+  expect(problems).toEqual([]);
+  const page = referencePages().get('operator-file.md') ?? '';
+  for (const [, key] of page.matchAll(/^\| `([\w-]+)` \|/gm)) expect(Object.keys(file ?? {})).toContain(key);
+});
