@@ -13,6 +13,7 @@ import { notificationOperations } from './notifications.ts';
 import { oauth2Operations } from './oauth2.ts';
 import type { Operation } from './operation.ts';
 import { organizationOperations } from './organizations.ts';
+import { ownerHookOperations } from './owner-hooks.ts';
 import { protectionOperations } from './protections.ts';
 import { pullBranchOperations } from './pull-branches.ts';
 import { pullOperations } from './pulls.ts';
@@ -51,6 +52,7 @@ export const operations = {
   ...protectionOperations,
   ...statusOperations,
   ...hookOperations,
+  ...ownerHookOperations,
   ...runnerOperations,
   ...attachmentOperations,
   ...dependencyOperations,
