@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { recordOperations } from './record-operations.ts';
+
+recordOperations();
 
 /** A forge that the contract suite runs on: the embedded one, or a real one named by the environment. */
 export interface ContractForge {

@@ -1,0 +1,124 @@
+// Writes docs/operations.md from the contract: every operation, where its facts come from, and which files of the contract
+// suite call it. To know that, it runs the suite. With --check it runs nothing and only compares.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Operation } from '../src/contract/operation.ts';
+import { operations } from '../src/contract/operations.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const pagePath = join(root, 'docs/operations.md');
+const rows: readonly Operation[] = Object.values(operations);
+
+/** Files of `test/contract/` that call an operation, by its id; names without `.test.ts`. */
+export type Coverage = ReadonlyMap<string, readonly string[]>;
+
+/** Returns what the page itself says of tests. */
+export function readCoverage(page: string): Coverage {
+  const lines = page.split('\n').filter((line) => line.startsWith('| `'));
+  return new Map(
+    lines.map((line) => {
+      const cells = line.split(/(?<!\\) \| /);
+      const id = /<!-- (\S+) -->/.exec(line)?.[1] ?? '';
+      const files = (cells.at(-1) ?? '').replace(/ ?(<!-- \S+ -->)? ?\|$/, '').split(', ');
+      return [id, files.filter(Boolean)];
+    }),
+  );
+}
+
+/** Returns everything that is wrong with the page: stale rows, operations that no test calls, tests that are gone. */
+export function findProblems(page: string): readonly string[] {
+  const coverage = readCoverage(page);
+  const problems: string[] = [];
+  for (const row of rows) {
+    const files = coverage.get(row.id) ?? [];
+    if (files.length === 0) problems.push(`no file of test/contract/ calls ${row.id}`);
+    const isCalled = files.some((file) => mentions(file, row));
+    if (files.length > 0 && !isCalled) problems.push(`${files.join(', ')} no longer call ${row.id}`);
+  }
+  if (page !== makePage(coverage))
+    problems.push('docs/operations.md is stale: run node scripts/operations-page.ts');
+  return problems;
+}
+
+/** Tells whether a test file still has the last written-out part of an operation's path in it. */
+function mentions(file: string, { path }: Operation): boolean {
+  const source = join(root, 'test/contract', `${file}.test.ts`);
+  const word = path.split(/[/.]/).findLast((part) => part !== '' && !part.startsWith('{')) ?? '';
+  return existsSync(source) && readFileSync(source, 'utf8').includes(word);
+}
+
+/** Returns the text of the page as the contract says, with the given tests. */
+export function makePage(coverage: Coverage): string {
+  const groups = Map.groupBy(rows, (row) => groupOf(row.path));
+  const sections = [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([group, members]) => sectionOf(group, members, coverage));
+  return `# Operations
+
+Written from \`src/contract/\` by \`node scripts/operations-page.ts\`; do not edit. ${rows.length} operations below
+\`/api/v1\`: what each is for, who may call it, where the facts come from (paths of the service's own source), and the
+files of \`test/contract/\` that call it on the embedded forge, or on any other with \`FORGE_URL\` and \`FORGE_TOKEN\`.
+
+${sections.join('\n')}`;
+}
+
+function groupOf(path: string): string {
+  const [, first = '', , , second = ''] = path.split('/');
+  const name = first === 'repos' && second !== '' ? `repository: ${second.replace(/[{}*]/g, '')}` : first;
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
+}
+
+function sectionOf(group: string, members: readonly Operation[], coverage: Coverage): string {
+  const lines = members.map((row) => {
+    const { access, scopes, success, errors } = row;
+    const cells = [
+      `\`${row.method} ${row.path}\``,
+      row.meaning,
+      scopes.length > 0 ? `${access} (${scopes.join(', ')})` : access,
+      `${success}${errors.length > 0 ? `; ${errors.join(', ')}` : ''}`,
+      row.source,
+      `${(coverage.get(row.id) ?? []).join(', ')} <!-- ${row.id} -->`,
+    ];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  const head =
+    '| operation | meaning | for | answers | source | tests |\n| --- | --- | --- | --- | --- | --- |';
+  return `## ${group}\n\n${head}\n${lines.join('\n')}\n`;
+}
+
+/** Runs the contract suite on the embedded forge and returns which file called what. */
+function recordCoverage(): Coverage {
+  const folder = mkdtempSync(join(tmpdir(), 'operations-'));
+  const record = join(folder, 'record');
+  writeFileSync(record, '');
+  try {
+    const environment = { ...process.env, CONTRACT_RECORD: record, FORGE_URL: '', FORGE_TOKEN: '' };
+    const program = join(root, 'node_modules/vitest/vitest.mjs');
+    const { status } = spawnSync(process.execPath, [program, 'run', 'test/contract'], {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    if (status !== 0) console.error('the contract suite has failures: what they left out is not recorded');
+    const lines = readFileSync(record, 'utf8').split('\n').filter(Boolean);
+    const calls = lines.map((line) => line.replace('.test.ts', '').split(' '));
+    const byId = Map.groupBy(calls, ([, id]) => id ?? '');
+    return new Map(
+      [...byId].map(([id, of]) => [id, [...new Set(of.map(([file]) => file ?? ''))].toSorted()]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  const isCheck = process.argv.includes('--check');
+  if (!isCheck) writeFileSync(pagePath, makePage(recordCoverage()));
+  const problems = findProblems(existsSync(pagePath) ? readFileSync(pagePath, 'utf8') : '');
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  console.log(`docs/operations.md: ${rows.length} operations, each called by the contract suite`);
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { findProblems, makePage, readCoverage } from '../scripts/operations-page.ts';
+import { operations } from '../src/contract/operations.ts';
+import { operationAt } from './support/record-operations.ts';
+
+const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+
+describe('the page of operations', () => {
+  it('is up to date, and names for every operation a test that calls it', () => {
+    expect(findProblems(page)).toEqual([]);
+  });
+
+  it('is stale as soon as a row says something else', () => {
+    const changed = page.replace(operations.getIssue.meaning, 'Something else.');
+
+    expect(findProblems(changed)).toContain(
+      'docs/operations.md is stale: run node scripts/operations-page.ts',
+    );
+  });
+
+  it('misses an operation that no test calls', () => {
+    const coverage = new Map([...readCoverage(page)].filter(([id]) => id !== 'issue.get'));
+
+    expect(findProblems(makePage(coverage))).toContain('no file of test/contract/ calls issue.get');
+  });
+
+  it('misses a test that is gone', () => {
+    const coverage = new Map([...readCoverage(page), ['issue.get', ['no-such-file']]]);
+
+    expect(findProblems(makePage(coverage))).toContain('no-such-file no longer call issue.get');
+  });
+});
+
+it.each([
+  ['GET', '/api/v1/repos/a/b/pulls/1', 'pull.get'],
+  ['GET', '/api/v1/repos/a/b/pulls/1.diff', 'pull.diff'],
+  ['GET', '/api/v1/repos/a/b/pulls/main/feature/x?y=z', 'pull.get-by-branches'],
+  ['GET', '/api/v1/repos/a/b/pulls/1/files', 'pull.list-files'],
+  ['GET', '/api/v1/repos/a/b/contents', 'contents.get'],
+  ['POST', '/api/v1/repos/a/b/contents', 'contents.change'],
+  ['POST', '/api/v1/repos/a/b/contents/x/y', 'contents.create'],
+  ['GET', '/a/b', undefined],
+])('%s %s reaches %s', (method, path, id) => {
+  expect(operationAt(method, path)?.id).toBe(id);
+});

@@ -1,0 +1,48 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { expect } from 'vitest';
+import type { Operation } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations.ts';
+
+const rows: readonly Operation[] = Object.values(operations);
+
+/** Returns the operation that a request reaches, as the router decides: of all that fit, the one most written out. */
+export function operationAt(method: string, path: string): Operation | undefined {
+  const [plain = ''] = path.split('?');
+  if (!plain.startsWith('/api/v1/')) return undefined;
+  const fits = rows.filter(
+    (row) => row.method === method && patternOf(row).test(plain.slice('/api/v1'.length)),
+  );
+  const weight = ({ path }: Operation): number =>
+    path.replace(/\{\w+\*?\}/g, '').length - (path.endsWith('*}') ? 1000 : 0);
+  return fits.toSorted((one, other) => weight(other) - weight(one))[0];
+}
+
+function patternOf({ path, method }: Operation): RegExp {
+  const source = path
+    .replaceAll('.', '\\.')
+    // A directory is asked for without the rest, too.
+    .replace(/\/\{\w+\*\}$/, method === 'GET' ? '(?:/.*)?' : '/.+')
+    .replace(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${source}/?$`, 's');
+}
+
+/**
+ * Writes down which operations the test file that imports this calls, one line `file id` each, into the file that
+ * CONTRACT_RECORD names; without it, does nothing. Every request of this process counts, whoever sends it.
+ */
+export function recordOperations(): void {
+  const target = process.env.CONTRACT_RECORD;
+  if (!target) return;
+  const seen = new Set<string>();
+  subscribe('undici:request:create', (message) => {
+    // What the channel publishes is undici's own; two members of it are public.
+    const { request } = message as { request: { method: string; path: string } };
+    const id = operationAt(request.method, request.path)?.id;
+    const file = basename(expect.getState().testPath ?? '');
+    if (id === undefined || seen.has(id)) return;
+    seen.add(id);
+    appendFileSync(target, `${file} ${id}\n`);
+  });
+}
