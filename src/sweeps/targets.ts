@@ -33,7 +33,9 @@ async function* ofRepositories(walk: Walk): AsyncGenerator<TargetPage> {
         return { key: `${ref.owner}/${ref.name}`, subject, item: { repository } };
       })
       .filter(({ subject }) => walk.isInScope(subject));
-    yield { targets, next: page.following, total: page.total };
+    // Where some are left out, how many there are is not known before the end.
+    const isWhole = targets.length === page.repositories.length;
+    yield { targets, next: page.following, total: isWhole ? page.total : undefined };
   }
 }
 

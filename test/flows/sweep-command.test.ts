@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { finished, printed, reeve, start } from '../support/command.ts';
+import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
+
+const rules = `
+version: 1
+rules:
+  labelled:
+    on: { schedule: "17 3 * * *" }
+    each: repository
+    steps:
+      - uses: sync-labels
+        with: { labels: [{ name: kept, color: ff0000 }] }
+`;
+
+let folder: string;
+let forge: ManyRepositories;
+let environment: Record<string, string>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-sweep-'));
+  await writeFile(join(folder, 'rules.yml'), rules);
+});
+afterEach(async () => {
+  await forge.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const setForge = async (count: number): Promise<void> => {
+  forge = await startManyRepositories(count);
+  environment = {
+    FORGE_URL: forge.url,
+    FORGE_TOKEN: 'a-token-of-the-account-of-the-bot',
+    WEBHOOK_SECRET: 'a-secret-that-only-the-hook-knows',
+    REEVE_RULES: join(folder, 'rules.yml'),
+    REEVE_DATA: join(folder, 'data'),
+    PORT: '0',
+  };
+};
+
+const writes = () => forge.asked.filter(({ method }) => method === 'POST');
+
+it('finishes a sweep over 500 repositories that was killed in the middle, and repeats and skips nothing', async () => {
+  await setForge(500);
+  let child = start(['sweep', 'labelled'], { environment });
+  forge.meddle = () => {
+    if (writes().length === 180) child.kill('SIGKILL');
+    return undefined;
+  };
+  await finished(child);
+  const before = writes().length;
+  expect(before).toBeLessThan(400);
+  forge.meddle = () => undefined;
+
+  child = start(['sweep', 'labelled', '--json'], { environment });
+  const { status, out } = await finished(child);
+
+  expect(status).toBe(0);
+  expect([...forge.labels.values()].filter((labels) => labels.length !== 1)).toEqual([]);
+  expect(writes()).toHaveLength(500);
+  const { items, failed } = JSON.parse(out);
+  // At most one page of fifty is looked at again.
+  expect(items).toBeGreaterThanOrEqual(500);
+  expect(items).toBeLessThanOrEqual(550);
+  expect(failed).toBe(0);
+}, 60_000);
+
+it('stops at Ctrl-C, and the same command goes on', async () => {
+  await setForge(300);
+  const child = start(['sweep', 'labelled'], { environment });
+  forge.meddle = () => {
+    if (writes().length === 100) child.kill('SIGINT');
+    return undefined;
+  };
+  const stopped = await finished(child);
+  expect(stopped).toMatchObject({ status: 130 });
+  expect(stopped.error).toContain('goes on where it was');
+  const asked = forge.asked.length;
+
+  const { status } = await reeve(['sweep', 'labelled'], { environment });
+
+  expect(status).toBe(0);
+  expect(writes()).toHaveLength(300);
+  expect(forge.asked.length - asked).toBeLessThan(700);
+}, 60_000);
+
+it('is done by the server that runs on the store', async () => {
+  await setForge(60);
+  const server = start(['serve'], { environment });
+  await printed(server, /listening/);
+
+  const second = await reeve(['serve'], { environment });
+  const { status, error, out } = await reeve(['sweep', 'labelled', '--in', 'acme/r1', 'acme/r2'], {
+    environment,
+  });
+  server.kill('SIGTERM');
+  await finished(server);
+
+  expect(second).toMatchObject({ status: 2 });
+  expect(second.error).toMatch(/store|worker/);
+  expect(error).toContain('a server runs on this store');
+  expect(out).toContain('2 items, 2 changes');
+  expect(status).toBe(0);
+  expect(
+    writes()
+      .map(({ repository }) => repository)
+      .toSorted(),
+  ).toEqual(['r1', 'r2']);
+}, 60_000);
+
+it('tells what failed, with numbers, and goes on with the others', async () => {
+  await setForge(120);
+  forge.meddle = ({ repository }) => (repository === 'r7' ? { status: 500 } : undefined);
+
+  const { status, out } = await reeve(['sweep', 'labelled'], { environment });
+
+  expect(status).toBe(1);
+  expect(out).toContain('119 changes');
+  expect(out).toContain('1 failed');
+  expect(out).toContain('acme/r7');
+}, 60_000);
+
+it('names the rules there are when there is none of that name', async () => {
+  await setForge(1);
+
+  const { status, error } = await reeve(['sweep', 'labeled'], { environment });
+
+  expect(status).toBe(2);
+  expect(error).toContain('#labelled');
+});
