@@ -221,7 +221,7 @@ export const issueOperations = {
     body: z.strictObject({ body: text }),
     success: 200,
     response: Comment,
-    errors: [403, 404, 422],
+    errors: [403, 404, 422, 423],
     access: 'author',
     scopes: ['issue'],
     source: 'routers/api/v1/repo/issue_comment.go EditIssueComment',
