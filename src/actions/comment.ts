@@ -54,7 +54,8 @@ with:
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
   granted: true,
-  facts: (given) => [commentsFact, ...(given.wiki === undefined ? [] : [wikiFact(given.wiki)])],
+  facts: ({ wiki, when }) =>
+    wiki === undefined || when === false ? [commentsFact] : [commentsFact, wikiFact(wiki)],
   async plan(given, facts, context) {
     const marker = markerOf(context, given.key);
     const all = (await askWritten(facts, commentsFact)) as readonly WrittenComment[];
