@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { findCapabilities } from '../client/capabilities.ts';
-import { createClient } from '../client/client.ts';
-import type { Settings } from '../config.ts';
+import { type ClientOptions, createClient } from '../client/client.ts';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
@@ -30,7 +29,7 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
  */
 export async function check(
   given: readonly string[],
-  options: { json?: boolean; rules?: string | undefined; forge?: Settings['forge'] },
+  options: { json?: boolean; rules?: string | undefined; forge?: Pick<ClientOptions, 'url' | 'credentials'> },
   terminal: Terminal,
 ): Promise<number> {
   const files = await loadRuleFiles(pathsOrDefault(given, options.rules));
