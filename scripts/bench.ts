@@ -10,6 +10,7 @@ import type { BenchRow, Measure } from './bench/row.ts';
 const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure }>>> = {
   intake: () => import('./bench/intake.ts'),
   backlog: () => import('./bench/backlog.ts'),
+  forge: () => import('./bench/forge.ts'),
 };
 
 const { values } = parseArgs({
