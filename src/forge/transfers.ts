@@ -5,6 +5,7 @@ import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { userNamed } from './moved.ts';
 import { isTaken } from './new-repository.ts';
+import { notifyOfRepository } from './notify.ts';
 import { toRepository } from './resources/repository.ts';
 import type { RepositoryRow, TeamRow, TransferRow, UserRow } from './rows.ts';
 import { addTeamRepository } from './team-repositories.ts';
@@ -121,6 +122,17 @@ function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer):
     to.id,
     JSON.stringify(teamIds),
     now,
+  );
+  notifyOfRepository(context, { repository, receivers: answerersOf(context, to) });
+}
+
+/** Returns who may answer for the new owner: the person, or whoever may make repositories in the organization. */
+function answerersOf({ db }: ForgeContext, recipient: UserRow): readonly Pick<UserRow, 'id'>[] {
+  if (recipient.type === 'user') return [recipient];
+  return db.all<{ id: number }>(
+    `SELECT DISTINCT m.user_id AS id FROM team_members m JOIN teams t ON t.id = m.team_id
+     WHERE m.org_id = ? AND (t.can_create_org_repo = 1 OR t.permission = 'owner')`,
+    recipient.id,
   );
 }
 

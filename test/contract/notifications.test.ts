@@ -142,6 +142,18 @@ describe.each(contractForges)('notifications on $name', ({ start }) => {
     expect(await titles(cast.reader, 1)).toEqual(['a change']);
   });
 
+  it('tell whom a repository is offered to', async () => {
+    await cast.ask('POST', '/transfer', { body: { new_owner: cast.reader.name } });
+
+    const { subject } = await first(cast.reader);
+    expect(subject).toMatchObject({
+      type: 'Repository',
+      title: cast.repository,
+      url: `/${cast.repository}`,
+      state: '',
+    });
+  });
+
   it('say nothing to watchers of what happens to a draft', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
     await cast.ask('POST', '/contents/a.txt', more);
