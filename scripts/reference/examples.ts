@@ -21,6 +21,8 @@ secrets:
     scope: [acme/*]
     authorization-file: /run/secrets/reeve-authorization
     hmac-file: /run/secrets/reeve-hmac
+named-secrets:
+  CI_HOOK: { file: /run/secrets/ci-hook }
 repositories: [acme/*, "!acme/attic"]
 organizations:
   acme: { rules: acme/.reeve }
