@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import { count } from './commands/check.ts';
-import { plain } from './commands/terminal.ts';
+import { count, plain } from './commands/terminal.ts';
 import { messageOf } from './errors.ts';
 import { formatProblem, type Problem } from './rules/problem.ts';
 import { loadRuleFiles } from './sources/folder.ts';

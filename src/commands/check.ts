@@ -8,7 +8,7 @@ import { loadRuleFiles } from '../sources/folder.ts';
 import { repositoryPaths } from '../sources/paths.ts';
 import { nextTimes } from '../sweeps/cron.ts';
 import { lackingIn } from './lacking.ts';
-import type { Terminal } from './terminal.ts';
+import { count, type Terminal } from './terminal.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
 export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
@@ -79,9 +79,4 @@ function printClocks(rules: readonly LoadedRule[], terminal: Terminal): void {
       );
     }
   }
-}
-
-/** Returns a number with its noun. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

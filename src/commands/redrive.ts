@@ -2,9 +2,8 @@ import { userInfo } from 'node:os';
 import type { Settings } from '../config.ts';
 import { ReeveError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import { count } from './check.ts';
 import { openStore } from './open-store.ts';
-import type { Terminal } from './terminal.ts';
+import { count, type Terminal } from './terminal.ts';
 
 /**
  * Gives dead deliveries another life with all attempts: those named, or all. A running server takes them within a

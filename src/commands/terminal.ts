@@ -22,3 +22,8 @@ export const processTerminal: Terminal = {
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\u00b7');
 }
+
+/** Returns a number with its noun. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -9,9 +9,9 @@ import { formatProblem } from '../rules/problem.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { type CaseRun, loadRuleTests, type RuleCase, runRuleTests, type TestedFile } from '../rules/tests.ts';
 import { findRuleFiles, loadRuleFiles } from '../sources/folder.ts';
-import { count, pathsOrDefault } from './check.ts';
+import { pathsOrDefault } from './check.ts';
 import { readData } from './plan.ts';
-import { plain, type Terminal } from './terminal.ts';
+import { count, plain, type Terminal } from './terminal.ts';
 
 /**
  * Runs the rule tests beside the rule files at these paths, and prints differences and what no case reaches. Returns the
