@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
+import { madeHook } from './hook-inverse.ts';
 import { type DoneChange, type Inverse, isStill } from './inverse.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -212,6 +213,12 @@ export const inverses: Readonly<Record<string, Inverse>> = {
   [operations.createStatus.id]: status,
   [operations.dismissReview.id]: dismissal,
   [operations.markNotification.id]: notification,
+  [operations.createHook.id]: madeHook(operations.listHooks, operations.deleteHook),
+  [operations.createOrganizationHook.id]: madeHook(
+    operations.listOrganizationHooks,
+    operations.deleteOrganizationHook,
+  ),
+  [operations.createUserHook.id]: madeHook(operations.listUserHooks, operations.deleteUserHook),
   [operations.createPull.id]: madePull,
   [operations.editOrganization.id]: member(operations.getOrganization, operations.editOrganization, ':'),
   [operations.createBranchProtection.id]: made(

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/actions/change.ts';
+import { isStill } from '../../src/actions/inverse.ts';
+import { inverses } from '../../src/actions/inverses.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { syncHooks } from '../../src/actions/sync-hooks.ts';
+import { createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { json, startBareServer } from '../support/bare-server.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
@@ -211,6 +217,34 @@ describe('what is planned', () => {
 
     expect(JSON.stringify(changes)).not.toContain('the-value');
     expect(JSON.stringify(changes)).not.toContain(print('CI'));
+  });
+});
+
+describe('taking a hook back', () => {
+  it.each([
+    ['removes it', {}, [hook(7)], { operation: operations.deleteHook, input: { params: { id: 7 } } }],
+    [
+      'tells that the one it replaced cannot be made again',
+      { hooks: [hook(1)], known: { 1: {} } },
+      [hook(7)],
+      'cannot be read',
+    ],
+    ['tells that there are several now', {}, [hook(7), hook(8)], 'several hooks'],
+  ] as const)('%s', async (_title, given, live, expected) => {
+    const signed = { wanted: { authorization: 'none', hmac: { secret: 'SIGN' } }, ...given };
+    const [change] = await planned(signed);
+    const server = await startBareServer((_request, response) => json(response, live, 200, { link: '' }));
+    try {
+      const inverse = inverses[change?.operation ?? ''];
+      const found = await inverse?.(change as Change, createClient({ url: server.url }));
+      const undo = found?.undo();
+
+      expect(isStill(change?.after, found?.value)).toBe(true);
+      if (typeof expected === 'string') expect(undo).toContain(expected);
+      else expect(undo).toMatchObject(expected);
+    } finally {
+      await server.close();
+    }
   });
 });
 
