@@ -71,13 +71,23 @@ async function branchAfter(
   return wanted;
 }
 
-/** Ids of what an account owns, works on as a collaborator, or reaches through a team: each part by its own index. */
-const ownIds = /* sql */ `
-SELECT id FROM repositories WHERE owner_id = ?1
-UNION SELECT repo_id FROM collaborators WHERE user_id = ?1
+/** Ids of what an account works on without owning it, as a collaborator or through a team: each part by its own index. */
+const sharedIds = /* sql */ `
+SELECT repo_id AS id FROM collaborators WHERE user_id = ?1
 UNION SELECT r.id FROM team_members m JOIN teams t ON t.id = m.team_id AND t.includes_all_repositories = 1
   JOIN repositories r ON r.owner_id = m.org_id WHERE m.user_id = ?1
 UNION SELECT x.repo_id FROM team_members m JOIN team_repositories x ON x.team_id = m.team_id WHERE m.user_id = ?1`;
+
+/** Both parts come in the order of their names, the first straight from its index: a page reads no more than itself. */
+const ownInOrder = /* sql */ `
+SELECT id, lower_name FROM repositories WHERE owner_id = ?1
+UNION ALL
+SELECT id, lower_name FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1
+ORDER BY lower_name, id`;
+
+const countOwn = /* sql */ `
+SELECT (SELECT count(*) FROM repositories WHERE owner_id = ?1)
+  + (SELECT count(*) FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1) AS count`;
 
 /** What answers for repositories. */
 export const repositoryHandlers = defineHandlers({
@@ -151,11 +161,10 @@ export const repositoryHandlers = defineHandlers({
 
   listOwnRepositories({ context, caller, page, reply }) {
     const { db } = context;
-    reply.total(
-      db.get<{ count: number }>(`SELECT count(*) AS count FROM (${ownIds})`, caller.id)?.count ?? 0,
-    );
+    reply.total(db.get<{ count: number }>(countOwn, caller.id)?.count ?? 0);
     const rows = db.all<RepositoryRow>(
-      `SELECT * FROM repositories WHERE id IN (${ownIds}) ORDER BY lower_name, id LIMIT ?2 OFFSET ?3`,
+      `SELECT r.* FROM (${ownInOrder} LIMIT ?2 OFFSET ?3) p JOIN repositories r ON r.id = p.id
+       ORDER BY p.lower_name, p.id`,
       caller.id,
       page.limit,
       page.offset,
