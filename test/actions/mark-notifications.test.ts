@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Action } from '../../src/actions/action.ts';
 import { markNotifications } from '../../src/actions/mark-notifications.ts';
+import { createClient } from '../../src/client/client.ts';
+import { applyPlan } from '../../src/engine/apply.ts';
+import { makePlan } from '../../src/engine/plan.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { json, startBareServer } from '../support/bare-server.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
@@ -34,5 +41,37 @@ describe('what is planned', () => {
     const facts = makeFacts({ notification: new Error('404') }, { subject });
 
     await expect(markNotifications.plan({ as: 'read' }, facts, makeContext())).rejects.toThrow('404');
+  });
+});
+
+describe('what is told of the write', () => {
+  it.each([
+    ['applied', true],
+    ['the forge took the request, yet it is not so', false],
+  ])('%s', async (expected, obeys) => {
+    let thread: object = threads.unread;
+    const server = await startBareServer(({ method }, response) => {
+      if (method === 'PATCH' && obeys) thread = threads.read;
+      if (method === 'PATCH') response.writeHead(205).end();
+      else json(response, thread);
+    });
+    try {
+      const client = createClient({ url: server.url });
+      const nowMs = () => performance.now();
+      const facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+      const [given, context] = [{ as: 'read' as const }, makeContext()];
+      const changes = await markNotifications.plan(given, facts, context);
+      const rule = { id: 'r', name: 'r', level: 'operator', limits: {} } as unknown as LoadedRule;
+      const action = markNotifications as Action;
+      const { changes: planned } = makePlan([
+        { rule, step: '1', action, arguments: given, context, changes },
+      ]);
+
+      const { outcomes } = await applyPlan({ changes: planned, facts, client });
+
+      expect(outcomes.map(({ status, error }) => error ?? status)).toEqual([expected]);
+    } finally {
+      await server.close();
+    }
   });
 });
