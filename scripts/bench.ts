@@ -10,6 +10,8 @@ import type { BenchRow, Measure } from './bench/row.ts';
 const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure }>>> = {
   intake: () => import('./bench/intake.ts'),
   backlog: () => import('./bench/backlog.ts'),
+  rules: () => import('./bench/rules.ts'),
+  sweeps: () => import('./bench/sweeps.ts'),
   forge: () => import('./bench/forge.ts'),
 };
 
