@@ -88,15 +88,20 @@ export async function runSweep(
     now: sweep.now,
     from: order.checkpoint?.next ?? (await store.readRest(rule.id)),
   });
+  const maxRequests = parts.maxRequests ?? defaults.maxRequests;
+  let rest: unknown;
   for await (const page of pages) {
+    // Looked at when there is more to do: a sweep that has just reached its end is complete.
+    if (rest !== undefined && page.targets.length > 0) {
+      await store.keepRest(rule.id, rest);
+      log.warn(
+        { rule: rule.id, ...sweep.progress() },
+        'a sweep has used its requests; the next slot goes on',
+      );
+      return sweep.end(false);
+    }
     await sweep.take(page);
-    if (sweep.progress().requests < (parts.maxRequests ?? defaults.maxRequests)) continue;
-    await store.keepRest(rule.id, page.next);
-    log.warn(
-      { rule: rule.id, ...sweep.progress() },
-      'a sweep has used its budget of requests; the next slot goes on',
-    );
-    return sweep.end(false);
+    rest = sweep.progress().requests >= maxRequests ? page.next : undefined;
   }
   return sweep.end(true);
 }

@@ -119,7 +119,6 @@ export async function setSweepStage(
     seen,
     handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
     onEnqueued: () => {},
-    ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests }),
   });
   const worker: Worker = createWorker({ store, handle, handleJob: sweeps.handleJob, log: silentLog, clock });
 

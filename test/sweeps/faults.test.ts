@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { createFactMemory } from '../../src/facts/ask.ts';
+import { silentLog } from '../../src/log.ts';
+import { createStoredMemory } from '../../src/store/action-memory.ts';
+import { servedRepositories } from '../../src/sweeps/repositories.ts';
+import { createRunnerMemory } from '../../src/sweeps/runner-memory.ts';
+import { runSweep } from '../../src/sweeps/sweep.ts';
+import { createSweepStore } from '../../src/sweeps/sweep-store.ts';
+import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
+import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+
+describe('a list of repositories', () => {
+  let forge: ManyRepositories;
+  afterEach(() => forge.close());
+
+  const walk = async (onPage: (page: number) => void = () => {}): Promise<readonly string[]> => {
+    const client = createClient({ url: forge.url, sleep: async () => {} });
+    const found: string[] = [];
+    for await (const page of servedRepositories(client, { login: async () => 'reeve', listed: [] })) {
+      found.push(...page.repositories.map(({ name }) => name));
+      onPage(page.place.page);
+    }
+    return found;
+  };
+
+  it('that shrinks while it is read loses nobody and repeats nobody', async () => {
+    forge = await startManyRepositories(200);
+
+    const found = await walk((page) => {
+      if (page === 2) for (const name of ['r3', 'r4', 'r60']) forge.gone.add(name);
+    });
+
+    expect(found).toHaveLength(200);
+    expect(new Set(found).size).toBe(200);
+  });
+
+  it('that never ends is given up', async () => {
+    forge = await startManyRepositories(200);
+    forge.endless = true;
+
+    await expect(walk()).rejects.toMatchObject({ code: 'forge-paging' });
+    expect(forge.asked.length).toBeLessThan(50);
+  });
+});
+
+describe('a sweep', () => {
+  let stage: SweepStage;
+  afterEach(() => stage.close());
+
+  const sweepTwoRepositories = async () => {
+    stage = await setSweepStage();
+    stage.setRules(`
+version: 1
+rules:
+  labelled:
+    on: { schedule: "0 * * * *" }
+    each: repository
+    steps:
+      - uses: sync-labels
+        with: { labels: [{ name: kept, color: ff0000 }] }
+`);
+    await stage.tick();
+  };
+  const nextHour = async (): Promise<void> => {
+    stage.pass(60);
+    await stage.tick();
+  };
+  const result = () => createSweepStore(stage.store).readResult('rules.yml#labelled');
+  const labelsOf = async (repo: string) =>
+    (await stage.bot.call(operations.listLabels, { params: { owner: 'acme', repo } })).map(
+      ({ name }) => name,
+    );
+
+  it('waits as long as the forge asks for, and loses no item', async () => {
+    await sweepTwoRepositories();
+    let refused = 0;
+    stage.proxy.decide = ({ path }) => {
+      if (!path.includes('/acme/demo/labels') || refused >= 1) return { kind: 'pass' };
+      refused += 1;
+      return { kind: 'answer', status: 429, body: '{}', headers: { 'retry-after': '90' } };
+    };
+    stage.pass(60);
+    const before = stage.now();
+    await stage.tick();
+
+    expect(await result()).toMatchObject({ items: 2, changes: 2, failed: 0 });
+    expect(stage.now().getTime() - before.getTime()).toBe(90_000);
+  });
+
+  it('goes on with the others when one repository is lost', async () => {
+    await sweepTwoRepositories();
+    stage.proxy.decide = ({ path }) =>
+      path.includes('/acme/demo/') ? { kind: 'answer', status: 404, body: '{}' } : { kind: 'pass' };
+    await nextHour();
+
+    expect(await labelsOf('ops')).toEqual(['kept']);
+    expect(await result()).toMatchObject({
+      items: 2,
+      changes: 1,
+      failed: 1,
+      failures: [{ item: 'acme/demo' }],
+    });
+  });
+});
+
+it('a sweep ends at its budget of requests, and the next slot goes on from there', async () => {
+  const forge = await startManyRepositories(120);
+  const { store, close } = await makeStore();
+  const nowMs = (): number => performance.now();
+  const [rule] = rulesOf(`
+version: 1
+rules:
+  any:
+    on: { schedule: "0 * * * *" }
+    each: repository
+    if: repository.archived
+    steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
+`);
+  if (rule === undefined) throw new Error('no rule');
+  const parts = {
+    client: createClient({ url: forge.url }),
+    account: async () => ({ id: 2 }),
+    served: { login: async () => 'reeve', listed: [] },
+    memory: createFactMemory(nowMs),
+    actionMemory: createStoredMemory(store),
+    runners: createRunnerMemory(store),
+    store: createSweepStore(store),
+    clock: { now: () => new Date('2026-05-04T10:00:00Z') },
+    nowMs,
+    sleep: async () => {},
+    log: silentLog,
+    maxRequests: 2,
+  };
+  const lease = {
+    signal: new AbortController().signal,
+    stopping: new AbortController().signal,
+    giveBack: (reason: string) => new Error(reason),
+    advance: async () => {},
+  };
+  const order = { rule, job: '1', door: 'cli', isInScope: () => true } as const;
+
+  const first = await runSweep(parts, { ...order, slot: 'one' }, lease);
+  const cut = await parts.store.readResult(rule.id);
+  const second = await runSweep(parts, { ...order, slot: 'two' }, lease);
+  const whole = await parts.store.readResult(rule.id);
+  await close();
+  await forge.close();
+
+  expect([first.items, cut?.isComplete]).toEqual([100, false]);
+  expect([second.items, whole?.isComplete]).toEqual([20, true]);
+});
