@@ -47,7 +47,7 @@ describe('what is planned', () => {
 describe('what is told of the write', () => {
   it.each([
     ['applied', true],
-    ['the forge took the request, yet it is not so', false],
+    ['notification:5: the forge took the request, yet it is not so', false],
   ])('%s', async (expected, obeys) => {
     let thread: object = threads.unread;
     const server = await startBareServer(({ method }, response) => {
