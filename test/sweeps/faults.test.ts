@@ -8,8 +8,9 @@ import { servedRepositories } from '../../src/sweeps/repositories.ts';
 import { createRunnerMemory } from '../../src/sweeps/runner-memory.ts';
 import { runSweep } from '../../src/sweeps/sweep.ts';
 import { createSweepStore } from '../../src/sweeps/sweep-store.ts';
+import { makeStore } from '../support/make-store.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
-import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { rulesOf, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
 
 describe('a list of repositories', () => {
   let forge: ManyRepositories;
