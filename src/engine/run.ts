@@ -200,9 +200,9 @@ function skippedVerdict(rule: LoadedRule, reason: SkipReason): Verdict {
   return { rule: id, source, commit, line, verdict: 'skipped', reason, findings: [] };
 }
 
-function inOrder(input: RunInput, verdicts: readonly Verdict[]): readonly Verdict[] {
-  const place = new Map(input.rules.rules.map((rule, index) => [rule.id, index]));
-  return verdicts.toSorted((a, b) => (place.get(a.rule) ?? 0) - (place.get(b.rule) ?? 0));
+/** The order of the rules, found without looking at those that do not listen. */
+function inOrder({ rules }: RunInput, verdicts: readonly Verdict[]): readonly Verdict[] {
+  return verdicts.toSorted((a, b) => rules.placeOf(a.rule) - rules.placeOf(b.rule));
 }
 
 type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; readonly retry?: ReeveError };

@@ -10,6 +10,8 @@ export interface RuleSet {
   /** Rules with a schedule, in the same order. */
   readonly scheduled: readonly LoadedRule[];
   find(id: string): LoadedRule | undefined;
+  /** Returns where the rule stands in `rules`; after all of them where it is none of these. */
+  placeOf(id: string): number;
 }
 
 /** Returns the rules indexed by family: an event costs about as much as the rules that listen to it. */
@@ -24,11 +26,12 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
       else byFamily.set(family, [rule]);
     }
   }
-  const byId = new Map(sorted.map((rule) => [rule.id, rule]));
+  const places = new Map(sorted.map((rule, place) => [rule.id, place]));
   return {
     rules: sorted,
     scheduled: sorted.filter((rule) => rule.schedules.length > 0),
     listeningTo: (family) => byFamily.get(family) ?? [],
-    find: (id) => byId.get(id),
+    find: (id) => sorted[places.get(id) ?? sorted.length],
+    placeOf: (id) => places.get(id) ?? sorted.length,
   };
 }
