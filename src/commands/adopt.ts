@@ -32,7 +32,8 @@ export async function adopt(client: Client, name: string): Promise<Adopted> {
       : await ofRepository(client, { owner, repo }, { read, left });
   const rule = {
     description: `What was live in ${name} when it was adopted.`,
-    in: [name],
+    // An organization lies in the pattern of its repositories.
+    in: [repo === undefined ? `${name}/*` : name],
     on: { schedule: '17 3 * * *' },
     each: repo === undefined ? 'organization' : 'repository',
     steps,
