@@ -1,86 +1,7 @@
-import type { Client } from '../client/client.ts';
-import type { AnyInput, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { madeHook } from './hook-inverse.ts';
-import { type DoneChange, type Inverse, isStill } from './inverse.ts';
-
-type Row = Readonly<Record<string, unknown>>;
-
-/** Returns the items of a list, all pages. The rows are known at run time only, so their items are plain objects here. */
-async function itemsOf(client: Client, operation: Operation, input: AnyInput): Promise<readonly Row[]> {
-  const found: Row[] = [];
-  for await (const item of client.items(operation, input as never)) found.push(item as Row);
-  return found;
-}
-
-function paramsOf(change: DoneChange): Row {
-  return change.input.params ?? {};
-}
-
-/** Returns the members of a thing that the change's state speaks of, read as that spells them. */
-function membersLike(state: unknown, live: Row): Row {
-  const names = typeof state === 'object' && state !== null ? Object.keys(state) : [];
-  return Object.fromEntries(names.map((name) => [name, plain(name, live[name])]));
-}
-
-/** Forges write colors with or without their sign, and null for an empty text. */
-function plain(name: string, value: unknown): unknown {
-  if (name === 'color' && typeof value === 'string') return value.replace('#', '').toLowerCase();
-  return value;
-}
-
-/** What was made is deleted again; it is found by what it was made to be. */
-function made(list: Operation, remove: Operation, key = 'id', name: string = key): Inverse {
-  return async (change, client) => {
-    const items = await itemsOf(client, list, { params: paramsOf(change) });
-    const found = items.filter((item) => isStill(change.after, membersLike(change.after, item)));
-    const [only] = found;
-    if (found.length > 1) return { value: change.after, undo: () => 'there are several like it now' };
-    return {
-      value: only === undefined ? null : change.after,
-      undo: () => ({ operation: remove, input: { params: { ...paramsOf(change), [name]: only?.[key] } } }),
-    };
-  };
-}
-
-/** What was edited is edited back to the members it had. */
-function edited(get: Operation, edit: Operation): Inverse {
-  return async (change, client) => {
-    const live = (await client.send(get, { params: paramsOf(change) })) as Row;
-    return {
-      value: membersLike(change.after, live),
-      undo: () => ({ operation: edit, input: { params: paramsOf(change), body: change.before } }),
-    };
-  };
-}
-
-/** What was deleted is made again, with another id; it must not be there meanwhile. */
-function deleted(list: Operation, create: Operation, names: readonly string[]): Inverse {
-  return async (change, client) => {
-    const { id: _id, name: _name, ...where } = paramsOf(change);
-    const before = change.before as Row;
-    const items = await itemsOf(client, list, { params: where });
-    const taken = items.some((item) =>
-      names.some((name) => before[name] !== undefined && item[name] === before[name]),
-    );
-    return {
-      value: taken ? before : null,
-      undo: () => ({ operation: create, input: { params: where, body: before } }),
-    };
-  };
-}
-
-/** One member of a thing of which each change decides one: the name stands behind the last sign of the target. */
-function member(get: Operation, edit: Operation, sign: string): Inverse {
-  return async (change, client) => {
-    const name = change.target.slice(change.target.lastIndexOf(sign) + 1);
-    const live = (await client.send(get, { params: paramsOf(change) })) as Row;
-    return {
-      value: live[name],
-      undo: () => ({ operation: edit, input: { params: paramsOf(change), body: { [name]: change.before } } }),
-    };
-  };
-}
+import { type Inverse, isStill } from './inverse.ts';
+import { deleted, edited, itemsOf, made, member, membersLike, paramsOf, type Row } from './inverse-forms.ts';
 
 const issueLabel: Inverse = async (change, client) => {
   const params = paramsOf(change);
@@ -183,6 +104,12 @@ const madePull: Inverse = async (change, client) => {
   };
 };
 
+/** What these make comes with all its members in one request, and goes with them: its first change stands for all. */
+export const madeAtOnce: ReadonlySet<string> = new Set([
+  operations.createBranchProtection.id,
+  operations.createTagProtection.id,
+]);
+
 /** How the changes of each operation are taken back. An operation that is not here cannot be. */
 export const inverses: Readonly<Record<string, Inverse>> = {
   [operations.replaceIssueLabels.id]: issueLabel,
@@ -220,6 +147,7 @@ export const inverses: Readonly<Record<string, Inverse>> = {
   ),
   [operations.createUserHook.id]: madeHook(operations.listUserHooks, operations.deleteUserHook),
   [operations.createPull.id]: madePull,
+  [operations.editPull.id]: edited(operations.getPull, operations.editPull),
   [operations.editOrganization.id]: member(operations.getOrganization, operations.editOrganization, ':'),
   [operations.createBranchProtection.id]: made(
     operations.listBranchProtections,
@@ -231,6 +159,9 @@ export const inverses: Readonly<Record<string, Inverse>> = {
     operations.getBranchProtection,
     operations.editBranchProtection,
     '.',
+    // The forge reads what stands under pushes only beside their switch.
+    (name) =>
+      name.includes('force_push') ? ['enable_force_push'] : name.includes('push') ? ['enable_push'] : [],
   ),
   [operations.deleteBranchProtection.id]: deleted(
     operations.listBranchProtections,
@@ -238,7 +169,7 @@ export const inverses: Readonly<Record<string, Inverse>> = {
     ['rule_name'],
   ),
   [operations.createTagProtection.id]: made(operations.listTagProtections, operations.deleteTagProtection),
-  [operations.editTagProtection.id]: edited(operations.getTagProtection, operations.editTagProtection),
+  [operations.editTagProtection.id]: member(operations.getTagProtection, operations.editTagProtection, '.'),
   [operations.deleteTagProtection.id]: deleted(
     operations.listTagProtections,
     operations.createTagProtection,

@@ -1,6 +1,6 @@
 import { findAction } from '../actions/actions.ts';
 import { type DoneChange, isStill, type Undo } from '../actions/inverse.ts';
-import { inverses } from '../actions/inverses.ts';
+import { inverses, madeAtOnce } from '../actions/inverses.ts';
 import type { Client } from '../client/client.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
@@ -26,7 +26,16 @@ export async function revertRun(
   const applied = new Set(
     done.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
   );
-  for (const change of done.changes.filter(({ id }) => applied.has(id)).toReversed()) {
+  const requests = new Set<string>();
+  const toTakeBack = done.changes.filter((change) => {
+    if (!applied.has(change.id)) return false;
+    if (!madeAtOnce.has(change.operation)) return true;
+    const request = JSON.stringify([change.operation, change.input]);
+    const isFirst = !requests.has(request);
+    requests.add(request);
+    return isFirst;
+  });
+  for (const change of toTakeBack.toReversed()) {
     const undo = await undoOf(change, client);
     if (typeof undo === 'string') {
       refused.push({ change: inverted(change, done), why: undo });

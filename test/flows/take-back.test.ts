@@ -2,8 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseEvent } from '../../src/contract/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { runEvent } from '../../src/engine/run.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { reeve } from '../support/command.ts';
 import { at, authorization, type Stage, setStage } from '../support/stage.ts';
 
@@ -44,6 +49,33 @@ async function openIssue(title: string): Promise<{ index: number; run: Run }> {
   const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.trigger.activity === 'opened');
   await stage.quiet();
   return { index: number, run };
+}
+
+/** Runs the rules of a folder once against the repository, as the server would. */
+async function enforce(rulesIn: string): Promise<Run> {
+  const files = await loadRuleFiles([rulesIn]);
+  expect(files.flatMap(({ problems }) => problems)).toEqual([]);
+  const { id } = await stage.root.call(operations.getRepository, { params: at });
+  const event = parseEvent('repository', {
+    action: 'created',
+    repository: { id, full_name: 'acme/demo', owner: { id: 1 } },
+    sender: { id: 1, login: 'root' },
+  });
+  const nowMs = (): number => performance.now();
+  const client = stage.bot.counted();
+  const subject = event.subject ?? { kind: 'repository' as const };
+  const { run } = await runEvent({
+    id: 'protections',
+    mode: 'enforce',
+    trigger: { door: 'webhook', kind: 'repository', activity: 'created', at: new Date().toISOString() },
+    rules: createRuleSet(files.flatMap((file) => file.rules)),
+    event,
+    facts: createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs }),
+    client,
+    now: new Date(),
+    nowMs,
+  });
+  return run;
 }
 
 const commentsOf = async (index: number): Promise<number> =>
@@ -89,6 +121,58 @@ describe('revert', () => {
     expect(out).toContain('label:area/docs');
     expect(out).toContain('changed since: it is false now');
     expect(await stage.labelsOf(index)).toEqual([]);
+  });
+
+  it('gives protections back what they had, and removes those that were made', async () => {
+    const params = { ...at, collaborator: 'reeve' };
+    await stage.root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
+    const body = {
+      rule_name: 'main',
+      required_approvals: 1,
+      enable_push: true,
+      dismiss_stale_approvals: false,
+    };
+    await stage.root.call(operations.createBranchProtection, { params: at, body });
+    const folderOfRules = await mkdtemp(join(tmpdir(), 'reeve-protections-'));
+    await writeFile(
+      join(folderOfRules, 'p.yml'),
+      `version: 1
+rules:
+  protect:
+    on: repository
+    steps:
+      - uses: sync-branch-protections
+        with:
+          protections:
+            - { rule_name: main, required_approvals: 2, enable_push_whitelist: true, dismiss_stale_approvals: true }
+            - { rule_name: release/*, required_approvals: 3, enable_push: false }
+      - uses: protect-tags
+        with: { tags: [{ name_pattern: "v*", whitelist_usernames: [ada] }] }
+`,
+    );
+    const read = async () => ({
+      branches: (await stage.root.call(operations.listBranchProtections, { params: at })).map((one) => ({
+        name: one.rule_name,
+        approvals: one.required_approvals,
+        whitelist: one.enable_push_whitelist,
+        push: one.enable_push,
+        stale: one.dismiss_stale_approvals,
+      })),
+      tags: (await stage.root.call(operations.listTagProtections, { params: at })).map(
+        ({ name_pattern }) => name_pattern,
+      ),
+    });
+    const before = await read();
+    const run = await enforce(folderOfRules);
+    expect(run.outcomes.map(({ status, error }) => error ?? status)).not.toContain('failed');
+    expect(await read()).not.toEqual(before);
+    await stage.server.store.appendRuns([run]);
+
+    const { status, out } = await reeve(['revert', run.id], { environment });
+
+    expect([status, out]).toEqual([0, expect.not.stringContaining('refused')]);
+    expect(await read()).toEqual(before);
+    await rm(folderOfRules, { recursive: true });
   });
 
   it('says when there is no such run', async () => {
