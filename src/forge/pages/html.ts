@@ -39,7 +39,7 @@ export function page(title: string, content: Html): string {
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
 <link rel="stylesheet" href="/assets/forge.css"></head>
-<body><header><a href="/">forge</a></header><main><h1>${title}</h1>${content}</main></body>
+<body><header><a href="/">forge</a> · <a href="/api/swagger">API</a></header><main><h1>${title}</h1>${content}</main></body>
 </html>
 `.text;
 }

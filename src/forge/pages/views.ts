@@ -19,10 +19,7 @@ export function viewRepositories(repositories: readonly (RepositoryRow & { owner
 }
 
 /** Shows a repository: where to clone it, its labels, its open issues and pull requests. */
-export function viewRepository(
-  context: ForgeContext,
-  { repository, owner, permission }: RepositoryTarget,
-): Html {
+export function viewRepository(context: ForgeContext, { repository, owner }: RepositoryTarget): Html {
   const { db } = context;
   const names = `${owner.name}/${repository.name}`;
   const list = (isPull: number) =>
@@ -37,10 +34,11 @@ export function viewRepository(
     repository.id,
     shown,
   );
-  const hooks = html`<p><a href="/${names}/settings/hooks">Hooks</a></p>`;
-  const runners = html`<p><a href="/${names}/settings/actions/runners">Runners</a></p>`;
+  // For everybody to see: a browser tells who somebody is only where it was asked, which an open page does not do.
+  const settings = html`<p><a href="/${names}/settings/hooks">Hooks</a> ·
+<a href="/${names}/settings/actions/runners">Runners</a></p>`;
   return html`<p>${repository.description}</p><p><code>git clone ${context.rootUrl()}/${names}.git</code></p>
-<p>${viewLabels(labels)}</p>${permission === 'admin' || permission === 'owner' ? hooks : undefined}${permission === 'owner' ? runners : undefined}
+<p>${viewLabels(labels)}</p>${settings}
 <h2>Issues</h2>${viewIssues(context, names, list(0))}<h2>Pull requests</h2>${viewIssues(context, names, list(1))}`;
 }
 
