@@ -8,9 +8,20 @@ import { runners } from './migrations/005-runners.ts';
 import { memberships } from './migrations/006-memberships.ts';
 import { conversation } from './migrations/007-conversation.ts';
 import { protections } from './migrations/008-protections.ts';
+import { unfinished } from './migrations/009-unfinished.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
-const migrations = [accounts, repositories, issues, hooks, runners, memberships, conversation, protections];
+const migrations = [
+  accounts,
+  repositories,
+  issues,
+  hooks,
+  runners,
+  memberships,
+  conversation,
+  protections,
+  unfinished,
+];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
 export type Value = SQLInputValue | boolean | undefined;

@@ -26,6 +26,7 @@ import { secondsOf } from './instants.ts';
 import { registerOAuth2 } from './oauth2-http.ts';
 import { registerPages } from './pages/routes.ts';
 import { scheduleChecks } from './pull-checks.ts';
+import { recover } from './recovery.ts';
 import { toPull } from './resources/pull.ts';
 import { registerOperations } from './route.ts';
 import type { UserRow } from './rows.ts';
@@ -103,7 +104,8 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     attachments,
     features,
   };
-  // What a former process had not come to.
+  // What a former process had not come to, or not come to the end of.
+  const finishRecovery = await recover(context);
   scheduleChecks(context);
   const control = options.control
     ? { token: ensureControlToken(folder), clock: movable, faults: createFaults() }
@@ -121,6 +123,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
       }
       const listening = await listen(app, port, host);
       address ??= listening;
+      finishRecovery();
       if (options.seed) await applySeed(app, context, options.seed);
       return listening;
     },

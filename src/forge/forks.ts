@@ -9,6 +9,7 @@ import { forkPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 
 /** Forks: a repository's copy in another account, with all branches and tags. */
@@ -49,7 +50,10 @@ async function forkRepository(
     await git.remove(row.id);
     throw error;
   }
-  db.transaction(() => announceFork(context, source, { fork: row, holder, actor }));
+  db.transaction(() => {
+    endCreation(db, row.id);
+    announceFork(context, source, { fork: row, holder, actor });
+  });
   return row;
 }
 
@@ -79,6 +83,7 @@ function insertFork(
     now,
     repository.id,
   );
+  beginWork(db, lastId, 'creating');
   watchRepository(context, actor.id, lastId);
   return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
 }

@@ -9,6 +9,7 @@ import { repositoryPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { noReplyAddress, toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 
 /** What a repository is made from. */
@@ -51,6 +52,7 @@ export async function createRepository(
     throw error;
   }
   return db.transaction(() => {
+    endCreation(db, repository.id);
     const row = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id));
     announceRepository(context, { repository: row, owner, actor, action: 'created' });
     return row;
@@ -84,6 +86,7 @@ function insertRepository(
     now,
     now,
   );
+  beginWork(db, lastId, 'creating');
   copyDefaultHooks(context, lastId);
   for (const label of labelSet(wanted.issue_labels))
     insertLabel(context, { column: 'repo_id', id: lastId }, label);

@@ -12,6 +12,7 @@ import { refreshPulls } from './pull-refresh.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
+import { beginWork, endWork } from './unfinished.ts';
 
 /** A branch or tag that moved. No `before`: it is new; no `after`: it is gone. */
 export type RefChange = {
@@ -42,18 +43,23 @@ export async function withPush<T>(
   pushed: Pushed,
   work: () => Promise<{ readonly result: T; readonly changes: readonly RefChange[] }>,
 ): Promise<T> {
-  const { result, changes } = await context.git.exclusively(pushed.repository.id, 'refs', async () => {
-    const done = await work();
-    await recordPush(context, pushed, done.changes);
-    return done;
-  });
-  // After the repository was let go: a fork's push must not wait for its base while the base waits for the fork.
-  for (const { ref } of changes) {
-    if (!ref.startsWith('refs/heads/')) continue;
-    const branch = { repositoryId: pushed.repository.id, name: ref.slice('refs/heads/'.length) };
-    await refreshPulls(context, branch, pushed.pusher);
+  const begun = beginWork(context.db, pushed.repository.id, 'pushing');
+  try {
+    const { result, changes } = await context.git.exclusively(pushed.repository.id, 'refs', async () => {
+      const done = await work();
+      await recordPush(context, pushed, done.changes);
+      return done;
+    });
+    // After the repository was let go: a fork's push must not wait for its base while the base waits for the fork.
+    for (const { ref } of changes) {
+      if (!ref.startsWith('refs/heads/')) continue;
+      const branch = { repositoryId: pushed.repository.id, name: ref.slice('refs/heads/'.length) };
+      await refreshPulls(context, branch, pushed.pusher);
+    }
+    return result;
+  } finally {
+    endWork(context.db, begun);
   }
-  return result;
 }
 
 async function recordPush(
@@ -74,7 +80,8 @@ async function recordPush(
   }
 }
 
-async function updateRepository(
+/** Brings a repository's row in line with its branches; returns the row as it is then. */
+export async function updateRepository(
   context: ForgeContext,
   git: GitRepository,
   repository: RepositoryRow,

@@ -1,0 +1,19 @@
+import type { Database } from './database.ts';
+
+/** Work that changes git and the database, which no transaction spans: a process may die between the two. */
+export type Work = 'creating' | 'pushing';
+
+/** Notes that work on a repository begins; returns the number under which it ends. */
+export function beginWork(db: Database, repositoryId: number, work: Work): number {
+  return db.run('INSERT INTO unfinished (repo_id, work) VALUES (?, ?)', repositoryId, work).lastId;
+}
+
+/** Notes that a piece of work is over, whichever way it ended. */
+export function endWork(db: Database, id: number): void {
+  db.run('DELETE FROM unfinished WHERE id = ?', id);
+}
+
+/** Notes that a repository is there, with its folder. */
+export function endCreation(db: Database, repositoryId: number): void {
+  db.run(`DELETE FROM unfinished WHERE repo_id = ? AND work = 'creating'`, repositoryId);
+}
