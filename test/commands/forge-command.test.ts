@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeSeed } from '../../src/forge/seed/shape.ts';
+import { finished, printed, reeve, start } from '../support/command.ts';
+
+describe('reeve forge', { timeout: 30_000 }, () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'forge-command-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('brings a seed about, and takes orders from whoever can read the token', async () => {
+    const [seed, data] = [join(folder, 'seed.yml'), join(folder, 'data')];
+    writeFileSync(
+      seed,
+      'version: 1\naccounts: [{ name: ada, password: pw }]\nrepositories: [{ name: ada/notes }]\n',
+    );
+    const child = start(['forge', '--port', '0', '--data', data, '--seed', seed, '--control', '--json']);
+    const url = /"url":"([^"]+)"/.exec(await printed(child, /\{"url"/))?.[1] ?? '';
+    const file = join(data, 'control.token');
+
+    const repository = await fetch(`${url}/api/v1/repos/ada/notes`);
+    const told = await fetch(`${url}/-/control/runners`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${readFileSync(file, 'utf8').trim()}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify([{ name: 'r', owner: 'ada', state: 'busy' }]),
+    });
+
+    const mode = statSync(file).mode & 0o777;
+    const end = finished(child);
+    child.kill('SIGTERM');
+    expect([repository.status, told.status, mode, (await end).status]).toEqual([200, 204, 0o600, 0]);
+  });
+
+  it('lists everything that is wrong with a seed, with places, and starts nothing', async () => {
+    const seed = join(folder, 'seed.yml');
+    writeFileSync(seed, 'version: 2\naccounts:\n  - { name: "" }\n  - { nom: ada }\n');
+
+    const { status, out, error } = await reeve(['forge', '--port', '0', '--data', folder, '--seed', seed]);
+
+    expect([status, out]).toEqual([2, '']);
+    for (const place of [`${seed}:1:10`, `${seed}:3:13`, `${seed}:4:5`]) expect(error).toContain(place);
+  });
+
+  it('prints the schema of seed files', async () => {
+    const { status, out } = await reeve(['forge', '--seed-schema']);
+
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toEqual(JSON.parse(JSON.stringify(describeSeed())));
+    expect(
+      z.object({ properties: z.object({ runners: z.unknown() }) }).safeParse(JSON.parse(out)).success,
+    ).toBe(true);
+  });
+});
