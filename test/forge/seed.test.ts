@@ -92,6 +92,25 @@ describe('the example seed', { timeout: 120_000 }, () => {
     }
   });
 
+  it.each([
+    [
+      '/acme/shop/pulls/4',
+      ['Reviews', 'ben', 'APPROVED official', 'Statuses', 'ci/test', 'success', 'all green'],
+    ],
+    ['/acme/shop/settings/branches', ['release/*', 'required_approvals: 1', 'status_check_contexts']],
+    ['/org/acme/settings/actions/runners', ['4 in all', 'busy-linux', 'online, busy', 'offline', 'arm64']],
+    ['/acme/shop/settings/actions/runners', ['1 in all', 'shop-only', 'acme/shop']],
+    ['/user/settings/actions/runners', ['1 in all', 'mine']],
+    ['/org/acme/settings/hooks', ['Hooks of acme']],
+  ])('shows at %s what it made', async (path, texts) => {
+    const page = (as: string) => fetch(`${forge.url}${path}`, { headers: basic(as, `${as}-on-loopback`) });
+    const text = (await (await page('ada')).text()).replace(/\s+/g, ' ').replaceAll('&quot;', '"');
+
+    for (const wanted of texts) expect(text).toContain(wanted);
+    const isOpen = path.includes('/pulls/') || path.startsWith('/user/');
+    expect((await page('cleo')).status).toBe(isOpen ? 200 : 404);
+  });
+
   it('leaves no credential behind, and tells hooks how things came about', async () => {
     const hooks = await ask('/repos/acme/shop/hooks', 'ada');
     const response = await fetch(`${forge.url}/api/v1/users/ada/tokens`, {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { readableCondition } from '../access.ts';
+import { reaches, readableCondition } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { describeApi } from '../description.ts';
-import { found } from '../errors.ts';
+import { ForgeProblem, found } from '../errors.ts';
 import type { RepositoryTarget } from '../handler.ts';
 import { findRepository } from '../lookup.ts';
 import type { IssueRow, RepositoryRow, UserRow } from '../rows.ts';
@@ -10,6 +10,7 @@ import { apiPage } from './api.ts';
 import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
 import { styles } from './html.ts';
+import { viewProtections } from './reviews.ts';
 import { registerRunnerPages } from './runners.ts';
 import { viewIssue, viewRepositories, viewRepository } from './views.ts';
 import { createVisits, type View, type Visit } from './visit.ts';
@@ -40,6 +41,14 @@ export function registerPages(app: FastifyInstance, context: ForgeContext): void
       show(request, reply, (visit) => issuePage(context, targetOf(visit), visit)),
     );
   }
+  app.get('/:owner/:repo/settings/branches', (request, reply) =>
+    show(request, reply, (visit) => {
+      const target = targetOf(visit);
+      if (!reaches(target.permission, 'admin')) throw new ForgeProblem(404, 'not found');
+      const content = viewProtections(context, target.repository.id);
+      return { title: `Protections of ${titleOf(target)}`, content };
+    }),
+  );
   registerHookPages(app, context, { show, act, guard: createFormGuard() });
   registerRunnerPages(app, context, show);
 }
@@ -58,8 +67,8 @@ function frontPage(context: ForgeContext, caller: UserRow | undefined): View {
   return { title: 'Repositories', content: viewRepositories(rows) };
 }
 
-function issuePage(context: ForgeContext, target: RepositoryTarget, { names }: Visit): View {
+function issuePage(context: ForgeContext, target: RepositoryTarget, { names, caller }: Visit): View {
   const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
   const issue = found(context.db.get<IssueRow>(sql, target.repository.id, Number(names.id) || 0));
-  return { title: `#${issue.number} ${issue.title}`, content: viewIssue(context, issue) };
+  return { title: `#${issue.number} ${issue.title}`, content: viewIssue(context, issue, caller) };
 }

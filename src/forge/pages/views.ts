@@ -3,8 +3,9 @@ import type { RepositoryTarget } from '../handler.ts';
 import { toInstant } from '../instants.ts';
 import { loadLabels } from '../resources/label.ts';
 import { loadUsers } from '../resources/user.ts';
-import type { CommentRow, IssueRow, LabelRow, PullRow, RepositoryRow } from '../rows.ts';
+import type { CommentRow, IssueRow, LabelRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
 import { type Html, html } from './html.ts';
+import { viewReviews } from './reviews.ts';
 
 /** How many lines a page shows; the API has the rest. */
 const shown = 50;
@@ -36,6 +37,7 @@ export function viewRepository(context: ForgeContext, { repository, owner }: Rep
   );
   // For everybody to see: a browser tells who somebody is only where it was asked, which an open page does not do.
   const settings = html`<p><a href="/${names}/settings/hooks">Hooks</a> ·
+<a href="/${names}/settings/branches">Protections</a> ·
 <a href="/${names}/settings/actions/runners">Runners</a></p>`;
   return html`<p>${repository.description}</p><p><code>git clone ${context.rootUrl()}/${names}.git</code></p>
 <p>${viewLabels(labels)}</p>${settings}
@@ -59,8 +61,8 @@ function viewIssues(context: ForgeContext, names: string, issues: readonly Issue
   return html`<table>${lines}</table>`;
 }
 
-/** Shows an issue or pull request with its labels and comments. */
-export function viewIssue(context: ForgeContext, issue: IssueRow): Html {
+/** Shows an issue or pull request with its labels and comments; a pull request with its reviews and statuses. */
+export function viewIssue(context: ForgeContext, issue: IssueRow, caller: UserRow | undefined): Html {
   const { db } = context;
   const sql = 'SELECT * FROM comments WHERE issue_id = ? ORDER BY created_at, id';
   const comments = db.all<CommentRow>(sql, issue.id);
@@ -72,5 +74,6 @@ export function viewIssue(context: ForgeContext, issue: IssueRow): Html {
 ${viewLabels(loadLabels(context, [issue.id]).get(issue.id) ?? [])}</p>
 ${pull && html`<p><code>${pull.head_branch}</code> into <code>${pull.base_branch}</code>, ${pull.status}</p>`}
 ${said(issue.poster_id, issue.created_at, issue.body)}
-${comments.map((comment) => said(comment.poster_id, comment.created_at, comment.body))}`;
+${comments.map((comment) => said(comment.poster_id, comment.created_at, comment.body))}
+${pull && viewReviews(context, pull, caller)}`;
 }
