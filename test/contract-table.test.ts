@@ -24,8 +24,7 @@ describe('the table of operations', () => {
       expect(row.meaning).toMatch(/\.$/);
       expect(row.source.length).toBeGreaterThan(10);
       expect(Object.keys(row.params.shape).sort()).toEqual(named.sort());
-      if (row.paging)
-        expect(Object.keys(row.query?.shape ?? {})).toEqual(expect.arrayContaining(['page']));
+      if (row.paging) expect(Object.keys(row.query?.shape ?? {})).toEqual(expect.arrayContaining(['page']));
       if (row.method === 'GET' || row.method === 'DELETE') expect(row.success).toBeLessThan(205);
     },
   );
