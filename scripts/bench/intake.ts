@@ -20,7 +20,7 @@ type Server = { readonly child: Child; readonly port: number };
  * synced before the 202. Beside it, in turns, a bare fastify that parses the same body, and @octokit/webhooks.
  */
 export const measure: Measure = async ({ quick }) => {
-  const rounds = quick ? 5 : 7;
+  const rounds = quick ? 4 : 7;
   const perConnection = quick ? 150 : 300;
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
   const { child: load } = await startChild(new URL('./intake/load.ts', import.meta.url));
