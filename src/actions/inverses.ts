@@ -76,7 +76,8 @@ const status: Inverse = async (change, client) => {
 const dismissal: Inverse = async (change, client) => {
   const live = (await client.send(operations.getReview, { params: paramsOf(change) })) as Row;
   return {
-    value: membersLike({ dismissed: true }, live),
+    // Who gave it stands in the change for people; the review's number decides which it is.
+    value: { ...(change.after as Row), state: live.state, dismissed: live.dismissed },
     undo: () => ({ operation: operations.undismissReview, input: { params: paramsOf(change) } }),
   };
 };

@@ -6,6 +6,9 @@ import type { Client } from '../../src/client/client.ts';
 import type { Subject } from '../../src/contract/subject.ts';
 import { applyPlan } from '../../src/engine/apply.ts';
 import { makePlan } from '../../src/engine/plan.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { revertRun } from '../../src/engine/revert.ts';
+import type { PlannedChange } from '../../src/engine/wish.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
@@ -42,6 +45,8 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   const action = actions.find((one) => one.name === name) as Action;
   let world: World;
   let subject: Subject;
+  let done: Run;
+  let wanted: readonly string[] = [];
   beforeAll(async () => {
     world = await worlds.make(action.needs);
     await scenario.arrange?.(world);
@@ -78,11 +83,31 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     const before = await world.bystanders();
     const planned = await plan();
 
-    const { outcomes } = await apply(planned, world.holder.client);
+    const applied = await apply(planned, world.holder.client);
+    done = recordOf(applied);
 
-    expect(outcomes.map(({ status, error }) => error ?? status)).toEqual(open(planned).map(() => 'applied'));
+    expect(applied.outcomes.map(({ status, error }) => error ?? status)).toEqual(
+      open(planned).map(() => 'applied'),
+    );
     expect(open(await plan())).toEqual([]);
     expect(await world.bystanders()).toEqual(before);
+    wanted = open(planned);
+  });
+
+  it('is taken back as far as the forge permits, and then wanted anew', async () => {
+    const client = world.holder.client.counted();
+    const nowMs = () => performance.now();
+
+    const back = await revertRun(done, { id: 'back', client, mode: 'enforce', now: new Date(), nowMs });
+
+    expect(back.outcomes.map(({ status, error }) => error ?? status)).toEqual(
+      back.changes.map(() => 'applied'),
+    );
+    const stays = back.refused.map(({ change, why }) => `${change.target}: ${why}`);
+    expect(stays.filter((told) => !(scenario.stays ?? /^$/).test(told))).toEqual([]);
+    const still = new Set(back.refused.map(({ change }) => change.target));
+    const anew = scenario.rests ? [] : wanted.filter((target) => !still.has(target));
+    expect(open(await plan()).toSorted()).toEqual(anew.toSorted());
   });
 
   const context = () => makeContext({ account: { id: world.holder.id } });
@@ -100,7 +125,8 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
       context: context(),
       changes,
     };
-    return applyPlan({ changes: makePlan([wish]).changes, facts: factsOf(), client });
+    const { changes: planned } = makePlan([wish]);
+    return { planned, ...(await applyPlan({ changes: planned, facts: factsOf(), client })) };
   }
 
   function factsOf() {
@@ -108,6 +134,34 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     return createFacts({ client: world.holder.client, subject, memory: createFactMemory(nowMs), nowMs });
   }
 });
+
+type Applied = Awaited<ReturnType<typeof applyPlan>> & { readonly planned: readonly PlannedChange[] };
+
+/** The run that a store would keep of what was applied. */
+function recordOf({ planned, outcomes, sent }: Applied): Run {
+  const changes = planned.map(({ id, change }) => ({
+    ...change,
+    id,
+    rules: [rule.id],
+    step: '1',
+    method: '',
+    path: '',
+    input: sent.get(id) ?? change.input,
+  }));
+  const trigger = { door: 'cli', kind: 'test', activity: '', at: new Date(0).toISOString() } as const;
+  return {
+    schema: 1,
+    id: 'done',
+    mode: 'enforce',
+    trigger,
+    rules: [],
+    changes,
+    refused: [],
+    outcomes,
+    requests: 0,
+    ms: 0,
+  };
+}
 
 function open(changes: readonly Change[]): readonly string[] {
   return changes.filter(({ already }) => !already).map(({ target }) => target);

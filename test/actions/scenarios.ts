@@ -4,6 +4,10 @@ import { addFile, type World } from '../support/world.ts';
 
 /** One situation in which an action has something to do: what is there, and the arguments as `plan` takes them. */
 export type Scenario = {
+  /** What cannot be taken back, as `target: why`. */
+  readonly stays?: RegExp;
+  /** True where taking it back is an answer to the rule: it is not wanted again until it was not wanted once. */
+  readonly rests?: true;
   readonly arguments: (world: World) => unknown;
   readonly on: keyof World['subjects'] | ((world: World) => Promise<Subject>);
   readonly arrange?: (world: World) => Promise<unknown>;
@@ -26,10 +30,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     refusal: [403, 404],
   },
   'set-status': {
+    stays: /cannot be taken back/,
     on: 'pull_request',
     arguments: () => ({ context: 'reeve/tidy', state: 'success', description: 'All is well.' }),
   },
   'report-issue': {
+    rests: true,
     on: 'repository',
     arguments: () => ({ key: 'drift', title: 'Something drifts', body: 'Look at it.' }),
     refusal: [403, 404],
