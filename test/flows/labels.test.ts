@@ -155,3 +155,21 @@ it('plans by a label made anew under its old name', async () => {
   expect(run.outcomes).toMatchObject([{ status: 'applied' }]);
   expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
 });
+
+it('finds its label among thousands', { timeout: 120_000 }, async () => {
+  const count = process.env.LONG ? 10_000 : 1_500;
+  stage = await setStage({ rules });
+  for (let from = 0; from < count; from += 50) {
+    const batch = Array.from({ length: 50 }, (_, place) => `filler/${from + place}`);
+    await Promise.all(
+      batch.map((name) =>
+        stage.root.call(operations.createLabel, { params: at, body: { name, color: 'ff0000' } }),
+      ),
+    );
+  }
+  const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
+  const run = await stage.run(opened);
+
+  expect(run.outcomes).toMatchObject([{ status: 'applied' }]);
+  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+});

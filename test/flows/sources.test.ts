@@ -210,6 +210,40 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
   expect(await stage.labelsOf(number)).toEqual(['area/docs']);
 });
 
+it('follows a repository that went to another owner between the event and the write, and keeps to it', async () => {
+  stage = await setStage({ rules: rule('own', 'area/docs') });
+  await openIssue('warm');
+  await stage.root.call(operations.createOrganization, { body: { username: 'heirs' } });
+  let moved = false;
+  stage.proxy.decide = ({ method, path }) => {
+    if (moved || method !== 'PUT' || !path.endsWith('/labels')) return { kind: 'pass' };
+    moved = true;
+    return {
+      kind: 'pass',
+      before: async () => {
+        await stage.root.call(operations.transferRepository, { params: at, body: { new_owner: 'heirs' } });
+        // Somebody takes the old name: nothing may be written there.
+        await stage.root.call(operations.createOrganizationRepository, {
+          params: { org: at.owner },
+          body: { name: at.repo, auto_init: true },
+        });
+        await stage.root.call(operations.createIssue, { params: at, body: { title: 'not this one' } });
+        await stage.root.call(operations.createIssue, { params: at, body: { title: 'nor this one' } });
+        await stage.root.call(operations.createLabel, {
+          params: at,
+          body: { name: 'area/docs', color: 'ff0000' },
+        });
+      },
+    };
+  };
+  await stage.root.call(operations.createIssue, { params: at, body: { title: 'moving' } });
+  await stage.run(({ outcomes }) => outcomes.length > 0 && moved);
+  await stage.quiet();
+
+  for (const index of [1, 2])
+    expect(await stage.root.call(operations.listIssueLabels, { params: { ...at, index } })).toEqual([]);
+});
+
 it('follows a repository that was renamed between the event and the write', async () => {
   stage = await setStage({ rules: rule('own', 'area/docs') });
   await openIssue('warm');
