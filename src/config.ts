@@ -6,6 +6,7 @@ import { type Budgets, budgets } from './engine/budgets.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { isSecretVariable, readNamedSecrets } from './named-secrets.ts';
+import type { WebhookForm } from './operator-file/webhook.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file.ts';
 import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
 import type { OrganizationSource } from './sources/organization.ts';
@@ -41,6 +42,18 @@ export const settingsTable: readonly Setting[] = [
     meaning: 'Secret that deliveries are signed with; one live value per line.',
     secret: true,
   },
+  {
+    name: 'SETUP_TOKEN',
+    meaning:
+      'Access token of somebody who may make and see hooks, for reeve setup and reeve doctor alone; unset: FORGE_TOKEN. It is kept nowhere.',
+    secret: true,
+  },
+  {
+    name: 'OAUTH2_CLIENT_ID',
+    meaning:
+      'The OAuth2 application on the forge by which people sign in to the dashboard; reeve setup makes it.',
+  },
+  { name: 'OAUTH2_CLIENT_SECRET', meaning: 'Its secret.', secret: true },
   { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
   { name: 'REEVE_DATA', meaning: 'Folder for everything that survives a restart.', default: './data' },
   {
@@ -62,6 +75,13 @@ export const settingsTable: readonly Setting[] = [
 /** What Reeve runs with. */
 export type Settings = {
   readonly forge: { readonly url: string; readonly credentials: Credentials } | undefined;
+  /** Signs in as somebody who may see hooks; for setup and doctor alone. */
+  readonly setupToken: string | undefined;
+  /** The hooks that setup keeps and doctor looks at. */
+  readonly webhook: WebhookForm | undefined;
+  /** Address of the dashboard, and the OAuth2 application people sign in with. */
+  readonly dashboard: string | undefined;
+  readonly signIn: { readonly clientId: string; readonly clientSecret: string } | undefined;
   readonly secrets: readonly SecretEntry[];
   readonly rules: string | undefined;
   readonly data: string;
@@ -104,6 +124,10 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   if (read('FORGE_URL') !== undefined || secrets.length > 0) problems.push(...examineSecrets(secrets));
   const settings: Settings = {
     forge,
+    setupToken: read('SETUP_TOKEN'),
+    webhook: operator.file?.webhook,
+    dashboard: operator.file?.dashboard?.url,
+    signIn: readSignIn(read, problems),
     secrets,
     rules: read('REEVE_RULES'),
     data: resolve(read('REEVE_DATA') ?? './data'),
@@ -221,6 +245,14 @@ function readForge(read: Read, problems: string[]): Settings['forge'] {
   return { url, credentials: { user, password } };
 }
 
+function readSignIn(read: Read, problems: string[]): Settings['signIn'] {
+  const [clientId, clientSecret] = [read('OAUTH2_CLIENT_ID'), read('OAUTH2_CLIENT_SECRET')];
+  if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
+  if (clientId ?? clientSecret)
+    problems.push('OAUTH2_CLIENT_ID and OAUTH2_CLIENT_SECRET go together; one is missing');
+  return undefined;
+}
+
 function linesOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
 }
@@ -274,8 +306,10 @@ function readLevel(read: Read, problems: string[]): LogLevel {
 
 /** Returns every value of the settings that must never be written anywhere. */
 export function secretValues(settings: Settings): readonly string[] {
-  const { forge, secrets } = settings;
+  const { forge, secrets, setupToken, signIn } = settings;
   return [
+    ...(setupToken === undefined ? [] : [setupToken]),
+    ...(signIn === undefined ? [] : [signIn.clientSecret]),
     ...(forge ? secretsOf(forge.credentials) : []),
     ...secrets.flatMap((entry) => [...entry.authorization, ...entry.hmac]),
     ...settings.namedSecrets.values(),

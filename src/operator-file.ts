@@ -7,6 +7,7 @@ import { messageOf } from './errors.ts';
 import { facts } from './facts/facts.ts';
 import { createScope } from './glob.ts';
 import { NamedSecretsForm } from './named-secrets.ts';
+import { DashboardForm, fullName, WebhookForm } from './operator-file/webhook.ts';
 import { nearest } from './rules/nearest.ts';
 
 const values = z
@@ -23,7 +24,6 @@ const Entry = z.strictObject({
   'hmac-file': z.string().optional().describe('A file with one live secret a line.'),
 });
 
-const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
 const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'an organization is named as in its address');
 
 const Organization = z.strictObject({
@@ -121,6 +121,8 @@ export const OperatorFile = z.strictObject({
       'How a repository is told that its rule file cannot be used: the status reeve/rules on its default branch, one issue, or not at all. Default status.',
     ),
   'named-secrets': NamedSecretsForm.optional(),
+  webhook: WebhookForm.optional().describe('The hooks that `reeve setup` keeps and `reeve doctor` looks at.'),
+  dashboard: DashboardForm.optional(),
   'allow-admin': z
     .boolean()
     .optional()
@@ -177,8 +179,8 @@ function explain(
   });
 }
 
-const knownKeys = [OperatorFile, Entry, Organization, Grant, Limits].flatMap((schema) =>
-  Object.keys(schema.shape),
+const knownKeys = [OperatorFile, Entry, Organization, Grant, Limits, WebhookForm, DashboardForm].flatMap(
+  (schema) => Object.keys(schema.shape),
 );
 
 /** Returns where a value stands in the text; with `key`, where that key of the map does. */

@@ -33,6 +33,14 @@ grants:
     actions: [sync-labels, protect-tags]
     facts: [branch_protections]
 limits: { delivery: 50, hour: 500, repository-delivery: 20, repository-hour: 100 }
+webhook:
+  url: https://reeve.example.org/webhook
+  system: false
+  users: [ada]
+  organizations: [acme]
+  repositories: [ada/site]
+  events: all
+dashboard: { url: https://reeve.example.org }
 preview: true
 report-problems: issue
 allow-admin: false
