@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import { type Event, laneOf, parseEvent } from '../contract/events.ts';
-import { operations } from '../contract/operations.ts';
 import type { Repository } from '../contract/repositories.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import { differencesOf, type Live, type LiveItem, type Missed } from './difference.ts';
+import { differencesOf, type Live, type Missed } from './difference.ts';
 import type { JobHandler } from './jobs.ts';
+import { readLive } from './live.ts';
 import { type ServedBy, servedRepositories } from './repositories.ts';
 import { type Seen, type SeenItem, type SeenRepository, seenItemOf } from './seen.ts';
 
@@ -40,26 +40,35 @@ export type CatchUpOptions = {
 };
 
 const restKey = 'catch-up rest';
+/** When the latest pass began. */
+const passKey = 'catch-up at';
 const standardRequests = 20_000;
 
 /** A served repository as catching up needs it: few words of each, for there may be many. */
 type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
   readonly login: string;
+  readonly createdAt: string | undefined;
   readonly updatedMs: number;
 };
 
 /**
  * Creates the handler that finds what was missed: each served repository is asked for what changed since it was last
  * seen, most recently updated first, and each difference becomes a job like the delivery that never came. What is seen
- * for the first time is a baseline and makes no events. One repository that fails is left for the next pass.
+ * for the first time is a baseline and makes no events, but for a repository that was made after the latest pass and
+ * before this process listened. One repository that fails is left for the next pass.
  */
 export function createCatchUp(options: CatchUpOptions): JobHandler {
-  const { store, seen, log } = options;
+  const { store, seen, log, clock } = options;
+  const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {
     const client = options.client.counted();
     const budget = options.maxCatchUpRequests ?? standardRequests;
+    const beganAt = clock.now();
     await seen.save();
-    const waiting = await inOrder(await candidates(client, options.served), store);
+    const found = await candidates(client, options.served);
+    await beginNew(found, options, listeningFrom);
+    await store.remember(passKey, beganAt.toISOString());
+    const waiting = await inOrder(found, store);
     const rest: number[] = [];
     let [missed, failed] = [0, 0];
     for (const candidate of waiting) {
@@ -91,11 +100,29 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
 async function candidates(client: Client, served: ServedBy): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for await (const { repositories } of servedRepositories(client, served)) {
-    for (const { id, name, full_name, owner, updated_at } of repositories) {
-      found.push({ id, name, full_name, login: owner.login, updatedMs: Date.parse(updated_at ?? '') || 0 });
+    for (const { id, name, full_name, owner, created_at, updated_at } of repositories) {
+      const updatedMs = Date.parse(updated_at ?? '') || 0;
+      found.push({ id, name, full_name, login: owner.login, createdAt: created_at ?? undefined, updatedMs });
     }
   }
   return found;
+}
+
+/** Gives repositories that were made while nobody listened an empty baseline, so that all that is in them is news. */
+async function beginNew(
+  found: readonly Candidate[],
+  { seen, store }: Pick<CatchUpOptions, 'seen' | 'store'>,
+  listeningFrom: Date,
+): Promise<void> {
+  // Forges tell whole seconds.
+  const before = Math.floor(Date.parse(String(await store.recall(passKey))) / 1_000) * 1_000;
+  for (const { id, createdAt } of found) {
+    const createdMs = Date.parse(createdAt ?? '');
+    // Without a pass before this one nothing is new: NaN is neither before nor after.
+    if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFrom.getTime())) continue;
+    if ((await seen.read(id)) !== undefined) continue;
+    await seen.write(id, { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true });
+  }
 }
 
 /** What the pass before had no requests left for comes first, then the most recently updated. */
@@ -123,44 +150,6 @@ async function catchUpWith(candidate: Candidate, client: Client, options: CatchU
   return missed.length;
 }
 
-async function readLive(
-  { login, name }: Candidate,
-  client: Client,
-  before: SeenRepository | undefined,
-): Promise<Live> {
-  const params = { owner: login, repo: name };
-  const refs: Record<string, string> = {};
-  for await (const branch of client.items(operations.listBranches, { params })) {
-    if (branch.commit?.id) refs[branch.name] = branch.commit.id;
-  }
-  const items = new Map<number, LiveItem>();
-  const add = (kind: SeenItem['kind'], number: number, value: object): void => {
-    items.set(number, { kind, number, value: value as Readonly<Record<string, unknown>> });
-  };
-  for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
-    add('pull_request', pull.number, pull);
-  }
-  // Issues of the first sight are the open ones; later, whatever changed, and the pull requests that are open no more.
-  const query = before === undefined ? { state: 'open', type: 'issues' } : { state: 'all', since: before.at };
-  for await (const issue of client.items(operations.listIssues, { params, query })) {
-    if (!issue.pull_request) add('issue', issue.number, issue);
-    else if (!items.has(issue.number) && isNews(issue, before)) {
-      const index = issue.number;
-      add('pull_request', index, await client.call(operations.getPull, { params: { ...params, index } }));
-    }
-  }
-  return { refs, items: [...items.values()] };
-}
-
-/** The bound of a listing includes its instant, so that what is known comes again. */
-function isNews(
-  { number, updated_at }: { number: number; updated_at?: string | null | undefined },
-  before: SeenRepository | undefined,
-): boolean {
-  const known = before?.items[number];
-  return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
-}
-
 async function enqueue(
   { eventType, payload, key }: Missed,
   { id, name, full_name, login }: Candidate,
@@ -179,7 +168,9 @@ async function enqueue(
   });
 }
 
-function advance(known: SeenRepository | undefined, { refs, items }: Live, now: Date): SeenRepository {
+function advance(known: SeenRepository | undefined, live: Live, now: Date): SeenRepository {
+  const { refs, items } = live;
+  const tags = Object.fromEntries(Object.entries(live.tags).map(([name, { commit }]) => [name, commit]));
   const after: Record<string, SeenItem> = { ...known?.items };
   let at = known?.at;
   for (const { kind, number, value } of items) {
@@ -188,5 +179,5 @@ function advance(known: SeenRepository | undefined, { refs, items }: Live, now: 
     after[number] = item;
     if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
   }
-  return { at: at ?? now.toISOString(), items: after, refs };
+  return { at: at ?? now.toISOString(), items: after, refs, tags };
 }

@@ -1,10 +1,15 @@
 import { type SeenItem, type SeenRepository, seenItemOf } from './seen.ts';
 
-/** What a repository is like now, as far as it was asked: all branches, open pull requests, and items changed since. */
+/** What a repository is like now, as far as it was asked: all refs, open pull requests, and items changed since. */
 export type Live = {
+  /** Branch → commit. */
   readonly refs: Readonly<Record<string, string>>;
+  /** Tag → its object and its commit, which are one where it is not annotated. */
+  readonly tags: Readonly<Record<string, LiveTag>>;
   readonly items: readonly LiveItem[];
 };
+
+export type LiveTag = { readonly id: string; readonly commit: string };
 
 /** An issue or pull request as the forge answers it. */
 export type LiveItem = {
@@ -23,11 +28,21 @@ export type Missed = {
 
 const nothing = '0'.repeat(40);
 
-/** Returns what happened between what was seen and what is live, oldest kinds first: refs, then items by number. */
+/**
+ * Returns what happened between what was seen and what is live, oldest kinds first: that the repository was made, then
+ * branches, tags, and items by number.
+ */
 export function differencesOf(seen: SeenRepository, live: Live): readonly Missed[] {
   const items = live.items.toSorted((a, b) => a.number - b.number);
-  return [...refDifferences(seen.refs, live.refs), ...items.flatMap((item) => itemDifferences(seen, item))];
+  return [
+    ...(seen.isNew ? [madeNow] : []),
+    ...refDifferences(seen.refs, live.refs),
+    ...(seen.tags ? tagDifferences(seen.tags, live.tags) : []),
+    ...items.flatMap((item) => itemDifferences(seen, item)),
+  ];
 }
+
+const madeNow: Missed = { eventType: 'repository', payload: { action: 'created' }, key: 'created' };
 
 function* refDifferences(before: SeenRepository['refs'], after: SeenRepository['refs']): Generator<Missed> {
   for (const [name, commit] of Object.entries(after)) {
@@ -47,11 +62,30 @@ function* refDifferences(before: SeenRepository['refs'], after: SeenRepository['
   }
 }
 
+/** Events of tags come as a forge sends them: a new or moved one has no commit before it. */
+function* tagDifferences(before: Readonly<Record<string, string>>, after: Live['tags']): Generator<Missed> {
+  for (const [name, { id, commit }] of Object.entries(after)) {
+    const known = before[name];
+    if (known === id || known === commit) continue;
+    const push = { ref: `refs/tags/${name}`, before: nothing, after: id };
+    yield { eventType: 'push', payload: push, key: `push tag ${name} ${id}` };
+    const payload = { ref: name, ref_type: 'tag', sha: id };
+    yield { eventType: 'create', payload, key: `create tag ${name} ${id}` };
+  }
+  for (const [name, known] of Object.entries(before)) {
+    if (after[name] !== undefined) continue;
+    const push = { ref: `refs/tags/${name}`, before: known, after: nothing };
+    yield { eventType: 'push', payload: push, key: `push tag ${name} ${known} gone` };
+    const payload = { ref: name, ref_type: 'tag' };
+    yield { eventType: 'delete', payload, key: `delete tag ${name} ${known}` };
+  }
+}
+
 function itemDifferences(seen: SeenRepository, item: LiveItem): readonly Missed[] {
   const now = seenItemOf(item.value, item.kind);
   if (now === undefined) return [];
   const before = seen.items[item.number];
-  return activitiesOf(before, now, { item, at: seen.at }).map((activity) =>
+  return activitiesOf(before, now, { item, seen }).map((activity) =>
     missedOf(item, now, { activity, before }),
   );
 }
@@ -60,21 +94,25 @@ function itemDifferences(seen: SeenRepository, item: LiveItem): readonly Missed[
 function activitiesOf(
   before: SeenItem | undefined,
   now: SeenItem,
-  { item, at }: { item: LiveItem; at: string },
+  { item, seen }: { item: LiveItem; seen: SeenRepository },
 ): readonly string[] {
-  const since = Date.parse(at);
+  const since = Date.parse(seen.at);
   const isOpen = now.state === 'open';
   if (before === undefined) {
     if (instantOf(item.value.created_at) >= since) return isOpen ? ['opened'] : ['opened', 'closed'];
+    // What is older than its repository came with it, from elsewhere.
+    if (seen.isNew) return [];
     // All that was open is known, so this one was closed: what is open now was opened again.
     if (isOpen) return ['reopened'];
     return instantOf(item.value.closed_at) >= since ? ['closed'] : [];
   }
   const found: string[] = [];
-  if (before.state !== now.state) found.push(isOpen ? 'reopened' : 'closed');
-  if (isOpen && before.head !== undefined && now.head !== undefined && before.head !== now.head) {
-    found.push('synchronized');
-  }
+  const wasOpen = before.state === 'open';
+  if (isOpen && !wasOpen) found.push('reopened');
+  const isMoved = before.head !== undefined && now.head !== undefined && before.head !== now.head;
+  // Commits that came to one that was closed, and stayed so, are told by nobody.
+  if (isMoved && (isOpen || wasOpen)) found.push('synchronized');
+  if (wasOpen && !isOpen) found.push('closed');
   if (before.text !== now.text) found.push('edited');
   if (before.labels !== now.labels) found.push('label_updated');
   return found;

@@ -22,6 +22,10 @@ export type SeenRepository = {
   readonly items: Readonly<Record<string, SeenItem>>;
   /** Branch → commit. */
   readonly refs: Readonly<Record<string, string>>;
+  /** Tag → commit, or tag object where a delivery named that. Absent: tags were never read. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The repository was made while nobody listened: all that is in it was missed. Gone once it has been read. */
+  readonly isNew?: true;
 };
 
 /** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
@@ -98,17 +102,17 @@ function latest(items: SeenRepository['items']): SeenRepository['items'] {
 }
 
 function withEvent(seen: SeenRepository, { family, payload, subject }: Event): SeenRepository {
-  if (family === 'push' || family === 'delete') {
-    const { ref } = payload;
-    // Tags come through the same kinds, and are not followed.
-    if (subject?.ref === undefined || isTag(ref, payload.ref_type)) return seen;
-    const refs = { ...seen.refs };
-    if (family === 'push' && typeof payload.after === 'string' && !/^0+$/.test(payload.after)) {
-      refs[subject.ref] = payload.after;
-    } else {
-      delete refs[subject.ref];
-    }
-    return { ...seen, refs };
+  if (family === 'push' || family === 'create' || family === 'delete') {
+    if (subject?.ref === undefined) return seen;
+    const commit = family === 'create' ? payload.sha : family === 'push' ? payload.after : undefined;
+    const isThere = typeof commit === 'string' && !/^0+$/.test(commit);
+    const isTag = payload.ref_type === 'tag' || String(payload.ref).startsWith('refs/tags/');
+    // Tags that were never read have no baseline yet: the first catch-up makes it.
+    if (isTag && seen.tags === undefined) return seen;
+    const refs = { ...(isTag ? seen.tags : seen.refs) };
+    if (isThere) refs[subject.ref] = commit;
+    else delete refs[subject.ref];
+    return { ...seen, [isTag ? 'tags' : 'refs']: refs };
   }
   const item = seenItemOf(payload.pull_request, 'pull_request') ?? seenItemOf(payload.issue, 'issue');
   if (item === undefined || subject?.index === undefined) return seen;
@@ -117,10 +121,6 @@ function withEvent(seen: SeenRepository, { family, payload, subject }: Event): S
   if (known && (Date.parse(known.updated) > Date.parse(item.updated) || known.kind !== item.kind))
     return seen;
   return { ...seen, items: { ...seen.items, [subject.index]: item } };
-}
-
-function isTag(ref: unknown, type: unknown): boolean {
-  return type === 'tag' || (typeof ref === 'string' && ref.startsWith('refs/tags/'));
 }
 
 /** Returns how an issue or pull request looks, from what a forge says of it, or undefined where it says too little. */

@@ -1,0 +1,51 @@
+import type { Client } from '../client/client.ts';
+import { operations } from '../contract/operations.ts';
+import type { Live, LiveItem, LiveTag } from './difference.ts';
+import type { SeenItem, SeenRepository } from './seen.ts';
+
+/**
+ * Reads what a repository is like: its branches, its tags, its open pull requests, and what changed since it was last
+ * seen, or its open issues where it never was. Four lists, and one request for each pull request that was closed since.
+ */
+export async function readLive(
+  { login, name }: { readonly login: string; readonly name: string },
+  client: Client,
+  before: SeenRepository | undefined,
+): Promise<Live> {
+  const params = { owner: login, repo: name };
+  const refs: Record<string, string> = {};
+  for await (const branch of client.items(operations.listBranches, { params })) {
+    if (branch.commit?.id) refs[branch.name] = branch.commit.id;
+  }
+  const tags: Record<string, LiveTag> = {};
+  for await (const tag of client.items(operations.listTags, { params })) {
+    const commit = tag.commit?.sha ?? tag.id;
+    if (commit) tags[tag.name] = { id: tag.id ?? commit, commit };
+  }
+  const items = new Map<number, LiveItem>();
+  const add = (kind: SeenItem['kind'], number: number, value: object): void => {
+    items.set(number, { kind, number, value: value as Readonly<Record<string, unknown>> });
+  };
+  for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
+    add('pull_request', pull.number, pull);
+  }
+  // Issues of the first sight are the open ones; later, whatever changed, and the pull requests that are open no more.
+  const query = before === undefined ? { state: 'open', type: 'issues' } : { state: 'all', since: before.at };
+  for await (const issue of client.items(operations.listIssues, { params, query })) {
+    if (!issue.pull_request) add('issue', issue.number, issue);
+    else if (!items.has(issue.number) && isNews(issue, before)) {
+      const index = issue.number;
+      add('pull_request', index, await client.call(operations.getPull, { params: { ...params, index } }));
+    }
+  }
+  return { refs, tags, items: [...items.values()] };
+}
+
+/** The bound of a listing includes its instant, so that what is known comes again. */
+function isNews(
+  { number, updated_at }: { number: number; updated_at?: string | null | undefined },
+  before: SeenRepository | undefined,
+): boolean {
+  const known = before?.items[number];
+  return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
+}
