@@ -62,6 +62,8 @@ export type ServerOptions = {
   readonly host: string;
   readonly port: number;
   readonly log: Log;
+  /** Default: the system's clock. */
+  readonly clock?: { now(): Date };
   /** Waits between the attempts of a delivery; default: the worker's. */
   readonly backoff?: BackoffOptions;
   /** Told of every run. */
@@ -87,13 +89,13 @@ export interface Server {
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log } = options;
-  const clock = { now: () => new Date() };
+  const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
   const client = createClient({ ...options.forge, log });
   const account = remembering(() => findAccount(client, options));
   const login = await greet(account, log);
 
-  const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker' });
+  const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker', clock });
   let watch: FolderWatch | undefined;
   const whoAmI = async () => login ?? (await account()).login;
   try {
