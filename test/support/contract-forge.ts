@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { expectDifferences } from './known-differences.ts';
+import { realForge } from './real-forge.ts';
 import { recordOperations } from './record-operations.ts';
 
 recordOperations();
+expectDifferences();
 
 /** A forge that the contract suite runs on: the embedded one, or a real one named by the environment. */
 export interface ContractForge {
@@ -57,10 +60,9 @@ export async function startEmbedded(
 }
 
 function realForges(): { name: string; start(): Promise<ContractForge> }[] {
-  const { FORGE_URL: url, FORGE_TOKEN: token } = process.env;
-  if (!url || !token) return [];
-  const root = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
-  return [{ name: root, start: async () => createContractForge(root, token, async () => {}) }];
+  const real = realForge();
+  if (real === undefined) return [];
+  return [{ name: real.url, start: async () => createContractForge(real.url, real.token, async () => {}) }];
 }
 
 /** Returns a name no earlier run has used. */

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { expect } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { realForge } from './real-forge.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
@@ -28,21 +29,30 @@ function patternOf({ path, method }: Operation): RegExp {
   return new RegExp(`^${source}/?$`, 's');
 }
 
+/** What undici publishes of a request whose headers have come; of all members, those that are public. */
+type Published = {
+  readonly request: { readonly origin: string | URL; readonly method: string; readonly path: string };
+  readonly response: { readonly statusCode: number };
+};
+
 /**
- * Writes down which operations the test file that imports this calls, one line `file id` each, into the file that
- * CONTRACT_RECORD names; without it, does nothing. Every request of this process counts, whoever sends it.
+ * Writes down which operations the test file that imports this calls and how they were answered, one line
+ * `file id status real|embedded` each, into the file that CONTRACT_RECORD names; without it, does nothing. Every request
+ * of this process counts, whoever sends it.
  */
 export function recordOperations(): void {
   const target = process.env.CONTRACT_RECORD;
   if (!target) return;
+  const real = realForge()?.url;
   const seen = new Set<string>();
-  subscribe('undici:request:create', (message) => {
-    // What the channel publishes is undici's own; two members of it are public.
-    const { request } = message as { request: { method: string; path: string } };
+  subscribe('undici:request:headers', (message) => {
+    const { request, response } = message as Published;
     const id = operationAt(request.method, request.path)?.id;
-    const file = basename(expect.getState().testPath ?? '');
-    if (id === undefined || seen.has(id)) return;
-    seen.add(id);
-    appendFileSync(target, `${file} ${id}\n`);
+    if (id === undefined) return;
+    const forge = real !== undefined && String(request.origin) === new URL(real).origin ? 'real' : 'embedded';
+    const line = `${basename(expect.getState().testPath ?? '')} ${id} ${response.statusCode} ${forge}`;
+    if (seen.has(line)) return;
+    seen.add(line);
+    appendFileSync(target, `${line}\n`);
   });
 }
