@@ -13,11 +13,14 @@ export interface GitClone {
   remove(): void;
 }
 
+/** Who commits, unless told otherwise. */
+const ada = { name: 'Ada', email: 'ada@example.org' };
+
 /** Clones an address (with credentials in it, where needed) into a temporary folder. */
-export async function cloneRepository(address: string): Promise<GitClone> {
+export async function cloneRepository(address: string, person = ada): Promise<GitClone> {
   const folder = mkdtempSync(join(tmpdir(), 'clone-'));
   await runGit(folder, ['clone', '--quiet', address, '.']);
-  const git = (...args: string[]): Promise<string> => runGit(folder, args);
+  const git = (...args: string[]): Promise<string> => runGit(folder, args, person);
   return {
     folder,
     git,
@@ -32,7 +35,7 @@ export async function cloneRepository(address: string): Promise<GitClone> {
 }
 
 /** Runs git anywhere. */
-export function runGit(cwd: string, args: readonly string[]): Promise<string> {
+export function runGit(cwd: string, args: readonly string[], person = ada): Promise<string> {
   const child = spawn('git', [...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,10 +46,10 @@ export function runGit(cwd: string, args: readonly string[]): Promise<string> {
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_TERMINAL_PROMPT: '0',
-      GIT_AUTHOR_NAME: 'Ada',
-      GIT_AUTHOR_EMAIL: 'ada@example.org',
-      GIT_COMMITTER_NAME: 'Ada',
-      GIT_COMMITTER_EMAIL: 'ada@example.org',
+      GIT_AUTHOR_NAME: person.name,
+      GIT_AUTHOR_EMAIL: person.email,
+      GIT_COMMITTER_NAME: person.name,
+      GIT_COMMITTER_EMAIL: person.email,
     },
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();

@@ -1,0 +1,143 @@
+import type { Scene } from './scene.ts';
+import type { Step, Topic } from './step.ts';
+
+/** What issues and their comments bring; `pulls` does the same to a pull request. */
+export function createIssueTopic(scene: Scene): Topic {
+  const { repository: at, people } = scene;
+  const { ada, ben } = people;
+  const ask = (method: string, path: string, body?: unknown) =>
+    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
+  let full = 0;
+
+  return {
+    name: 'issues',
+    steps: [
+      {
+        name: 'silent-definitions',
+        expects: [],
+        async provoke() {
+          for (const name of ['kind/bug', 'kind/feature']) {
+            await ask('POST', '/labels', {
+              name,
+              color: 'd73a4a',
+              exclusive: true,
+              description: `A ${name}.`,
+            });
+          }
+          await ask('POST', '/milestones', { title: 'One', description: 'The first.' });
+        },
+      },
+      {
+        name: 'plain',
+        expects: ['issues.opened'],
+        provoke: () => ask('POST', '/issues', { title: 'Plain', body: '' }),
+      },
+      {
+        name: 'everything',
+        expects: [
+          'issues.opened',
+          'issue_label.label_updated',
+          'issue_milestone.milestoned',
+          'issue_assign.assigned',
+        ],
+        async provoke() {
+          const [label] = await ask('GET', '/labels');
+          const [milestone] = await ask('GET', '/milestones');
+          const body = {
+            title: 'Everything',
+            body: `For @${ben.name}.`,
+            labels: [label.id],
+            milestone: milestone.id,
+            assignees: [ben.name],
+          };
+          full = (await ask('POST', '/issues', body)).number;
+        },
+      },
+      ...createSubjectSteps(scene, 'issue', () => full),
+      {
+        name: 'closed-by-commit',
+        expects: ['push', 'issues.closed'],
+        async provoke() {
+          const content = Buffer.from('# Mended\n').toString('base64');
+          const body = { content, message: 'Mend it\n\nCloses #1', branch: 'main' };
+          await ask('POST', '/contents/docs/mended.md', body);
+        },
+      },
+      {
+        name: 'deleted',
+        expects: ['issues.deleted'],
+        async provoke() {
+          const { number } = await ask('POST', '/issues', { title: 'Not for long', closed: true });
+          await ask('DELETE', `/issues/${number}`);
+        },
+      },
+    ],
+  };
+}
+
+/** Returns the steps that issues and pull requests have in common, done to the one that `index` tells. */
+export function createSubjectSteps(
+  scene: Scene,
+  what: 'issue' | 'pull_request',
+  index: () => number,
+): readonly Step[] {
+  const { repository: at, people } = scene;
+  const { ada, ben, dee } = people;
+  const plain = what === 'issue' ? 'issues' : 'pull_request';
+  const ask = (method: string, path: string, body?: unknown) =>
+    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
+  const edit = (body: object) => ask('PATCH', `/issues/${index()}`, body);
+  const step = (name: string, expects: readonly string[], provoke: () => Promise<unknown>): Step => ({
+    name: what === 'issue' ? name : `pull-${name}`,
+    expects,
+    provoke: async () => void (await provoke()),
+  });
+  let comment = 0;
+
+  return [
+    step('title', [`${plain}.edited`], () => edit({ title: 'Another title' })),
+    step('body', [`${plain}.edited`], () => edit({ body: 'Another body.' })),
+    step('assigned', [`${what}_assign.assigned`], () => edit({ assignees: [ben.name, dee.name] })),
+    step('unassigned', [`${what}_assign.unassigned`, `${what}_assign.unassigned`], () =>
+      edit({ assignees: [] }),
+    ),
+    step('label-added', [`${what}_label.label_updated`], async () => {
+      const labels = await ask('GET', '/labels');
+      await ask('POST', `/issues/${index()}/labels`, { labels: [labels[1].id] });
+    }),
+    step('labels-replaced', [`${what}_label.label_updated`], async () => {
+      const labels = await ask('GET', '/labels');
+      await ask('PUT', `/issues/${index()}/labels`, { labels: [labels[0].id] });
+    }),
+    step('label-removed', [`${what}_label.label_updated`], async () => {
+      const labels = await ask('GET', '/labels');
+      await ask('DELETE', `/issues/${index()}/labels/${labels[0].id}`);
+    }),
+    step('labels-cleared', [`${what}_label.label_cleared`], () => ask('DELETE', `/issues/${index()}/labels`)),
+    step('demilestoned', [`${what}_milestone.demilestoned`], () => edit({ milestone: 0 })),
+    step('milestoned', [`${what}_milestone.milestoned`], async () => {
+      const [milestone] = await ask('GET', '/milestones');
+      await edit({ milestone: milestone.id });
+    }),
+    step('comment', [`${what}_comment.created`], async () => {
+      comment = (await ask('POST', `/issues/${index()}/comments`, { body: 'Said.' })).id;
+    }),
+    step('comment-edited', [`${what}_comment.edited`], () =>
+      ask('PATCH', `/issues/comments/${comment}`, { body: 'Said otherwise.' }),
+    ),
+    step('comment-not-changed', [], () =>
+      ask('PATCH', `/issues/comments/${comment}`, { body: 'Said otherwise.' }),
+    ),
+    step('comment-deleted', [`${what}_comment.deleted`], () => ask('DELETE', `/issues/comments/${comment}`)),
+    step('closed', [`${plain}.closed`], () => edit({ state: 'closed' })),
+    step('reopened', [`${plain}.reopened`], () => edit({ state: 'open' })),
+    step('silent', [], async () => {
+      await edit({ due_date: '2030-01-01T00:00:00Z' });
+      await ask('PUT', `/issues/${index()}/lock`, { lock_reason: 'resolved' });
+      await ask('DELETE', `/issues/${index()}/lock`);
+      await ask('POST', `/issues/${index()}/pin`);
+      await ask('DELETE', `/issues/${index()}/pin`);
+      await ask('POST', `/issues/${index()}/times`, { time: 60 });
+    }),
+  ];
+}

@@ -1,0 +1,145 @@
+import { createSubjectSteps } from './issues.ts';
+import type { Scene } from './scene.ts';
+import type { Topic } from './step.ts';
+
+/** What pull requests bring, but for reviews. */
+export function createPullTopic(scene: Scene): Topic {
+  const { repository: at, people } = scene;
+  const { ada, ben, cyd } = people;
+  const ask = (method: string, path: string, body?: unknown) =>
+    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
+  const write = (branch: string, path: string, text: string, more: object = { branch }) => {
+    const body = { content: Buffer.from(text).toString('base64'), message: `Add ${path}`, ...more };
+    return ask('POST', `/contents/${path}`, body);
+  };
+  const open = async (head: string, more: object = {}): Promise<number> => {
+    const body = { title: `From ${head}`, head, base: 'main', ...more };
+    return (await ask('POST', '/pulls', body)).number;
+  };
+  let full = 0;
+  let merged = 0;
+  let draft = 0;
+
+  return {
+    name: 'pulls',
+    steps: [
+      {
+        name: 'pull-branch',
+        expects: ['create', 'push'],
+        provoke: () =>
+          write('work', 'src/work.ts', 'export const work = 1;\n', { branch: 'main', new_branch: 'work' }),
+      },
+      {
+        name: 'pull-everything',
+        expects: [
+          ...['pull_request.opened', 'pull_request_label.label_updated', 'pull_request_milestone.milestoned'],
+          ...['pull_request_assign.assigned', 'pull_request_review_request.review_requested'],
+        ],
+        async provoke() {
+          const [label] = await ask('GET', '/labels');
+          const [milestone] = await ask('GET', '/milestones');
+          full = await open('work', {
+            body: 'All of it.',
+            labels: [label.id],
+            milestone: milestone.id,
+            assignees: [ben.name],
+            reviewers: [ben.name],
+          });
+          // Forgejo takes no reviewers here.
+          const { requested_reviewers: asked } = await ask('GET', `/pulls/${full}`);
+          if (!asked?.length)
+            await ask('POST', `/pulls/${full}/requested_reviewers`, { reviewers: [ben.name] });
+        },
+      },
+      ...createSubjectSteps(scene, 'pull_request', () => full),
+      {
+        name: 'pull-push',
+        expects: ['push', 'pull_request_sync.synchronized'],
+        provoke: () => write('work', 'src/more.ts', 'export const more = 2;\n'),
+      },
+      {
+        name: 'pull-from-fork',
+        expects: ['pull_request.opened'],
+        async provoke() {
+          const fork = await scene.clone(`${cyd.name}/demo`, cyd);
+          await fork.git('switch', '--quiet', '-c', 'gift');
+          await fork.commit({ 'gift.md': '# A gift\n' }, 'Bring a gift');
+          await fork.git('push', '--quiet', 'origin', 'gift');
+          const body = { title: 'A gift', body: '', head: `${cyd.name}:gift`, base: 'main' };
+          await scene.ask('POST', `/repos/${at}/pulls`, { as: cyd, body });
+        },
+      },
+      {
+        name: 'pull-draft',
+        expects: ['create', 'push', 'pull_request.opened'],
+        async provoke() {
+          await write('draft', 'src/draft.ts', 'export {};\n', { branch: 'main', new_branch: 'draft' });
+          draft = await open('draft', { title: 'WIP: draft' });
+        },
+      },
+      {
+        name: 'pull-ready',
+        expects: ['pull_request.edited'],
+        provoke: () => ask('PATCH', `/pulls/${draft}`, { title: 'No draft any more' }),
+      },
+      {
+        name: 'pull-retargeted',
+        expects: ['pull_request.edited'],
+        provoke: () => ask('PATCH', `/pulls/${draft}`, { base: 'docs/two' }),
+      },
+      {
+        name: 'pull-labels-by-edit',
+        expects: [],
+        async provoke() {
+          const [label] = await ask('GET', '/labels');
+          await ask('PATCH', `/pulls/${draft}`, { labels: [label.id] });
+        },
+      },
+      {
+        name: 'pull-head-deleted',
+        expects: ['delete', 'pull_request.closed'],
+        provoke: () => ask('DELETE', '/branches/draft'),
+      },
+      {
+        name: 'pull-deleted',
+        expects: ['pull_request.deleted'],
+        provoke: () => ask('DELETE', `/issues/${draft}`),
+      },
+      {
+        name: 'pull-closing-issue',
+        expects: ['issues.opened', 'create', 'push', 'pull_request.opened'],
+        async provoke() {
+          const issue = await ask('POST', '/issues', { title: 'To be closed by a merge' });
+          await write('mend', 'src/mend.ts', 'export {};\n', { branch: 'main', new_branch: 'mend' });
+          merged = await open('mend', { body: `Closes #${issue.number}` });
+        },
+      },
+      {
+        name: 'pull-merged',
+        expects: ['push', 'delete', 'pull_request.closed', 'issues.closed'],
+        async provoke() {
+          await whenMergeable(() => ask('GET', `/pulls/${merged}`));
+          await ask('POST', `/pulls/${merged}/merge`, { Do: 'merge', delete_branch_after_merge: true });
+        },
+      },
+      {
+        name: 'pull-squashed',
+        expects: ['create', 'push', 'push', 'pull_request.opened', 'pull_request.closed'],
+        async provoke() {
+          await write('small', 'src/small.ts', 'export {};\n', { branch: 'main', new_branch: 'small' });
+          const number = await open('small');
+          await whenMergeable(() => ask('GET', `/pulls/${number}`));
+          await ask('POST', `/pulls/${number}/merge`, { Do: 'squash' });
+        },
+      },
+    ],
+  };
+}
+
+/** Waits until the background check of a pull request is done; the merge says why where it never is. */
+async function whenMergeable(read: () => Promise<{ mergeable: boolean }>): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if ((await read()).mergeable) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

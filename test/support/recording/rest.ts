@@ -1,0 +1,137 @@
+import type { Scene } from './scene.ts';
+import type { Topic } from './step.ts';
+
+/** What wiki pages and commit statuses bring. */
+export function createWikiTopic({ ask, repository: at, people: { ada } }: Scene): Topic {
+  const page = (title: string, text: string) => ({
+    title,
+    content_base64: Buffer.from(text).toString('base64'),
+    message: `Write ${title}`,
+  });
+  return {
+    name: 'wiki',
+    steps: [
+      {
+        name: 'page',
+        expects: ['wiki.created'],
+        provoke: () => ask('POST', `/repos/${at}/wiki/new`, { as: ada, body: page('How to', 'So.\n') }),
+      },
+      {
+        name: 'page-edited',
+        expects: ['wiki.edited'],
+        provoke: () =>
+          ask('PATCH', `/repos/${at}/wiki/page/How-to`, { as: ada, body: page('How to', 'Or so.\n') }),
+      },
+      {
+        name: 'page-deleted',
+        expects: ['wiki.deleted'],
+        provoke: () => ask('DELETE', `/repos/${at}/wiki/page/How-to`, { as: ada }),
+      },
+      {
+        name: 'status',
+        expects: ['status'],
+        async provoke() {
+          const { commit } = await ask('GET', `/repos/${at}/branches/main`, { as: ada });
+          const target = { target_url: 'https://ci.example.org/1', description: 'All is well.' };
+          const body = { state: 'success', context: 'ci/test', ...target };
+          await ask('POST', `/repos/${at}/statuses/${commit.id}`, { as: ada, body });
+        },
+      },
+    ],
+  };
+}
+
+/** What releases and packages bring. */
+export function createReleaseTopic({ ask, repository: at, organization, people: { ada } }: Scene): Topic {
+  const file = `/api/packages/${organization}/generic/tool/1.0.0/tool.txt`;
+  let id = 0;
+  return {
+    name: 'releases and packages',
+    steps: [
+      {
+        name: 'release',
+        expects: ['push', 'create', 'release.published'],
+        async provoke() {
+          const body = { tag_name: 'v1.0.0', name: 'One', body: 'The first.', target_commitish: 'main' };
+          id = (await ask('POST', `/repos/${at}/releases`, { as: ada, body })).id;
+        },
+      },
+      {
+        name: 'release-edited',
+        expects: ['release.updated'],
+        provoke: () =>
+          ask('PATCH', `/repos/${at}/releases/${id}`, { as: ada, body: { body: 'The very first.' } }),
+      },
+      {
+        name: 'release-deleted',
+        expects: ['release.deleted'],
+        provoke: () => ask('DELETE', `/repos/${at}/releases/${id}`, { as: ada }),
+      },
+      {
+        name: 'silent-draft',
+        expects: [],
+        async provoke() {
+          const body = { tag_name: 'v2.0.0', name: 'Two', draft: true, target_commitish: 'main' };
+          id = (await ask('POST', `/repos/${at}/releases`, { as: ada, body })).id;
+        },
+      },
+      {
+        name: 'draft-published',
+        expects: ['push', 'create', 'release.published'],
+        provoke: () => ask('PATCH', `/repos/${at}/releases/${id}`, { as: ada, body: { draft: false } }),
+      },
+      {
+        name: 'package',
+        expects: ['package.created'],
+        hooks: ['organization', 'system'],
+        provoke: () => ask('PUT', file, { as: ada, body: 'content' }),
+      },
+      {
+        name: 'package-deleted',
+        expects: ['package.deleted'],
+        hooks: ['organization', 'system'],
+        provoke: () => ask('DELETE', file.replace(/\/tool.txt$/, ''), { as: ada }),
+      },
+    ],
+  };
+}
+
+/** What the end of repositories brings, and what only changes them: nothing. */
+export function createFarewellTopic({ ask, repository: at, organization, people: { ada } }: Scene): Topic {
+  return {
+    name: 'farewell',
+    steps: [
+      {
+        name: 'silent-settings',
+        expects: [],
+        async provoke() {
+          await ask('PATCH', `/repos/${at}`, {
+            as: ada,
+            body: { description: 'Otherwise.', has_wiki: false },
+          });
+          await ask('PATCH', `/repos/${at}`, { as: ada, body: { archived: true } });
+          await ask('PATCH', `/repos/${at}`, { as: ada, body: { archived: false } });
+          await ask('PATCH', `/repos/${organization}/copy`, { as: ada, body: { name: 'renamed' } });
+        },
+      },
+      {
+        name: 'repository-deleted',
+        expects: ['repository.deleted'],
+        hooks: ['organization', 'system'],
+        provoke: () => ask('DELETE', `/repos/${organization}/renamed`, { as: ada }),
+      },
+      {
+        name: 'personal-repository-deleted',
+        expects: ['repository.deleted'],
+        hooks: ['user', 'system'],
+        provoke: () => ask('DELETE', `/repos/${ada.name}/own`, { as: ada }),
+      },
+      {
+        name: 'recorded-repository-deleted',
+        expects: ['repository.deleted'],
+        hooks: ['organization', 'system'],
+        provoke: () => ask('DELETE', `/repos/${at}`, { as: ada }),
+      },
+    ],
+  };
+}
