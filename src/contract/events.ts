@@ -263,7 +263,9 @@ function reviewOf(eventType: string, payload: Record<string, unknown>): Pick<Sub
 
 function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>): number | undefined {
   const repository = sourceOfRepository(family, payload);
-  const owner = isRecord(repository) ? repository.owner : payload.organization;
+  // A package of a person that no repository is linked to has its owner alone.
+  const own = isRecord(payload.package) ? payload.package.owner : undefined;
+  const owner = isRecord(repository) ? repository.owner : (payload.organization ?? own);
   return isRecord(owner) && Number.isSafeInteger(owner.id) ? (owner.id as number) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Commit } from './branches.ts';
 import type { Family } from './events.ts';
-import { Comment, Issue } from './issues.ts';
+import { Attachment, Comment, Issue } from './issues.ts';
 import { PullRequest } from './pulls.ts';
 import { Repository } from './repositories.ts';
 import { flag, instant, int, resource, text } from './shape.ts';
@@ -54,6 +54,7 @@ const Release = resource(
     created_at: instant,
     published_at: instant,
     author: User,
+    assets: z.array(Attachment),
   },
 );
 
@@ -62,7 +63,20 @@ const Package = resource(
   { owner: User, repository: Repository, creator: User, html_url: text, created_at: instant },
 );
 
-const Workflow = resource({ name: text }, { id: text, path: text, state: text, url: text, html_url: text });
+const Workflow = resource(
+  { name: text },
+  {
+    id: text,
+    path: text,
+    state: text,
+    url: text,
+    html_url: text,
+    badge_url: text,
+    created_at: instant,
+    updated_at: instant,
+    deleted_at: instant,
+  },
+);
 const WorkflowRun = resource(
   { id: int, head_sha: text, status: text },
   {
@@ -97,7 +111,12 @@ const WorkflowJob = resource(
     conclusion: text,
     runner_id: int,
     runner_name: text,
-    steps: z.array(resource({ name: text }, { number: int, status: text, conclusion: text })),
+    steps: z.array(
+      resource(
+        { name: text },
+        { number: int, status: text, conclusion: text, started_at: instant, completed_at: instant },
+      ),
+    ),
     created_at: instant,
     started_at: instant,
     completed_at: instant,
@@ -140,7 +159,8 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   create: resource({ ref: text, ref_type: text, ...inRepository }, { sha: text, caught_up: flag }),
   delete: resource({ ref: text, ref_type: text, ...inRepository }, { pusher_type: text, caught_up: flag }),
   fork: resource({ forkee: Repository, ...inRepository }, {}),
-  repository: resource({ action: text, ...inRepository }, { organization: Organization }),
+  /** `organization` is the owner in the shape of an account, even a person. */
+  repository: resource({ action: text, ...inRepository }, { organization: User }),
   release: resource({ action: text, release: Release, ...inRepository }, {}),
   wiki: resource({ action: text, page: text, ...inRepository }, { comment: text }),
   package: resource({ action: text, package: Package, sender: User }, { organization: Organization }),

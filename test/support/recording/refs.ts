@@ -210,7 +210,8 @@ export function createRefTopic(scene: Scene): Topic {
       },
       {
         name: 'fork-into-organization',
-        expects: ['fork', 'repository.created'],
+        // The hooks of the source hear of the fork; those of its new owner, of a repository.
+        expects: ['repository.created'],
         hooks: ['organization', 'system'],
         async provoke() {
           const body = { organization, name: 'copy' };

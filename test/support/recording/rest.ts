@@ -2,7 +2,7 @@ import type { Scene } from './scene.ts';
 import type { Topic } from './step.ts';
 
 /** What wiki pages and commit statuses bring. */
-export function createWikiTopic({ ask, repository: at, people: { ada } }: Scene): Topic {
+export function createWikiTopic({ ask, clone, repository: at, people: { ada } }: Scene): Topic {
   const page = (title: string, text: string) => ({
     title,
     content_base64: Buffer.from(text).toString('base64'),
@@ -21,6 +21,15 @@ export function createWikiTopic({ ask, repository: at, people: { ada } }: Scene)
         expects: ['wiki.edited'],
         provoke: () =>
           ask('PATCH', `/repos/${at}/wiki/page/How-to`, { as: ada, body: page('How to', 'Or so.\n') }),
+      },
+      {
+        name: 'silent-wiki-push',
+        expects: [],
+        async provoke() {
+          const wiki = await clone(`${at}.wiki`, ada);
+          await wiki.commit({ 'Pushed.md': 'By git.\n' });
+          await wiki.git('push', '--quiet', 'origin', 'HEAD');
+        },
       },
       {
         name: 'page-deleted',
@@ -87,6 +96,15 @@ export function createReleaseTopic({ ask, repository: at, organization, people: 
         provoke: () => ask('PUT', file, { as: ada, body: 'content' }),
       },
       {
+        name: 'package-of-repository',
+        expects: ['package.created'],
+        hooks: ['organization', 'system'],
+        async provoke() {
+          await ask('POST', `/packages/${organization}/generic/tool/-/link/demo`, { as: ada });
+          await ask('PUT', file.replace('1.0.0', '1.1.0'), { as: ada, body: 'content' });
+        },
+      },
+      {
         name: 'package-deleted',
         expects: ['package.deleted'],
         hooks: ['organization', 'system'],
@@ -109,6 +127,8 @@ export function createFarewellTopic({ ask, repository: at, organization, people:
             as: ada,
             body: { description: 'Otherwise.', has_wiki: false },
           });
+          await ask('PUT', `/user/starred/${at}`, { as: ada });
+          await ask('PUT', `/repos/${at}/subscription`, { as: ada });
           await ask('PATCH', `/repos/${at}`, { as: ada, body: { archived: true } });
           await ask('PATCH', `/repos/${at}`, { as: ada, body: { archived: false } });
           await ask('PATCH', `/repos/${organization}/copy`, { as: ada, body: { name: 'renamed' } });

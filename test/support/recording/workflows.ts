@@ -30,7 +30,10 @@ export function createWorkflowTopic(scene: Scene): Topic {
         expects: ['push', ...on(['workflow_run.requested', 'workflow_job.queued', 'workflow_job.waiting'])],
         async provoke() {
           const second = job('second', '    needs: first\n');
-          await write('ci.yml', `on:\n  push:\n  workflow_dispatch:\njobs:\n${job('first')}${second}`);
+          await write(
+            'ci.yml',
+            `on:\n  push:\n    paths: [.gitea/workflows/ci.yml]\n  workflow_dispatch:\njobs:\n${job('first')}${second}`,
+          );
         },
       },
       {

@@ -22,18 +22,14 @@ export function writeRecording({ fixtures, ...recording }: Recording): string {
   return folder;
 }
 
-/** Names are kind, step, then what tells apart those that are still the same: the hook, a number. */
+/** Names are kind and step, then the hook where several hooks' deliveries were kept, else a number. */
 function named(fixtures: readonly Fixture[]): ReadonlyMap<string, Fixture> {
   const taken = new Map<string, Fixture>();
   for (const fixture of fixtures) {
     const base = `${kindOf(fixture)}.${fixture.step}`;
-    const candidates = [
-      base,
-      `${base}.${fixture.hook}`,
-      ...[2, 3, 4, 5, 6, 7, 8, 9].map((number) => `${base}.${number}`),
-    ];
-    const name = candidates.find((one) => !taken.has(one));
-    if (name === undefined) throw new Error(`${base} came more often than there are names`);
+    const first = taken.get(base);
+    let name = first !== undefined && first.hook !== fixture.hook ? `${base}.${fixture.hook}` : base;
+    for (let number = 2; taken.has(name); number += 1) name = `${base}.${number}`;
     taken.set(name, fixture);
   }
   return taken;

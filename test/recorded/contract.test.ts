@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import {
+  activitiesOf,
+  eventFamilies,
+  familyOf,
+  laneOf,
+  parseEvent,
+  readEventHeaders,
+} from '../../src/contract/events.ts';
+import { parsePayload } from '../../src/contract/parse-payload.ts';
+import { payloadShapes } from '../../src/contract/payloads.ts';
+import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
+import { unknownMembers } from '../support/recording/unknown-members.ts';
+
+const recordings = readRecordings();
+const read = (fixture: Fixture) => {
+  const payload = parsePayload(Buffer.from(jsonOf(fixture)));
+  return { payload, event: parseEvent(fixture.eventType, payload) };
+};
+
+describe.each(recordings)('deliveries recorded from $server $version', ({ fixtures }) => {
+  it('are events with family, activity, repository, owner, subject, lane and sender', () => {
+    for (const fixture of fixtures) {
+      const { event } = read(fixture);
+      const { family = 'unknown' } = event;
+      expect(Object.keys(eventFamilies), fixture.eventType).toContain(family);
+      const activities = activitiesOf(familyOf(fixture.eventType) ?? 'push');
+      if (activities.length > 0) expect(activities, kindOf(fixture)).toContain(event.activity);
+      expect(event.ownerId, kindOf(fixture)).toBeGreaterThan(0);
+      expect(event.sender?.id, kindOf(fixture)).toEqual(expect.any(Number));
+      // A package belongs to its owner, to a repository only where somebody linked it.
+      if (family === 'package') continue;
+      expect(event.repository?.id, kindOf(fixture)).toBeGreaterThan(0);
+      expect(event.subject?.kind, kindOf(fixture)).toBe(eventFamilies[family as 'push'].subject);
+      expect(laneOf(event)).toMatch(new RegExp(`^${event.repository?.id}(#\\d+)?$`));
+    }
+  });
+
+  it('name delivery and kind in their headers', () => {
+    for (const fixture of fixtures) {
+      const headers = Object.entries(fixture.headers).map(([name, value]) => [name.toLowerCase(), value]);
+      expect(readEventHeaders(Object.fromEntries(headers))).toEqual({
+        delivery: fixture.headers['X-Gitea-Delivery'],
+        eventType: fixture.eventType,
+      });
+    }
+  });
+
+  it('fit the shape of their kind, which keeps every member that it names as it came', () => {
+    for (const fixture of fixtures) {
+      const { payload, event } = read(fixture);
+      const shape = payloadShapes[event.family ?? 'push'];
+      const parsed = shape.safeParse(payload);
+      expect(parsed.error?.issues, `${kindOf(fixture)} ${fixture.step}`).toBeUndefined();
+      expect(changedMembers(parsed.data, payload), `${kindOf(fixture)} ${fixture.step}`).toEqual([]);
+    }
+  });
+
+  it('have no member that conditions cannot name, but for those that never say anything', () => {
+    const unknown = new Set<string>();
+    for (const fixture of fixtures) {
+      const { payload, event } = read(fixture);
+      const shape: z.ZodType = payloadShapes[event.family ?? 'push'];
+      for (const path of unknownMembers(shape, payload)) unknown.add(path);
+    }
+
+    expect([...unknown].sort()).toEqual(['changes.added_labels', 'changes.removed_labels', 'repository']);
+  });
+});
+
+/** Returns where a parsed value is not what came: `null` and a missing list are empty ones, unknown members are gone. */
+function changedMembers(parsed: unknown, came: unknown, path = ''): readonly string[] {
+  if (Array.isArray(parsed)) {
+    const list = Array.isArray(came) ? came : [];
+    if (list.length !== parsed.length) return [path];
+    return parsed.flatMap((element, at) => changedMembers(element, list[at], `${path}[${at}]`));
+  }
+  if (typeof parsed === 'object' && parsed !== null) {
+    return Object.entries(parsed).flatMap(([name, value]) =>
+      changedMembers(value, (came as Record<string, unknown> | null)?.[name], `${path}.${name}`),
+    );
+  }
+  return Object.is(parsed, came) ? [] : [path];
+}
