@@ -1,11 +1,18 @@
 import { Command, CommanderError } from 'commander';
+import { addConnecting } from './commands/connecting.ts';
+import { type Prompt, processPrompt } from './commands/prompt.ts';
 import { processTerminal, type Terminal } from './commands/terminal.ts';
 import { type Environment, loadForge, loadSettings } from './config.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { packageVersion } from './package.ts';
 
 /** What a command line is run with; a test gives its own. */
-export type CommandContext = { readonly environment: Environment; readonly terminal: Terminal };
+export type CommandContext = {
+  readonly environment: Environment;
+  readonly terminal: Terminal;
+  /** Asks the person at the terminal; absent: nobody is there. */
+  readonly prompt?: Prompt | undefined;
+};
 
 const examples = (lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
@@ -15,8 +22,9 @@ const examples = (lines: readonly string[]): string =>
  * the exit status of the command that ran.
  */
 export function createProgram(context: CommandContext, finish: (status: number) => void): Command {
-  const { environment, terminal } = context;
+  const { terminal } = context;
   const program = new Command('reeve');
+  const environment: Record<string, string | undefined> = { ...context.environment };
   const settings = () => loadSettings(environment);
   program
     .description(
@@ -28,6 +36,16 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.error(text.trimEnd()),
+    })
+    .option(
+      '--env-file <file>',
+      'take settings from this file too, as reeve setup writes it; the environment goes before it',
+    )
+    .hook('preAction', async (_program, command) => {
+      const { envFile } = command.optsWithGlobals<{ envFile?: string }>();
+      if (envFile === undefined || command.name() === 'setup') return;
+      const { mergeEnvironments, readEnvFile } = await import('./commands/connection/env-file.ts');
+      Object.assign(environment, mergeEnvironments(readEnvFile(envFile), context.environment));
     })
     .showHelpAfterError('(reeve --help tells what there is)')
     .addHelpText(
@@ -248,6 +266,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
       finish(schema(terminal));
     });
 
+  addConnecting(program, { environment, terminal, prompt: context.prompt }, finish);
   return program;
 }
 
@@ -269,7 +288,7 @@ export async function runCommandLine(argv: readonly string[], context: CommandCo
 
 /** Runs the command line of this process. */
 export async function main(): Promise<void> {
-  const context = { environment: process.env, terminal: processTerminal };
+  const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
   process.exitCode = await runCommandLine(process.argv.slice(2), context);
 }
 

@@ -191,6 +191,14 @@ export function loadForge(environment: Environment): Settings['forge'] {
   throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
 }
 
+/** Returns a secret of the environment, given as itself or as a file; undefined where it is not. Throws `settings`. */
+export function readSecret(environment: Environment, name: string): string | undefined {
+  const problems: string[] = [];
+  const value = createReader(environment, problems)(name);
+  if (problems.length === 0) return value;
+  throw new ReeveError('settings', `${name} cannot be used:\n  ${problems.join('\n  ')}`);
+}
+
 type Read = (name: string) => string | undefined;
 
 function createReader(environment: Environment, problems: string[]): Read {

@@ -1,0 +1,16 @@
+import { createScope } from '../../receiver/scope.ts';
+import type { SecretEntry } from '../../receiver/secrets.ts';
+import type { Place } from './places.ts';
+
+/**
+ * Returns the entry of secrets whose values the hook of a place shall send: the first that may speak for everything the
+ * hook hears. Undefined where none may.
+ */
+export function entryFor(place: Place, entries: readonly SecretEntry[]): SecretEntry | undefined {
+  return entries.find(({ scope }) => {
+    const covers = createScope(scope);
+    if (place.level === 'system') return covers(undefined);
+    // Any repository of an owner stands for all of them: a scope that names only some does not match this one.
+    return covers(place.level === 'repository' ? place.name : `${place.name}/any-repository-of-it`);
+  });
+}

@@ -1,0 +1,57 @@
+import { type Capabilities, findCapabilities } from '../../client/capabilities.ts';
+import type { Client } from '../../client/client.ts';
+import { askScopes } from '../../client/token-scopes.ts';
+import { operations } from '../../contract/operations.ts';
+import type { User } from '../../contract/users.ts';
+import { type Finding, ok, wrong } from './finding.ts';
+import type { Need } from './needs.ts';
+
+/** What a look found, and what was learnt by it. */
+export type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
+
+/** Looks whether an address is a forge, and which. Rejects where it is none, or cannot be reached. */
+export async function lookAtForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
+  const value = await findCapabilities(client);
+  const name = value.version.includes('+gitea-') ? 'Forgejo' : 'Gitea';
+  return { finding: ok(`${name} ${value.version} answers at ${url}`), value };
+}
+
+/** Looks whom a credential belongs to. Rejects where the forge does not know it. */
+export async function lookAtAccount(client: Client): Promise<Learnt<User>> {
+  const value = await client.call(operations.getSelf, {});
+  return { finding: ok(`the forge knows it: it belongs to @${value.login}`), value };
+}
+
+/** Looks whether an account may be used by Reeve: a site administrator’s only where the operator allows it. */
+export function lookAtAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
+  if (!is_admin) return ok(`@${login} is no site administrator`);
+  if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
+  return wrong(
+    `@${login} is a site administrator: a stolen token, or a rule gone wrong, would reach everything`,
+    'make an account with the rights that the rules need and give its token; or say --allow-admin (allow-admin: true in the operator file)',
+  );
+}
+
+/** Looks which of the scopes that are needed the token lacks, and for what. */
+export async function lookAtScopes(
+  client: Client,
+  needs: readonly Need[],
+  options: { capabilities: Capabilities; readOnly?: boolean },
+): Promise<Finding> {
+  const held = await askScopes(
+    client,
+    needs.map(({ scope }) => scope),
+    options,
+  );
+  const missing = needs.filter(({ scope }) => held.get(scope) === 'missing');
+  const unknown = needs.filter(({ scope }) => held.get(scope) === 'unknown');
+  if (missing.length > 0) {
+    return wrong(
+      `the token lacks ${missing.map(({ scope, why }) => `${scope} (${why})`).join(', ')}`,
+      `make a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}`,
+    );
+  }
+  const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.map(({ scope }) => scope).join(', ')}`;
+  const names = needs.filter((need) => !unknown.includes(need)).map(({ scope }) => scope);
+  return ok(`the token has ${names.join(', ')}${rest}`);
+}

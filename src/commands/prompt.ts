@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
+/** Asks the person at the terminal. */
+export interface Prompt {
+  /** Returns the answer without space around it; `standard` where it is empty. With `hidden` nothing typed is shown. */
+  ask(question: string, options?: { hidden?: boolean; standard?: string }): Promise<string>;
+}
+
+/** Returns a prompt on this process's terminal, or undefined where nobody sits at one. */
+export function processPrompt(): Prompt | undefined {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY || !stderr.isTTY) return undefined;
+  return {
+    async ask(question, { hidden = false, standard } = {}) {
+      const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+      // Questions go to stderr: stdout holds results, which may be piped on.
+      stderr.write(`${question}${standard === undefined ? '' : ` [${standard}]`}: `);
+      const reader = createInterface({ input: stdin, output: hidden ? silence : stderr, terminal: true });
+      try {
+        const answer = (await reader.question('')).trim();
+        if (hidden) stderr.write('\n');
+        return answer === '' ? (standard ?? '') : answer;
+      } finally {
+        reader.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import { existsSync } from 'node:fs';
+import { createClient } from '../client/client.ts';
+import { secretsOf } from '../client/credentials.ts';
+import { type Environment, loadSettings, secretValues } from '../config.ts';
+import { parseOperatorFile } from '../operator-file.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { loadRuleFiles } from '../sources/folder.ts';
+import { createReport, type ok } from './connection/finding.ts';
+import {
+  lookAtAccount,
+  lookAtAdministrator,
+  lookAtForge,
+  lookAtScopes,
+} from './connection/forge-findings.ts';
+import { hookKinds } from './connection/hook-kinds.ts';
+import { neededScopes } from './connection/needs.ts';
+import { readOperatorText } from './connection/operator-text.ts';
+import { placesOf } from './connection/places.ts';
+import { localAddress } from './connection/probe-receiver.ts';
+import type { Prompt } from './prompt.ts';
+import { type Answers, gatherAnswers, keptVariables, type SetupOptions } from './setup/answers.ts';
+import { bringAboutEnvFile, bringAboutOperatorFile } from './setup/files.ts';
+import { planSecrets, secretVariables, withoutOldValues } from './setup/secrets.ts';
+import { settleHooks } from './setup/settle-hooks.ts';
+import { bringAboutSignIn } from './setup/sign-in.ts';
+import { createSteps, type Steps, Stopped } from './setup/steps.ts';
+import { wantWebhook } from './setup/wanted-webhook.ts';
+import { count, type Terminal } from './terminal.ts';
+
+type Run = {
+  readonly options: SetupOptions;
+  readonly answers: Answers;
+  readonly prompt: Prompt | undefined;
+  readonly steps: Steps;
+  /** Values that no line may hold; grows with what is made. */
+  readonly secrets: string[];
+};
+
+/**
+ * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a delivery by each of them. Run
+ * again it changes nothing that is as it must be. Returns the exit status: 0 where everything is right at the end.
+ */
+export async function setup(
+  options: SetupOptions,
+  given: Environment,
+  terminal: Terminal,
+  prompt?: Prompt,
+): Promise<number> {
+  const answers = await gatherAnswers(options, given, prompt);
+  const secrets = [
+    ...secretsOf(answers.forge.credentials),
+    ...(answers.setupToken ? [answers.setupToken] : []),
+  ];
+  const report = createReport(terminal, { json: options.json ?? false, secrets: () => secrets });
+  const steps = createSteps(report);
+  try {
+    await connect({ options, answers, prompt, steps, secrets });
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+  }
+  const states = report.entries.map(({ state }) => state);
+  const changed = states.filter((state) => state === 'changed').length;
+  if (options.json) {
+    terminal.out(
+      JSON.stringify({ ok: steps.status === 0, changed, plan: options.plan ?? false, steps: report.entries }),
+    );
+  } else if (steps.status !== 0) {
+    terminal.out(terminal.style('red', 'Not connected yet: mend what is marked, and run this again.'));
+  } else if (options.plan) {
+    const planned = states.filter((state) => state === 'planned').length;
+    terminal.out(
+      planned === 0 ? 'Nothing would change.' : `${count(planned, 'change')} would be made; nothing was.`,
+    );
+  } else {
+    terminal.out(
+      terminal.style('green', changed === 0 ? 'Connected; nothing had to be changed.' : 'Connected.'),
+    );
+    terminal.out(
+      `Next: reeve doctor --env-file ${answers.envFile}, then reeve serve --env-file ${answers.envFile}`,
+    );
+  }
+  return steps.status;
+}
+
+async function connect(run: Run): Promise<void> {
+  const { options, answers, steps, prompt } = run;
+  const { environment } = answers;
+  const plan = options.plan ?? false;
+  const client = createClient(answers.forge);
+  const capabilities = await learn(steps, 'forge', () => lookAtForge(client, answers.forge.url));
+  const account = await learn(steps, 'token', () => lookAtAccount(client));
+  const { file } = parseOperatorFile(
+    answers.config,
+    await steps.attempt('operator-file', () => readOperatorText(answers.config)),
+  );
+  const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
+  steps.tell('administrator', lookAtAdministrator(account, allowAdmin), { mustBeRight: true });
+  const rules = await steps.attempt('rules', () => loadRules(environment));
+  if ('token' in answers.forge.credentials) {
+    const look = () => lookAtScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
+    steps.tell('scopes', await steps.attempt('scopes', look));
+  }
+  const maker =
+    answers.setupToken === undefined
+      ? client
+      : createClient({ url: answers.forge.url, credentials: { token: answers.setupToken } });
+  const makerAccount =
+    maker === client ? account : await learn(steps, 'admin-token', () => lookAtAccount(maker));
+
+  const standardUrl = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
+  const webhook = await wantWebhook(options, file?.webhook, {
+    prompt,
+    login: makerAccount.login,
+    standardUrl,
+  });
+  const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
+  const dashboard = options.dashboard ?? file?.dashboard?.url;
+
+  const secretPlan = planSecrets(environment, {
+    hasEntries: (file?.secrets ?? []).length > 0,
+    rotate: options.rotate ?? false,
+    isRotating: secretVariables.some((name) => (environment[name] ?? '').includes('\n')),
+    plan,
+  });
+  run.secrets.push(...Object.values(secretPlan.values).flatMap((value) => value.split('\n')));
+  steps.tell('secrets', secretPlan.finding, { mustBeRight: true });
+  const wanted: Record<string, string | undefined> = { ...environment, ...secretPlan.values };
+  const writeEnvFile = () => bringAboutEnvFile(answers.envFile, keptOf(wanted), plan);
+  steps.tell('env-file', await steps.attempt('env-file', writeEnvFile));
+  const edit = {
+    webhook,
+    dashboard: dashboard && { url: dashboard },
+    'allow-admin': allowAdmin || file?.['allow-admin'],
+  };
+  const writeOperatorFile = () => bringAboutOperatorFile(answers.config, edit, plan);
+  steps.tell('operator-file', await steps.attempt('operator-file', writeOperatorFile));
+
+  if (dashboard !== undefined) {
+    const [clientId, clientSecret] = [wanted.OAUTH2_CLIENT_ID, wanted.OAUTH2_CLIENT_SECRET];
+    const live = clientId && clientSecret ? { clientId, clientSecret } : undefined;
+    const made = await steps.attemptAlone('sign-in', () => bringAboutSignIn(client, dashboard, live, plan));
+    if (made?.signIn) {
+      run.secrets.push(made.signIn.clientSecret);
+      wanted.OAUTH2_CLIENT_ID = made.signIn.clientId;
+      wanted.OAUTH2_CLIENT_SECRET = made.signIn.clientSecret;
+      await steps.attempt('env-file', writeEnvFile);
+    }
+    if (made) steps.tell('sign-in', made.finding);
+  }
+
+  // A plan has written no operator file.
+  const isFileless = plan && !existsSync(answers.config);
+  const settings = await steps.attempt('settings', () =>
+    loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
+  );
+  run.secrets.push(...secretValues(settings));
+  const isWhole = await settleHooks({
+    ...{ client: maker, settings, steps, plan, test: options.test ?? true, kinds },
+    places: placesOf(webhook),
+    url: webhook.url,
+  });
+  const left = withoutOldValues(wanted);
+  if (options.rotate && isWhole && !plan && Object.keys(left).length > 0) {
+    Object.assign(wanted, left);
+    await steps.attempt('env-file', writeEnvFile);
+    steps.tell('rotation', {
+      state: 'changed',
+      text: `no hook sends the old values any more: ${answers.envFile} holds the new ones alone`,
+    });
+  }
+}
+
+/** Looks, tells what was found, and returns what was learnt. */
+async function learn<Value>(
+  steps: Steps,
+  id: string,
+  look: () => Promise<{ finding: ReturnType<typeof ok>; value: Value }>,
+): Promise<Value> {
+  const { finding, value } = await steps.attempt(id, look);
+  steps.tell(id, finding);
+  return value;
+}
+
+async function loadRules(environment: Environment): Promise<readonly LoadedRule[]> {
+  if (!environment.REEVE_RULES) return [];
+  return (await loadRuleFiles([environment.REEVE_RULES])).flatMap(({ rules }) => rules);
+}
+
+/** The variables that stand in the env file, with undefined for the form that is not used. */
+function keptOf(wanted: Environment): Environment {
+  const names = [
+    ...keptVariables,
+    ...secretVariables.flatMap((name) => [name, `${name}_FILE`]),
+    'OAUTH2_CLIENT_ID',
+    'OAUTH2_CLIENT_SECRET',
+  ];
+  return Object.fromEntries(names.map((name) => [name, wanted[name] || undefined]));
+}

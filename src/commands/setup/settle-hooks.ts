@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../client/client.ts';
+import type { Settings } from '../../config.ts';
+import { loadFingerprintKey } from '../../named-secrets.ts';
+import { openSqliteStore } from '../../store/sqlite.ts';
+import type { Store } from '../../store/store.ts';
+import { entryFor } from '../connection/entries.ts';
+import { ok, wrong } from '../connection/finding.ts';
+import { type Listening, listen } from '../connection/listening.ts';
+import { type Place, titleOf } from '../connection/places.ts';
+import { findingOfTry } from '../connection/tried.ts';
+import { tryHook } from '../connection/try-hook.ts';
+import { count } from '../terminal.ts';
+import { bringAbout, findingOfPlan, type HookWish, lookAtHook, removeHooks } from './hooks.ts';
+import type { Steps } from './steps.ts';
+
+type Hooks = {
+  /** Of whoever may make hooks at these places. */
+  readonly client: Client;
+  readonly settings: Settings;
+  readonly steps: Steps;
+  readonly places: readonly Place[];
+  readonly url: string;
+  readonly kinds: readonly string[];
+  readonly plan: boolean;
+  /** Whether each hook shall deliver once. */
+  readonly test: boolean;
+};
+
+/**
+ * Brings about the hook of each place, has it deliver, and removes what it takes the place of. Returns whether every one
+ * is as it must be. Where a Reeve runs that would refuse the deliveries, nothing is touched.
+ */
+export async function settleHooks(hooks: Hooks): Promise<boolean> {
+  const { settings, steps, places } = hooks;
+  const [first] = settings.secrets;
+  if (hooks.plan || !hooks.test || first === undefined) return withStore(hooks, undefined);
+  const entry = places.map((place) => entryFor(place, settings.secrets)).find(Boolean) ?? first;
+  const heard = await steps.attempt('receiver', () => listen(settings, entry));
+  if ('advice' in heard) {
+    steps.tell('receiver', wrong(heard.text, heard.advice), { mustBeRight: true });
+    return false;
+  }
+  const where = `${settings.host}:${settings.port}`;
+  steps.tell(
+    'receiver',
+    ok(heard.by === 'own' ? `listens on ${where} for a moment` : `Reeve runs on ${where} with these secrets`),
+  );
+  try {
+    return await withStore(hooks, heard);
+  } finally {
+    await heard.close();
+  }
+}
+
+async function withStore(hooks: Hooks, heard: Listening | undefined): Promise<boolean> {
+  const { settings, plan, steps } = hooks;
+  if (heard) return settleAll(hooks, heard.store, heard);
+  const path = join(settings.data, 'reeve.db');
+  // A plan leaves nothing behind: without a store, nothing is remembered.
+  if (plan && !existsSync(path))
+    return settleAll(hooks, { recall: async () => undefined, remember: async () => {} }, undefined);
+  const store = await steps.attempt('store', () => openSqliteStore({ path, role: 'reader' }));
+  try {
+    return await settleAll(hooks, store, undefined);
+  } finally {
+    await store.close();
+  }
+}
+
+type Memory = Pick<Store, 'recall' | 'remember'>;
+
+async function settleAll(hooks: Hooks, store: Memory, heard: Listening | undefined): Promise<boolean> {
+  const { settings, plan, steps } = hooks;
+  const isNew = plan && !existsSync(join(settings.data, 'fingerprint.key'));
+  const key = isNew ? randomBytes(32) : await steps.attempt('store', () => loadFingerprintKey(settings.data));
+  let isWhole = true;
+  for (const place of hooks.places) {
+    const entry = entryFor(place, settings.secrets);
+    if (entry === undefined) {
+      const text = `no entry of secrets may speak for all of ${titleOf(place)}`;
+      steps.tell(
+        'hook',
+        wrong(
+          text,
+          'add one to secrets in the operator file, or set WEBHOOK_SECRET and WEBHOOK_AUTHORIZATION',
+        ),
+      );
+      isWhole = false;
+      continue;
+    }
+    const wish = { url: hooks.url, kinds: hooks.kinds, entry, key };
+    const isRight = await steps.attemptAlone('hook', () => settle(hooks, place, wish, store, heard));
+    isWhole &&= isRight ?? false;
+  }
+  return isWhole;
+}
+
+async function settle(
+  { client, plan: isPlan, steps, url }: Hooks,
+  place: Place,
+  wish: HookWish,
+  store: Memory,
+  heard: Listening | undefined,
+): Promise<boolean> {
+  const plan = await lookAtHook({ client, place, store }, wish);
+  if (isPlan) {
+    steps.tell('hook', findingOfPlan(plan, place, true));
+    return true;
+  }
+  const { id, others } = await bringAbout({ client, place, store }, plan, wish);
+  steps.tell('hook', findingOfPlan(plan, place, false));
+  if (heard) {
+    const finding = await findingOfTry(
+      await tryHook({ client, place, hookId: id, listening: heard }),
+      place,
+      url,
+    );
+    steps.tell('delivery', finding);
+    // The old ones stay while the new one is not known to work: one of them may.
+    if (finding.state === 'wrong') return false;
+  }
+  const gone = await removeHooks(client, place, others);
+  if (gone > 0)
+    steps.tell('hook', {
+      state: 'changed',
+      text: `hook of ${titleOf(place)}: ${count(gone, 'old one')} removed`,
+    });
+  return true;
+}
