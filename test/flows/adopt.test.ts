@@ -2,17 +2,17 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { adopt } from '../../src/commands/adopt.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { readDrift } from '../../src/sweeps/drift.ts';
-import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { acme, people, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
 
 let stage: SweepStage;
-const demo = { owner: 'acme', repo: 'demo' } as const;
+const demo = { owner: acme, repo: 'demo' } as const;
 
 beforeEach(async () => {
   stage = await setSweepStage();
 });
 afterEach(() => stage.close());
 
-it.each(['acme/demo', 'acme'])(
+it.each([`${acme}/demo`, acme])(
   'describes what is live in %s so that the rule wants nothing',
   async (name) => {
     await stage.bot.call(operations.createBranchProtection, {
@@ -21,11 +21,11 @@ it.each(['acme/demo', 'acme'])(
     });
     await stage.bot.call(operations.createTagProtection, {
       params: demo,
-      body: { name_pattern: 'v*', whitelist_usernames: ['reeve'] },
+      body: { name_pattern: 'v*', whitelist_usernames: [people.bot] },
     });
     await stage.bot.call(operations.createLabel, { params: demo, body: { name: 'bug', color: 'ff0000' } });
     await stage.bot.call(operations.editOrganization, {
-      params: { org: 'acme' },
+      params: { org: acme },
       body: { description: 'Makers' },
     });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { at, people, type Stage, setStage } from '../support/stage.ts';
 
 const rulesThat = (label: string): string => `version: 1
 rules:
@@ -18,8 +18,7 @@ let stage: Stage;
 let clone: GitClone;
 beforeAll(async () => {
   stage = await setStage({ rules: good });
-  const { host } = new URL(stage.proxy.url);
-  clone = await cloneRepository(`http://ada:ada-password@${host}/acme/demo.git`);
+  clone = await cloneRepository(stage.cloneFrom(people.ada));
 });
 afterAll(async () => {
   clone.remove();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, people, type Stage, setStage } from '../support/stage.ts';
 
 /** What the default branch says, and what nobody may make it say from anywhere else. */
 const rulesThat = (label: string): string => `version: 1
@@ -19,17 +19,12 @@ let clone: GitClone;
 let count = 0;
 beforeAll(async () => {
   stage = await setStage({ rules: good });
-  clone = await cloneRepository(addressFor('ada', 'acme/demo'));
+  clone = await cloneRepository(stage.cloneFrom(people.ada));
 });
 afterAll(async () => {
   clone.remove();
   await stage.close();
 });
-
-function addressFor(user: string, repository: string): string {
-  const url = new URL(stage.proxy.url);
-  return `http://${user}:${user}-password@${url.host}/${repository}.git`;
-}
 
 /** Commits the file on a branch of its own from main, in the shape that `write` gives it, and returns the commit. */
 async function branchWith(branch: string, write: () => Promise<unknown> | unknown): Promise<string> {
@@ -73,11 +68,11 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'a rule file in the main branch of a fork, and a pull request from there': async () => {
     await stage.ada.call(operations.createFork, { params: at, body: {} });
-    const fork = await cloneRepository(addressFor('ada', 'ada/demo'));
+    const fork = await cloneRepository(stage.cloneFrom(people.ada, `${people.ada}/demo`));
     await fork.commit({ '.reeve.yml': evil });
     await fork.git('push', '--quiet', 'origin', 'HEAD:main');
     fork.remove();
-    const body = { title: 'from the fork', head: 'ada:main', base: 'main' };
+    const body = { title: 'from the fork', head: `${people.ada}:main`, base: 'main' };
     return stage.ada.call(operations.createPull, { params: at, body });
   },
   'a branch named like the full name of the default branch': () => pushAs('refs/heads/refs/heads/main'),
@@ -109,7 +104,9 @@ describe('rules from anywhere but the default branch are not used', () => {
     const { run, labels } = await trigger();
 
     expect(labels).toEqual(['area/docs']);
-    expect(run.rules).toMatchObject([{ verdict: 'matched', commit: main, source: 'acme/demo/.reeve.yml' }]);
+    expect(run.rules).toMatchObject([
+      { verdict: 'matched', commit: main, source: `${acme}/demo/.reeve.yml` },
+    ]);
   });
 
   it('no pull request of all these was labelled by what it brought along', async () => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { acme, people, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
 
 let stage: SweepStage;
-const demo = { owner: 'acme', repo: 'demo' } as const;
+const demo = { owner: acme, repo: 'demo' } as const;
 
 const rules = `
 version: 1
@@ -70,7 +70,7 @@ it('makes no events of what it sees for the first time', async () => {
 
 it('finds what was opened, moved, edited and closed meanwhile, each once', async () => {
   await stage.root.call(operations.putCollaborator, {
-    params: { ...demo, collaborator: 'ada' },
+    params: { ...demo, collaborator: people.ada },
     body: { permission: 'write' },
   });
   const old = await stage.ada.call(operations.createIssue, { params: demo, body: { title: 'quiet' } });
@@ -133,7 +133,7 @@ rules:
         with: { context: seen, state: success }
 `);
   await stage.root.call(operations.putCollaborator, {
-    params: { ...demo, collaborator: 'ada' },
+    params: { ...demo, collaborator: people.ada },
     body: { permission: 'write' },
   });
   await catchUp();
@@ -151,7 +151,7 @@ it('goes on after a repository that fails, and finds it the next time', async ()
   await catchUp();
   await stage.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
   stage.proxy.decide = ({ path }) =>
-    path.includes('/acme/demo/') ? { kind: 'answer', status: 500, body: '{}' } : { kind: 'pass' };
+    path.includes(`/${acme}/demo/`) ? { kind: 'answer', status: 500, body: '{}' } : { kind: 'pass' };
   await catchUp();
   expect(told()).toEqual([]);
 

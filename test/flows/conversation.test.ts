@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
 import { addFile } from '../support/world.ts';
 
 let stage: Stage;
@@ -41,10 +41,10 @@ rules:
     const [[id]] = (await texts()) as [[number, string]];
     expect(await texts()).toEqual([[id, '<!-- reeve:describe-it/main -->\nFrom work has no description.']]);
 
-    await stage.ada.call(operations.editPull, { params, body: { title: 'Hello @ada' } });
+    await stage.ada.call(operations.editPull, { params, body: { title: `Hello @${people.ada}` } });
     await nth('pull_request', 'edited');
     expect(await texts()).toEqual([
-      [id, '<!-- reeve:describe-it/main -->\nHello @\u200bada has no description.'],
+      [id, `<!-- reeve:describe-it/main -->\nHello @\u200b${people.ada} has no description.`],
     ]);
 
     await stage.ada.call(operations.editPull, { params, body: { body: 'Because.' } });
@@ -99,7 +99,7 @@ rules:
       - uses: set-status
         with: { context: ci/build, when: 'pull_request.body != ""', description: Says what it is for. }
 `;
-    stage = await setStage({ rules });
+    stage = await setStage({ rules, scopes: repositoryScopes });
     const pull = await stage.openPull('work', { 'a.md': 'a' });
     const params = { ...at, sha: pull.head?.sha ?? '' };
     const statuses = async () =>
@@ -133,7 +133,7 @@ rules:
       - uses: report-issue
         with:
           when: issue.title.startsWith("BROKEN")
-          repository: acme/ops
+          repository: ${acme}/ops
           key: "\${{ repository.name }}-\${{ issue.number }}"
           title: "\${{ issue.title }}"
 `;
@@ -141,10 +141,10 @@ rules:
   it('opens one issue elsewhere, closes it, opens it again, and never overrules a person', async () => {
     stage = await setOperatorStage(rules);
     await stage.root.call(operations.createOrganizationRepository, {
-      params: { org: 'acme' },
+      params: { org: acme },
       body: { name: 'ops', auto_init: true },
     });
-    const ops = { owner: 'acme', repo: 'ops' };
+    const ops = { owner: acme, repo: 'ops' };
     const reports = async () =>
       (
         await stage.root.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import type { Fault } from '../support/fault-proxy.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Stage, setStage } from '../support/stage.ts';
 
 const rules = `version: 1
 rules:
@@ -94,8 +94,8 @@ describe('a rule file that is broken', () => {
     const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
     const run = await stage.run(opened);
 
-    expect(run.rules).toMatchObject([{ verdict: 'failed', rule: 'acme/demo/.reeve.yml' }]);
-    expect(run.rules[0]?.reason).toContain('acme/demo/.reeve.yml:9:');
+    expect(run.rules).toMatchObject([{ verdict: 'failed', rule: `${acme}/demo/.reeve.yml` }]);
+    expect(run.rules[0]?.reason).toContain(`${acme}/demo/.reeve.yml:9:`);
     expect(await stage.labelsOf(pull.number)).toEqual([]);
 
     await stage.setRules(rules);

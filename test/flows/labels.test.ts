@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Stage, setStage } from '../support/stage.ts';
 
 const rules = `version: 1
 rules:
@@ -29,7 +29,7 @@ it('labels a pull request by its files, keeps what it does not own, and follows 
   const first = await stage.run(opened);
 
   expect(await stage.labelsOf(pull.number)).toEqual(['area/docs', 'kept']);
-  expect(first.rules).toMatchObject([{ rule: 'acme/demo/.reeve.yml#by-path', verdict: 'matched' }]);
+  expect(first.rules).toMatchObject([{ rule: `${acme}/demo/.reeve.yml#by-path`, verdict: 'matched' }]);
   expect(first.changes).toMatchObject([
     { target: 'label:area/docs', value: true, before: false, after: true, method: 'PUT' },
   ]);

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { named, passwordOf } from '../support/flow-names.ts';
 import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
-import { at, type Stage } from '../support/stage.ts';
+import { at, people, type Stage } from '../support/stage.ts';
 import { addFile } from '../support/world.ts';
 
+const reader = named('ghost-reader');
 let stage: Stage;
 afterEach(() => stage.close());
 
@@ -29,14 +31,14 @@ rules:
       - uses: sync-branch-protections
         with:
           protections:
-            - { rule_name: main, required_approvals: 1, enable_push: true, enable_push_whitelist: true, push_whitelist_usernames: [reeve, root, ghost-reader] }
+            - { rule_name: main, required_approvals: 1, enable_push: true, enable_push_whitelist: true, push_whitelist_usernames: [${people.bot}, ${people.root}, ${reader}] }
             - { rule_name: "release/*", enable_push: false }
 `;
 
   it('makes and mends them, reports a name that the forge drops once, and needs one read afterwards', async () => {
     stage = await setOperatorStage(rules);
     await stage.root.call(operations.createUser, {
-      body: { username: 'ghost-reader', password: 'ghost-password', email: 'ghost@example.org' },
+      body: { username: reader, password: passwordOf(reader), email: `${reader}@example.org` },
     });
     const first = await push('main');
     const names = (await stage.root.call(operations.listBranchProtections, { params: at })).map(
@@ -48,10 +50,10 @@ rules:
     );
 
     expect(outcomes(first).filter((outcome) => outcome !== 'applied')).toEqual([
-      expect.stringContaining('the forge dropped ghost-reader'),
+      expect.stringContaining(`the forge dropped ${reader}`),
     ]);
     expect(names).toEqual([
-      ['main', 1, ['reeve', 'root']],
+      ['main', 1, [people.bot, people.root]],
       ['release/*', 0, []],
     ]);
 
@@ -84,11 +86,11 @@ rules:
   tags:
     on: { push: { branches: [main] } }
     steps:
-      - { uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_usernames: [root] }] } }
+      - { uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_usernames: [${people.root}] }] } }
 `);
     await stage.root.call(operations.createTagProtection, {
       params: at,
-      body: { name_pattern: 'own-*', whitelist_usernames: ['ada'] },
+      body: { name_pattern: 'own-*', whitelist_usernames: [people.ada] },
     });
     const live = async () =>
       (await stage.root.call(operations.listTagProtections, { params: at })).map(
@@ -97,18 +99,18 @@ rules:
 
     expect(outcomes(await push('main'))).toEqual(['applied', 'applied']);
     expect(await live()).toEqual([
-      ['own-*', ['ada']],
-      ['v*', ['root']],
+      ['own-*', [people.ada]],
+      ['v*', [people.root]],
     ]);
     const [, made] = await stage.root.call(operations.listTagProtections, { params: at });
     await stage.root.call(operations.editTagProtection, {
       params: { ...at, id: made?.id ?? 0 },
-      body: { whitelist_usernames: ['ada', 'root'] },
+      body: { whitelist_usernames: [people.ada, people.root] },
     });
     await push('main');
     expect(await live()).toEqual([
-      ['own-*', ['ada']],
-      ['v*', ['root']],
+      ['own-*', [people.ada]],
+      ['v*', [people.root]],
     ]);
     expect((await push('main')).changes).toEqual([]);
   });
@@ -122,7 +124,7 @@ rules:
     on: { push: { branches: [develop] } }
     steps:
       - uses: open-pull-request
-        with: { head: develop, base: main, title: Promote develop, body: All of it., labels: [kept], reviewers: [ada] }
+        with: { head: develop, base: main, title: Promote develop, body: All of it., labels: [kept], reviewers: [${people.ada}] }
 `);
     const pulls = async () =>
       (await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } })).map((pull) => [

@@ -5,10 +5,10 @@ import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
-import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { acme, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
 
-const demo = { owner: 'acme', repo: 'demo' } as const;
-const org = { org: 'acme' } as const;
+const demo = { owner: acme, repo: 'demo' } as const;
+const org = { org: acme } as const;
 const values = new Map<string, string>();
 let version = '1.27.0';
 let stage: SweepStage;
@@ -33,7 +33,7 @@ async function inForce(each: string, step: string): Promise<void> {
   stage.setRules(`version: 1
 rules:
   keep:
-    in: ${each === 'organization' ? 'acme/*' : 'acme/demo'}
+    in: ${each === 'organization' ? `${acme}/*` : `${acme}/demo`}
     on: { schedule: "0 * * * *" }
     each: ${each}
     steps:
@@ -57,7 +57,7 @@ it('keeps the settings of an organization: drift is mended, what is not named st
     location: 'Moon',
     description: 'By hand',
   });
-  expect(writes()).toEqual(['PATCH /api/v1/orgs/acme']);
+  expect(writes()).toEqual([`PATCH /api/v1/orgs/${acme}`]);
 
   expect(outcomes(await sweep())).toEqual([]);
   await stage.bot.call(operations.editOrganization, { params: org, body: { location: 'Mars' } });

@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { at, authorization, type Stage, secret, setStage } from '../support/stage.ts';
+import { named } from '../support/flow-names.ts';
+import {
+  acme,
+  at,
+  authorization,
+  people,
+  repositoryScopes,
+  type Stage,
+  secret,
+  setStage,
+} from '../support/stage.ts';
 
 const rule = (name: string, label: string, uses = 'set-labels'): string => `version: 1
 rules:
@@ -16,7 +26,7 @@ rules:
 let stage: Stage;
 afterEach(() => stage.close());
 
-const shared = { owner: 'acme', repo: '.reeve' };
+const shared = { owner: acme, repo: '.reeve' };
 
 async function putFile(
   where: { owner: string; repo: string },
@@ -33,7 +43,7 @@ async function putFile(
 
 async function makeShared(): Promise<void> {
   await stage.root.call(operations.createOrganizationRepository, {
-    params: { org: 'acme' },
+    params: { org: acme },
     body: { name: '.reeve', auto_init: true, default_branch: 'main' },
   });
   await stage.root.call(operations.createHook, {
@@ -69,7 +79,7 @@ async function headOf(where: { owner: string; repo: string }): Promise<string> {
 it('uses the rules of an organization beside a repository’s own, file by file, and those above win', async () => {
   stage = await setStage({
     rules: `${rule('own', 'area/docs')}  quarrel: { on: issues.opened, steps: [{ uses: set-labels, with: { remove: [kept] } }] }\n`,
-    server: { organizations: [{ name: 'acme', rules: 'acme/.reeve' }] },
+    server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] },
   });
   await makeShared();
   await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
@@ -85,18 +95,18 @@ it('uses the rules of an organization beside a repository’s own, file by file,
 
   expect(await stage.labelsOf(number)).toEqual(['area/docs', 'kept']);
   expect(run.rules.map(({ rule: id, verdict }) => [id, verdict])).toEqual([
-    ['acme/.reeve/rules/broken.yml', 'failed'],
-    ['acme/.reeve/rules/tags.yml', 'failed'],
-    ['acme/.reeve/rules/good.yml#shared', 'matched'],
-    ['acme/demo/.reeve.yml#own', 'matched'],
-    ['acme/demo/.reeve.yml#quarrel', 'matched'],
+    [`${acme}/.reeve/rules/broken.yml`, 'failed'],
+    [`${acme}/.reeve/rules/tags.yml`, 'failed'],
+    [`${acme}/.reeve/rules/good.yml#shared`, 'matched'],
+    [`${acme}/demo/.reeve.yml#own`, 'matched'],
+    [`${acme}/demo/.reeve.yml#quarrel`, 'matched'],
   ]);
   expect(run.rules[1]?.reason).toContain("may not use protect-tags without the operator's grant");
   expect(run.changes.find(({ target }) => target === 'label:kept')).toMatchObject({ level: 'organization' });
 });
 
 it('does not take the rules of a repository that was made anew under the pinned name', async () => {
-  stage = await setStage({ server: { organizations: [{ name: 'acme', rules: 'acme/.reeve' }] } });
+  stage = await setStage({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
   await makeShared();
   await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
   await openIssue('one');
@@ -108,7 +118,7 @@ it('does not take the rules of a repository that was made anew under the pinned 
   const { number, run } = await openIssue('two');
 
   expect(await stage.labelsOf(number)).toEqual([]);
-  expect(run.rules[0]?.reason).toContain('acme/.reeve is another repository now');
+  expect(run.rules[0]?.reason).toContain(`${acme}/.reeve is another repository now`);
 });
 
 it('puts a changed file of the operator in force while it runs', async () => {
@@ -124,7 +134,10 @@ it('puts a changed file of the operator in force while it runs', async () => {
 });
 
 it('tells a repository by status that its rule file is broken, once a commit, and that it is good again', async () => {
-  stage = await setStage({ rules: rule('own', 'area/docs').replace('uses', 'use') });
+  stage = await setStage({
+    rules: rule('own', 'area/docs').replace('uses', 'use'),
+    scopes: repositoryScopes,
+  });
   await openIssue('one');
   await openIssue('two');
   const broken = await headOf(at);
@@ -153,7 +166,9 @@ it('or by one issue that is edited, and closed when the file is good again', asy
   const reports = async () => {
     const query = { state: 'all', q: 'rules of this repository' };
     const issues = await stage.root.call(operations.listIssues, { params: at, query });
-    return issues.filter(({ user }) => user?.login === 'reeve').map(({ state, body }) => ({ state, body }));
+    return issues
+      .filter(({ user }) => user?.login === people.bot)
+      .map(({ state, body }) => ({ state, body }));
   };
 
   await expect
@@ -177,7 +192,11 @@ it('says nothing to a repository whose file has always been good, nor where the 
 });
 
 it('looks at a pull request that touches the rule file: checks it, replays it, puts none of it in force', async () => {
-  stage = await setStage({ rules: rule('own', 'area/docs'), server: { preview: true } });
+  stage = await setStage({
+    rules: rule('own', 'area/docs'),
+    server: { preview: true },
+    scopes: repositoryScopes,
+  });
   await openIssue('one');
   const open = async (branch: string, text: string) => {
     const params = { ...at, filepath: '.reeve.yml' };
@@ -213,7 +232,7 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
 it('follows a repository that went to another owner between the event and the write, and keeps to it', async () => {
   stage = await setStage({ rules: rule('own', 'area/docs') });
   await openIssue('warm');
-  await stage.root.call(operations.createOrganization, { body: { username: 'heirs' } });
+  await stage.root.call(operations.createOrganization, { body: { username: named('heirs') } });
   let moved = false;
   stage.proxy.decide = ({ method, path }) => {
     if (moved || method !== 'PUT' || !path.endsWith('/labels')) return { kind: 'pass' };
@@ -221,7 +240,10 @@ it('follows a repository that went to another owner between the event and the wr
     return {
       kind: 'pass',
       before: async () => {
-        await stage.root.call(operations.transferRepository, { params: at, body: { new_owner: 'heirs' } });
+        await stage.root.call(operations.transferRepository, {
+          params: at,
+          body: { new_owner: named('heirs') },
+        });
         // Somebody takes the old name: nothing may be written there.
         await stage.root.call(operations.createOrganizationRepository, {
           params: { org: at.owner },
@@ -266,10 +288,10 @@ it('follows a repository that was renamed between the event and the write', asyn
   await stage.quiet();
 
   const labels = await stage.ada.call(operations.listIssueLabels, {
-    params: { owner: 'acme', repo: 'renamed', index: issue.number },
+    params: { owner: acme, repo: 'renamed', index: issue.number },
   });
   expect(labels.map(({ name }) => name)).toEqual(['area/docs']);
-  expect(done.rules[0]?.source).toBe('acme/renamed/.reeve.yml');
+  expect(done.rules[0]?.source).toBe(`${acme}/renamed/.reeve.yml`);
   const failed = stage.runs.find(({ outcomes }) => outcomes[0]?.status === 'failed');
   expect(failed?.outcomes[0]?.error).toContain('label:area/docs');
 });

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { readDrift } from '../../src/sweeps/drift.ts';
-import { type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { acme, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
 
 let stage: SweepStage;
-const ops = { owner: 'acme', repo: 'ops' } as const;
-const demo = { owner: 'acme', repo: 'demo' } as const;
+const ops = { owner: acme, repo: 'ops' } as const;
+const demo = { owner: acme, repo: 'demo' } as const;
 
 beforeEach(async () => {
   stage = await setSweepStage();
@@ -61,16 +61,16 @@ rules:
       - uses: report-issue
         with:
           when: runner.status == "offline" && runner.offline_for > duration("15m")
-          repository: acme/ops
+          repository: ${acme}/ops
           key: "runner-\${{ runner.id }}"
           title: "Runner \${{ runner.name }} of \${{ runner.owner }} is offline"
 `);
   const issues = () =>
     stage.bot.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } });
-  await stage.putRunners([{ name: 'builder', owner: 'acme', state: 'idle' }]);
+  await stage.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
   await stage.tick();
   await next(5);
-  await stage.putRunners([{ name: 'builder', owner: 'acme', state: 'offline' }]);
+  await stage.putRunners([{ name: 'builder', owner: acme, state: 'offline' }]);
   await next(5);
   await next(10);
   expect(await issues()).toEqual([]);
@@ -78,10 +78,10 @@ rules:
   await next(10);
   await next(10);
   expect(await issues()).toMatchObject([
-    { title: 'Runner builder of acme is offline', state: 'open', comments: 0 },
+    { title: `Runner builder of ${acme} is offline`, state: 'open', comments: 0 },
   ]);
 
-  await stage.putRunners([{ name: 'builder', owner: 'acme', state: 'idle' }]);
+  await stage.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
   await next(5);
   expect(await issues()).toMatchObject([{ state: 'closed' }]);
 });
@@ -95,15 +95,15 @@ rules:
     each: runner
     steps:
       - uses: report-issue
-        with: { when: runner.status == "offline", repository: acme/ops, key: "r-\${{ runner.id }}", title: Offline }
+        with: { when: runner.status == "offline", repository: ${acme}/ops, key: "r-\${{ runner.id }}", title: Offline }
 `);
   await stage.putRunners([
-    { name: 'one', owner: 'acme', state: 'offline' },
-    { name: 'two', repository: 'acme/demo', state: 'idle' },
+    { name: 'one', owner: acme, state: 'offline' },
+    { name: 'two', repository: `${acme}/demo`, state: 'idle' },
   ]);
   await stage.tick();
   await next(5);
-  await stage.putRunners([{ name: 'two', repository: 'acme/demo', state: 'idle' }]);
+  await stage.putRunners([{ name: 'two', repository: `${acme}/demo`, state: 'idle' }]);
   await next(5);
   const gone = stage.runs.filter(({ trigger }) => trigger.item?.includes('one')).length;
   await next(5);
@@ -118,7 +118,7 @@ it('puts back a protection that was changed by hand', async () => {
 version: 1
 rules:
   protected:
-    in: acme/demo
+    in: ${acme}/demo
     on: { schedule: "0 * * * *" }
     each: repository
     steps:
@@ -162,14 +162,14 @@ rules:
   const [drift] = await readDrift(stage.store);
   expect(drift).toMatchObject({
     rule: 'rules.yml#described',
-    item: 'acme',
+    item: acme,
     since: '2026-05-04T11:00:00.000Z',
   });
   expect(drift?.seen).toBe('2026-05-04T12:00:00.000Z');
   expect(stage.proxy.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
 
   await stage.bot.call(operations.editOrganization, {
-    params: { org: 'acme' },
+    params: { org: acme },
     body: { description: 'The makers of everything' },
   });
   await next(60);

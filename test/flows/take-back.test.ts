@@ -10,7 +10,7 @@ import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { reeve } from '../support/command.ts';
-import { at, authorization, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
 
 const rules = `version: 1
 rules:
@@ -26,17 +26,11 @@ rules:
 
 let stage: Stage;
 let folder: string;
-let environment: Record<string, string>;
+let environment: Stage['environment'];
 beforeAll(async () => {
-  stage = await setStage({ rules });
+  stage = await setStage({ rules, scopes: repositoryScopes });
   folder = await mkdtemp(join(tmpdir(), 'reeve-take-back-'));
-  environment = {
-    FORGE_URL: stage.proxy.url,
-    FORGE_USER: 'reeve',
-    FORGE_PASSWORD: 'reeve-password',
-    WEBHOOK_AUTHORIZATION: authorization,
-    REEVE_DATA: stage.data,
-  };
+  environment = stage.environment;
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
@@ -58,8 +52,8 @@ async function enforce(rulesIn: string): Promise<Run> {
   const { id } = await stage.root.call(operations.getRepository, { params: at });
   const event = parseEvent('repository', {
     action: 'created',
-    repository: { id, full_name: 'acme/demo', owner: { id: 1 } },
-    sender: { id: 1, login: 'root' },
+    repository: { id, full_name: `${acme}/demo`, owner: { id: 1 } },
+    sender: { id: 1, login: people.root },
   });
   const nowMs = (): number => performance.now();
   const client = stage.bot.counted();
@@ -124,7 +118,7 @@ describe('revert', () => {
   });
 
   it('gives protections back what they had, and removes those that were made', async () => {
-    const params = { ...at, collaborator: 'reeve' };
+    const params = { ...at, collaborator: people.bot };
     await stage.root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
     const body = {
       rule_name: 'main',
@@ -147,7 +141,7 @@ rules:
             - { rule_name: main, required_approvals: 2, enable_push_whitelist: true, dismiss_stale_approvals: true }
             - { rule_name: release/*, required_approvals: 3, enable_push: false }
       - uses: protect-tags
-        with: { tags: [{ name_pattern: "v*", whitelist_usernames: [ada] }] }
+        with: { tags: [{ name_pattern: "v*", whitelist_usernames: [${people.ada}] }] }
 `,
     );
     const read = async () => ({
@@ -191,7 +185,7 @@ describe('explain', () => {
     expect(byRun.status).toBe(0);
     expect(byRun.out).toContain('mark: unmatched');
     expect(byRun.out).toContain('no: event.issue.title != "quiet"   [event.issue.title = quiet]');
-    expect(byRun.out).toContain('acme/demo/.reeve.yml:');
+    expect(byRun.out).toContain(`${acme}/demo/.reeve.yml:`);
     const byDelivery = await reeve(['explain', run.trigger.delivery ?? '', '--json'], { environment });
     expect(JSON.parse(byDelivery.out)).toEqual(run);
     expect((await reeve(['explain', 'last'], { environment })).out).toContain(run.id);
@@ -220,7 +214,7 @@ describe('replay', () => {
       action: 'opened',
       number: 1,
       issue: { number: 1, title: 'x', labels: [] },
-      repository: { id: 1, full_name: 'acme/demo' },
+      repository: { id: 1, full_name: `${acme}/demo` },
       sender: { id: 2, login: 'ada' },
     };
     await writeFile(recorded, JSON.stringify({ eventType: 'issues', payload }));

@@ -1,18 +1,21 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { operations } from '../../src/contract/operations.ts';
-import { at, type Stage, setStage } from './stage.ts';
+import { repositoryScopes, type Stage, type StageOptions, setStage } from './stage.ts';
 
-/** Sets the stage with one file of operator rules; the bot administers the repository, as those actions need. */
-export async function setOperatorStage(yaml: string): Promise<Stage> {
+/**
+ * Sets the stage with rules of the operator, one file or several by name; the bot administers the repository, as those
+ * actions need.
+ */
+export async function setOperatorStage(
+  yaml: string | Readonly<Record<string, string>>,
+  options: StageOptions = {},
+): Promise<Stage> {
   const rules = await mkdtemp(join(tmpdir(), 'reeve-rules-'));
-  await writeFile(join(rules, 'rules.yml'), yaml);
-  const stage = await setStage({ server: { rules } });
-  await stage.root.call(operations.putCollaborator, {
-    params: { ...at, collaborator: 'reeve' },
-    body: { permission: 'admin' },
-  });
+  const files = typeof yaml === 'string' ? { 'rules.yml': yaml } : yaml;
+  for (const [name, text] of Object.entries(files)) await writeFile(join(rules, name), text);
+  const server = { ...options.server, rules };
+  const stage = await setStage({ access: 'admin', scopes: repositoryScopes, ...options, server });
   const close = stage.close.bind(stage);
   return Object.assign(stage, {
     async close() {

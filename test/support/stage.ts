@@ -1,37 +1,55 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { PullRequest } from '../../src/contract/pulls.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { silentLog } from '../../src/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { type FlowForge, type FlowForgeOptions, gitAddress, startFlowForge } from './flow-forge.ts';
+import { at, patienceMs, people } from './flow-names.ts';
+import { authorization, type HookLevel, placeHook, secret } from './stage-hooks.ts';
 
-export const at = { owner: 'acme', repo: 'demo' } as const;
-export const authorization = 'Bearer a-value-that-only-the-hook-knows';
-export const secret = 'a-secret-that-only-the-hook-knows';
+export { acme, at, people } from './flow-names.ts';
+export { authorization, secret } from './stage-hooks.ts';
 
-/** A whole journey: an embedded forge, a proxy before it, the bot, and people. */
+/** What the bot's token may do where a flow says nothing else: the least that labels and comments need. */
+export const leastScopes = ['read:user', 'read:organization', 'read:repository', 'write:issue'] as const;
+
+/** What statuses, protections, dismissals and hooks need beside the least: they stand in repositories. */
+export const repositoryScopes = [...leastScopes, 'write:repository'] as const;
+
+/** A whole journey: a forge, a proxy before it, the bot, and people. */
 export type Stage = {
-  readonly forge: Forge;
+  readonly forge: FlowForge;
   readonly proxy: FaultProxy;
   readonly root: Client;
   readonly ada: Client;
+  /** The bot's account with all it may do, to arrange things; the server has a token of its own. */
   readonly bot: Client;
+  /** The token that the server acts with. */
+  readonly token: string;
   readonly data: string;
   readonly runs: Run[];
   readonly server: Server;
-  /** Stops the bot and starts it again on the same data. */
-  restart(): Promise<void>;
+  /** What a command needs to act as the server does. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Stops the bot and starts it again on the same data; `between` runs while it is away. */
+  restart(options?: { between?: () => Promise<unknown> }): Promise<void>;
+  /** Takes the server's token back. */
+  revokeToken(): Promise<void>;
+  /** Makes another token for the server's next start. */
+  renewToken(): Promise<void>;
   /** Waits for the run that `matches`, among those there are and those to come. */
   run(matches: (run: Run) => boolean): Promise<Run>;
-  /** Waits until the bot has nothing to do. */
+  /** Waits until the forge has sent what happened, and the bot has nothing to do. */
   quiet(): Promise<void>;
   labelsOf(index: number): Promise<readonly string[]>;
   setRules(yaml: string): Promise<void>;
+  /** Returns the address a person clones a repository from, with credentials. */
+  cloneFrom(name: string, repository?: string): string;
   /** Puts files on a new branch and opens a pull request from it as ada. */
   openPull(
     branch: string,
@@ -41,36 +59,38 @@ export type Stage = {
   close(): Promise<void>;
 };
 
-/** Sets the stage: organization acme, repository demo with labels and rules, a hook that points to the bot. */
-export async function setStage(
-  options: { rules?: string; labels?: readonly string[]; server?: Partial<ServerOptions> } = {},
-): Promise<Stage> {
+export type StageOptions = {
+  /** Rules of the repository. */
+  readonly rules?: string;
+  readonly labels?: readonly string[];
+  readonly server?: Partial<ServerOptions>;
+  /** What the bot may do in the repository; default: write. */
+  readonly access?: 'write' | 'admin';
+  /** What the server's token may do; default: `leastScopes`. */
+  readonly scopes?: readonly string[];
+  /** Where the hook stands; default: at the repository. */
+  readonly hook?: HookLevel;
+  /** Default: what the environment says. */
+  readonly on?: FlowForgeOptions['on'];
+};
+
+/** Sets the stage: an organization, its repository demo with labels and rules, a hook that points to the bot. */
+export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-stage-'));
-  const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge') });
-  const url = await forge.listen({ port: 0 });
-  const proxy = await startFaultProxy(url);
-  const as = (user: string): Client =>
-    createClient({ url, credentials: { user, password: `${user}-password` } });
-  const [root, ada, bot] = [as('root'), as('ada'), as('reeve')];
-  await forge.createAdministrator({ name: 'root', password: 'root-password' });
-  for (const username of ['ada', 'reeve']) {
-    const body = {
-      username,
-      password: `${username}-password`,
-      email: `${username}@example.org`,
-      must_change_password: false,
-    };
-    await root.call(operations.createUser, { body });
-  }
+  const forge = await startFlowForge({ data, ...(options.on ? { on: options.on } : {}) });
+  const proxy = await startFaultProxy(forge.url);
+  const root = await forge.makePerson(people.root, { isAdministrator: true });
+  const ada = await forge.makePerson(people.ada);
+  const bot = await forge.makePerson(people.bot);
   await root.call(operations.createOrganization, { body: { username: at.owner } });
   await root.call(operations.createOrganizationRepository, {
     params: { org: at.owner },
     body: { name: at.repo, auto_init: true, default_branch: 'main' },
   });
-  for (const collaborator of ['ada', 'reeve']) {
+  for (const collaborator of [people.ada, people.bot]) {
     await root.call(operations.putCollaborator, {
       params: { ...at, collaborator },
-      body: { permission: 'write' },
+      body: { permission: collaborator === people.bot ? (options.access ?? 'write') : 'write' },
     });
   }
   for (const name of options.labels ?? ['area/docs', 'area/code', 'kept']) {
@@ -80,9 +100,11 @@ export async function setStage(
 
   const runs: Run[] = [];
   const listeners = new Set<() => void>();
+  const scopes = options.scopes ?? leastScopes;
+  let held = await forge.makeToken(people.bot, scopes);
   const start = (port: number): Promise<Server> =>
     startServer({
-      forge: { url: proxy.url, credentials: { user: 'reeve', password: 'reeve-password' } },
+      forge: { url: proxy.url, credentials: { token: held.token } },
       secrets: [{ name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] }],
       data,
       repositories: [],
@@ -98,16 +120,7 @@ export async function setStage(
       },
     });
   let server = await start(0);
-  await root.call(operations.createHook, {
-    params: at,
-    body: {
-      type: 'gitea',
-      active: true,
-      events: ['push', 'create', 'delete', 'issues', 'pull_request', 'repository'],
-      config: { url: `${server.url}/webhook`, content_type: 'json', secret },
-      authorization_header: authorization,
-    },
-  });
+  const unhook = await placeHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
 
   const stage: Stage = {
     forge,
@@ -120,17 +133,34 @@ export async function setStage(
     get server() {
       return server;
     },
-    async restart() {
+    get token() {
+      return held.token;
+    },
+    get environment() {
+      return {
+        FORGE_URL: proxy.url,
+        FORGE_TOKEN: held.token,
+        WEBHOOK_AUTHORIZATION: authorization,
+        REEVE_DATA: data,
+      };
+    },
+    async restart({ between } = {}) {
       const { port } = new URL(server.url);
       await server.stop();
+      await between?.();
       server = await start(Number(port));
     },
+    revokeToken: () => held.revoke(),
+    async renewToken() {
+      held = await forge.makeToken(people.bot, scopes);
+    },
+    cloneFrom: (name, repository = `${at.owner}/${at.repo}`) => gitAddress(forge.url, name, repository),
     run: (matches) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           listeners.delete(look);
           reject(new Error(`no such run; seen: ${JSON.stringify(runs.map((run) => run.trigger))}`));
-        }, 15_000);
+        }, patienceMs);
         const look = (): void => {
           const found = runs.find(matches);
           if (!found) return;
@@ -142,6 +172,7 @@ export async function setStage(
         look();
       }),
     async quiet() {
+      await forge.settle();
       for (let still = 0; still < 3; ) {
         const { accepted, claimed } = await server.store.counts();
         still = accepted + claimed === 0 ? still + 1 : 0;
@@ -181,6 +212,7 @@ export async function setStage(
       });
     },
     async close() {
+      await unhook();
       await server.stop();
       await proxy.close();
       await forge.close();

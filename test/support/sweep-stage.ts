@@ -5,7 +5,6 @@ import { type Client, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
-import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { createDeliveryHandler, type RunSettings } from '../../src/handle-delivery.ts';
 import { silentLog } from '../../src/log.ts';
 import { loadRuleFile } from '../../src/rules/load.ts';
@@ -22,10 +21,18 @@ import { createSeen, type Seen } from '../../src/sweeps/seen.ts';
 import { createSweeps, type Sweeps } from '../../src/sweeps/sweeps.ts';
 import { createWorker, type Worker } from '../../src/worker.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { type FlowForge, startFlowForge } from './flow-forge.ts';
+import { acme, people, realServer } from './flow-names.ts';
+import { handsOnRunners, type RunnerHands, type WantedRunner } from './runner-hands.ts';
 
-/** The scheduled half of the bot on an embedded forge, all of it on one clock that stands still. */
+export { acme, people } from './flow-names.ts';
+
+/**
+ * The scheduled half of the bot, on a clock that stands still until a test moves it. The embedded forge shares that clock;
+ * a real server has its own, which the bot's is ahead of.
+ */
 export type SweepStage = {
-  readonly forge: Forge;
+  readonly forge: FlowForge;
   readonly proxy: FaultProxy;
   readonly root: Client;
   readonly ada: Client;
@@ -46,7 +53,7 @@ export type SweepStage = {
   /** Makes a repository of acme that the bot administers and serves. */
   makeRepository(name: string): Promise<void>;
   /** Puts these runners on the forge, instead of those there were. */
-  putRunners(runners: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
+  putRunners(runners: readonly WantedRunner[]): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -57,42 +64,42 @@ export function rulesOf(yaml: string): readonly LoadedRule[] {
   return loaded.rules;
 }
 
+/** What the bot's token may do: everything that rules with a clock may want. */
+const sweepScopes = [
+  'read:user',
+  'write:organization',
+  'write:repository',
+  'write:issue',
+  'write:notification',
+];
+
+/** The next full hour of the real clock, in milliseconds: slots of a test begin there. */
+function nextHour(): number {
+  return Math.ceil(Date.now() / 3_600_000) * 3_600_000;
+}
+
 /** Sets the stage: organization acme, which the bot owns, its repositories demo and ops, and ada. */
 export async function setSweepStage(
   options: { at?: string; maxRequests?: number; settings?: RunSettings } = {},
 ): Promise<SweepStage> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-sweeps-'));
-  let nowMs = Date.parse(options.at ?? '2026-05-04T10:00:00Z');
+  let nowMs = realServer ? nextHour() : Date.parse(options.at ?? '2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
-  const forge = await createForge({ clock: now, data: join(data, 'forge'), control: true });
-  const url = await forge.listen({ port: 0 });
-  const proxy = await startFaultProxy(url);
-  const as = (user: string, through = url): Client =>
-    createClient({
-      url: through,
-      credentials: { user, password: `${user}-password` },
-      sleep: async () => {},
-    });
-  await forge.createAdministrator({ name: 'root', password: 'root-password' });
-  const [root, ada, bot] = [as('root'), as('ada'), as('reeve')];
-  for (const username of ['ada', 'reeve']) {
-    const body = {
-      username,
-      password: `${username}-password`,
-      email: `${username}@example.org`,
-      must_change_password: false,
-    };
-    await root.call(operations.createUser, { body });
-  }
-  await bot.call(operations.createOrganization, { body: { username: 'acme' } });
+  const forge = await startFlowForge({ data, clock: now, control: true });
+  const proxy = await startFaultProxy(forge.url);
+  const root = await forge.makePerson(people.root, { isAdministrator: true });
+  const ada = await forge.makePerson(people.ada);
+  const bot = await forge.makePerson(people.bot);
+  await bot.call(operations.createOrganization, { body: { username: acme } });
 
-  const client = as('reeve', proxy.url);
+  const { token } = await forge.makeToken(people.bot, sweepScopes);
+  const client = createClient({ url: proxy.url, credentials: { token }, sleep: async () => {} });
   const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock: { now } });
   const clock = { now };
   const steadyMs = (): number => performance.now();
   const memory = createFactMemory(steadyMs);
   const seen = createSeen(store, steadyMs);
-  const login = async (): Promise<string> => 'reeve';
+  const login = async (): Promise<string> => people.bot;
   const self = await bot.call(operations.getSelf, {});
   const account = async () => ({ id: self.id });
   const served = createServed({ client, login, listed: [], nowMs: steadyMs });
@@ -122,6 +129,7 @@ export async function setSweepStage(
   });
   const worker: Worker = createWorker({ store, handle, handleJob: sweeps.handleJob, log: silentLog, clock });
 
+  let hands: RunnerHands | undefined;
   const stage: SweepStage = {
     ...{ forge, proxy, root, ada, bot, store, seen, sweeps, runs, now },
     pass(minutes) {
@@ -142,16 +150,12 @@ export async function setSweepStage(
     setRules: (yaml) => rules.replaceOperatorRules(rulesOf(yaml)),
     async makeRepository(name) {
       const body = { name, auto_init: true, default_branch: 'main' };
-      await bot.call(operations.createOrganizationRepository, { params: { org: 'acme' }, body });
-      await bot.call(operations.star, { params: { owner: 'acme', repo: name } });
+      await bot.call(operations.createOrganizationRepository, { params: { org: acme }, body });
+      await bot.call(operations.star, { params: { owner: acme, repo: name } });
     },
     async putRunners(runners) {
-      const answer = await fetch(`${url}/-/control/runners`, {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${forge.controlToken}`, 'content-type': 'application/json' },
-        body: JSON.stringify(runners),
-      });
-      if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+      hands ??= handsOnRunners(forge, bot);
+      await hands.put(runners);
     },
     async close() {
       await worker.stop();

@@ -1,0 +1,153 @@
+import { exec } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { passwordOf, type RealServer, realServer } from './flow-names.ts';
+import { type Beacon, lightBeacon } from './forge-beacon.ts';
+
+/** The forge that a flow runs on: the embedded one, started for it, or the real server that the environment names. */
+export interface FlowForge {
+  /** Address without a slash at the end. */
+  readonly url: string;
+  /** The inside of the embedded forge; undefined for a real server. */
+  readonly embedded: Forge | undefined;
+  /** Makes an account; returns a client that acts as it. */
+  makePerson(name: string, options?: { isAdministrator?: boolean }): Promise<Client>;
+  /** Makes a token of an account with these scopes alone; `revoke` takes it back. */
+  makeToken(name: string, scopes: readonly string[]): Promise<{ token: string; revoke(): Promise<void> }>;
+  /** Waits until what happened so far was sent to the hooks that hear it. */
+  settle(): Promise<void>;
+  /** Stops the forge and starts it again on the same data; `between` runs while it is away, where that can be. */
+  restart(): Promise<void>;
+  /** Removes what was made here: the accounts with all they own, or the whole embedded forge. */
+  close(): Promise<void>;
+}
+
+export type FlowForgeOptions = {
+  /** Folder of the embedded forge. */
+  readonly data: string;
+  readonly clock?: () => Date;
+  readonly control?: boolean;
+  /** Default: what the environment says. */
+  readonly on?: 'the embedded forge';
+};
+
+/** Starts the embedded forge, or turns to the real server. The one place that decides between them. */
+export async function startFlowForge(options: FlowForgeOptions): Promise<FlowForge> {
+  return realServer && options.on === undefined ? useReal(realServer) : startEmbedded(options);
+}
+
+/** Returns the address of a repository for git, with the credentials of a person in it. */
+export function gitAddress(url: string, name: string, repository: string): string {
+  const address = new URL(`/${repository}.git`, url);
+  address.username = name;
+  address.password = passwordOf(name);
+  return address.href;
+}
+
+async function makeToken(url: string, name: string, scopes: readonly string[]) {
+  const owner = createClient({ url, credentials: { user: name, password: passwordOf(name) } });
+  const made = await owner.call(operations.createToken, {
+    params: { username: name },
+    body: { name: `flow-${randomBytes(4).toString('hex')}`, scopes: [...scopes] },
+  });
+  const revoke = async (): Promise<void> => {
+    await owner.call(operations.deleteToken, { params: { username: name, token: String(made.id) } });
+  };
+  return { token: made.sha1 ?? '', revoke };
+}
+
+const accountOf = (username: string) => ({
+  username,
+  password: passwordOf(username),
+  email: `${username}@example.org`,
+  must_change_password: false,
+});
+
+async function startEmbedded({ data, clock = () => new Date(), control = false }: FlowForgeOptions) {
+  const options = { clock, data: join(data, 'forge'), control };
+  let forge = await createForge(options);
+  const url = await forge.listen({ port: 0 });
+  const as = (user: string): Client =>
+    createClient({ url, credentials: { user, password: passwordOf(user) }, sleep: async () => {} });
+  let administrator: Client | undefined;
+  const flow: FlowForge = {
+    url,
+    get embedded() {
+      return forge;
+    },
+    async makePerson(name, { isAdministrator = false } = {}) {
+      if (isAdministrator || administrator === undefined) {
+        await forge.createAdministrator({ name, password: passwordOf(name) });
+        administrator = as(name);
+      } else await administrator.call(operations.createUser, { body: accountOf(name) });
+      return as(name);
+    },
+    makeToken: (name, scopes) => makeToken(url, name, scopes),
+    settle: () => forge.deliveries.idle(),
+    async restart() {
+      await forge.close();
+      forge = await createForge({ ...options, rootUrl: url });
+      await forge.listen({ port: Number(new URL(url).port) });
+    },
+    close: () => forge.close(),
+  };
+  return flow;
+}
+
+function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
+  const administrator = createClient({ url, credentials: { token: adminToken }, timeoutMs: 60_000 });
+  const made: string[] = [];
+  let beacon: Beacon | undefined;
+  const flow: FlowForge = {
+    url,
+    embedded: undefined,
+    async makePerson(name, { isAdministrator = false } = {}) {
+      await administrator.call(operations.createUser, { body: accountOf(name) });
+      made.push(name);
+      if (isAdministrator) {
+        const body = { login_name: name, source_id: 0, admin: true };
+        await administrator.call(operations.editUser, { params: { username: name }, body });
+      }
+      // With a token, since a server takes its time over every password.
+      const { token } = await makeToken(url, name, ['all']);
+      return createClient({ url, credentials: { token }, timeoutMs: 60_000 });
+    },
+    makeToken: (name, scopes) => makeToken(url, name, scopes),
+    async settle() {
+      beacon ??= await lightBeacon(await flow.makePerson(`beacon-${randomBytes(4).toString('hex')}`));
+      // A push is told in two steps, each of them queued: what the first one made is behind the second.
+      for (let round = 0; round < 2; round += 1) {
+        await sleep(150);
+        await beacon.flash();
+      }
+    },
+    async restart() {
+      if (restartCommand === undefined) throw new Error('FORGE_RESTART names no command');
+      await promisify(exec)(restartCommand, { timeout: 120_000 });
+    },
+    async close() {
+      await beacon?.close();
+      for (const username of made.toReversed()) await purge(administrator, username);
+    },
+  };
+  return flow;
+}
+
+/** Removes an account with its repositories and the organizations that only it owns. */
+async function purge(administrator: Client, username: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await administrator.call(operations.deleteUser, { params: { username }, query: { purge: true } });
+      return;
+    } catch (error) {
+      // SQLite of a busy server refuses now and then.
+      if (tries === 5) throw error;
+      await sleep(200 * tries);
+    }
+  }
+}
