@@ -1,9 +1,28 @@
-import type { AnyInput } from '../contract/operation.ts';
-import type { RepositoryRef } from '../contract/subject.ts';
-import { ReeveError } from '../errors.ts';
+import { type AnyInput, fillPath } from '../contract/operation.ts';
+import { findOperation } from '../contract/operations.ts';
+import type { RepositoryRef, Subject } from '../contract/subject.ts';
+import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { levelOf, type PlannedChange } from './wish.ts';
+import type { Plan } from './plan.ts';
+import type { PlannedChange, RefusedChange } from './wish.ts';
+
+/**
+ * Returns the plan without the changes that would leave what their rules are about, and those that no request can be made
+ * of: they are refused with the reason, so that a plan shows what would be sent and nothing else. What is sent is held to
+ * the same bounds again by `refuseEscape`.
+ */
+export function refuseBeyond(plan: Plan, { repository }: Subject): Plan {
+  const changes: PlannedChange[] = [];
+  const refused: RefusedChange[] = [...plan.refused];
+  for (const planned of plan.changes) {
+    const { input } = planned.change;
+    const why = leavesBounds(planned, input, repository) ?? unsendable(planned);
+    if (why === undefined) changes.push(planned);
+    else refused.push({ planned, why });
+  }
+  return { changes, refused };
+}
 
 /**
  * The one choke point of writes. What a repository's file asks for goes to the event's repository, by owner and name in
@@ -12,18 +31,33 @@ import { levelOf, type PlannedChange } from './wish.ts';
  * are held to the repository's identity as well, where they write to it.
  */
 export async function refuseEscape(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
-  const repository = facts.subject.repository;
-  const params = input.params ?? {};
+  const { repository } = facts.subject;
+  const why = leavesBounds(planned, input, repository);
+  if (why !== undefined) throw new ReeveError('forge-forbidden', why);
+  if (repository && isHome(repository, input.params ?? {})) await holdIdentity(repository, facts);
+}
+
+/** Returns why none of the rules that want a change may send it: it is made with the powers of any of them. */
+function leavesBounds(
+  planned: PlannedChange,
+  { params = {} }: AnyInput,
+  repository: RepositoryRef | undefined,
+): string | undefined {
   const goesHome = repository !== undefined && isHome(repository, params);
-  if (levelOf(planned) !== 'operator') {
-    // A change that several rules want is made with the powers of any of them.
-    const refusals = planned.wishes.map(({ rule }) => escapeOf(rule, params, goesHome, repository));
-    const [first] = refusals;
-    if (first !== undefined && refusals.every((refusal) => refusal !== undefined)) {
-      throw new ReeveError('forge-forbidden', first);
-    }
+  const refusals = planned.wishes.map(({ rule }) => escapeOf(rule, params, goesHome, repository));
+  return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined;
+}
+
+/** A name that would lead out of its place in the path, such as `..`, is in no request. */
+function unsendable({ change }: PlannedChange): string | undefined {
+  const operation = findOperation(change.operation);
+  if (operation === undefined) return `there is no operation "${change.operation}"`;
+  try {
+    fillPath(operation, change.input.params);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
   }
-  if (goesHome && repository) await holdIdentity(repository, facts);
 }
 
 /** Returns why a write is none of this rule's, or undefined where it may be sent. */

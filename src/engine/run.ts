@@ -15,6 +15,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { type Applied, applyPlan, inputOf, together } from './apply.ts';
+import { refuseBeyond } from './bounds.ts';
 import type { Budgets } from './budgets.ts';
 import { refuseLacking } from './lacking.ts';
 import { type Entry, type Ledger, targetKey } from './ledger.ts';
@@ -92,7 +93,8 @@ async function run(input: RunInput): Promise<Ran> {
   const wishes = unknown ? [] : evaluated.flatMap((one) => one.wishes);
   const past = hasWork(wishes) ? await input.ledger?.of(placeOf(input.facts.subject)) : undefined;
   const { budgets } = input;
-  const made = makePlan(wishes, { ...(budgets ? { budgets } : {}), ...(past ? { past } : {}) });
+  const wanted = makePlan(wishes, { ...(budgets ? { budgets } : {}), ...(past ? { past } : {}) });
+  const made = refuseBeyond(wanted, input.facts.subject);
   // Noted in the same moment as they were planned: a run beside this one must not spend the same budget.
   const noted = made.changes.filter((planned) => maySend(planned, input));
   const takeBack = past?.note(noted.map((planned) => entryOf(planned, input.now)));
@@ -118,7 +120,7 @@ async function run(input: RunInput): Promise<Ran> {
     mode: input.mode,
     trigger: input.trigger,
     rules: verdicts,
-    changes: shown.map((change) => ({ ...change, input: applied.sent.get(change.id) ?? change.input })),
+    changes: shown.map((change) => asSent(change, applied.sent.get(change.id))),
     refused: plan.refused.map(({ planned, why }) => ({
       change: recordChange(planned, planned.change.input),
       why,
@@ -170,8 +172,11 @@ function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): Pl
 
 /** A rule in `observe` plans and records; so does every rule of a run that is no enforcement. */
 function maySend(planned: PlannedChange, input: RunInput): boolean {
-  const enforced = planned.wishes.some((wish) => wish.rule.mode === 'enforce');
-  return input.mode === 'enforce' && input.client !== undefined && enforced;
+  return input.mode === 'enforce' && input.client !== undefined && isEnforced(planned);
+}
+
+function isEnforced({ wishes }: PlannedChange): boolean {
+  return wishes.some(({ rule }) => rule.mode === 'enforce');
 }
 
 function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skipped: readonly Verdict[] } {
@@ -247,14 +252,22 @@ async function recordChanges(
   facts: Facts,
 ): Promise<readonly RecordedChange[]> {
   const recorded = new Map<string, RecordedChange>();
-  for (const group of together(changes)) {
+  // What is only observed leaves with nothing: a plan must not show it in a request that is made without it.
+  const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
+  for (const group of [...together(sent ?? []), ...together(observed ?? [])]) {
     const input = await inputOf(group, facts);
     for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
   }
   return changes.flatMap(({ id }) => recorded.get(id) ?? []);
 }
 
-/** A change whose path cannot be filled fails when it is sent, alone; until then it is shown as the row has it. */
+/** What was computed immediately before the write decides, where there was one: a hook that is tried has its number only then. */
+function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
+  const operation = findOperation(change.operation);
+  return input && operation ? { ...change, input, path: pathOf(operation, input) } : change;
+}
+
+/** A change whose path cannot be filled is refused; it is shown as the row has it. */
 function pathOf(operation: Operation, { params }: AnyInput): string {
   try {
     return fillPath(operation, params);
