@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import { differencesOf, type Live, type Missed } from './difference.ts';
 import type { JobHandler } from './jobs.ts';
 import { readLive } from './live.ts';
+import { patientClient } from './patience.ts';
 import { type ServedBy, servedRepositories } from './repositories.ts';
 import { type Seen, type SeenItem, type SeenRepository, seenItemOf } from './seen.ts';
 
@@ -33,6 +34,7 @@ export type CatchUpOptions = {
   readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall'>;
   readonly clock: { now(): Date };
   readonly log: Log;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** Told that a job was stored. */
   readonly onEnqueued: () => void;
   /** Requests of one pass; repositories beyond it come first in the next. Default 20,000. */
@@ -61,7 +63,15 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
   const { store, seen, log, clock } = options;
   const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {
-    const client = options.client.counted();
+    const mayGoOn = (): void => {
+      if (lease.signal.aborted) throw lease.signal.reason;
+      if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
+    };
+    const stop = AbortSignal.any([lease.signal, lease.stopping]);
+    const client = patientClient(options.client.counted(), async (ms) => {
+      await options.sleep(ms, stop).catch(() => {}); // Aborted: said below.
+      mayGoOn();
+    });
     const budget = options.maxCatchUpRequests ?? standardRequests;
     const beganAt = clock.now();
     await seen.save();
@@ -72,8 +82,7 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
     const rest: number[] = [];
     let [missed, failed] = [0, 0];
     for (const candidate of waiting) {
-      if (lease.signal.aborted) throw lease.signal.reason;
-      if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
+      mayGoOn();
       if (client.requests >= budget) {
         rest.push(candidate.id);
         continue;

@@ -3,12 +3,9 @@ import { type Ran, runItem } from '../engine/run.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import { createFacts } from '../facts/ask.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
+import { pauseFor } from './patience.ts';
 import type { SweepOrder, SweepParts } from './sweep.ts';
 import type { Target } from './target.ts';
-
-/** Waits for a forge that asks for a pause, per item. */
-const maxPauses = 3;
-const maxPauseMs = 300_000;
 
 /** What a run over an item is given. */
 export type ItemParts = {
@@ -16,15 +13,17 @@ export type ItemParts = {
   readonly order: SweepOrder;
   readonly rules: RuleSet;
   readonly account: { readonly id: number };
+  /** Waits; rejects where the sweep may not go on. */
+  readonly pause: (ms: number) => Promise<unknown>;
 };
 
 /** Runs an item against the rule; where the forge asks for a pause, waits as long as it says and tries again. */
 export async function runPatiently(target: Target, given: ItemParts): Promise<Ran> {
   for (let pauses = 0; ; pauses += 1) {
     const ran = await runOne(target, given);
-    const pauseMs = ran.retry?.code === 'forge-throttled' ? (ran.retry.retryAfterMs ?? 1_000) : undefined;
-    if (pauseMs === undefined || pauseMs > maxPauseMs || pauses >= maxPauses) return ran;
-    await given.parts.sleep(pauseMs);
+    const pauseMs = pauseFor(ran.retry, pauses);
+    if (pauseMs === undefined) return ran;
+    await given.pause(pauseMs);
   }
 }
 

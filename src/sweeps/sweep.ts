@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
+import { patientClient } from './patience.ts';
 import { beginProgress, describeProgress, type SweepProgress, withFailures } from './progress.ts';
 import type { ServedBy } from './repositories.ts';
 import type { RunnerMemory } from './runner-memory.ts';
@@ -15,6 +16,7 @@ import { runPatiently } from './sweep-item.ts';
 import type { SweepStore } from './sweep-store.ts';
 import type { Target, TargetPage } from './target.ts';
 import { eachTarget } from './targets.ts';
+import { together } from './together.ts';
 
 /** What a sweep may do with the lease of its job. */
 export type SweepLease = {
@@ -35,7 +37,8 @@ export type SweepParts = {
   readonly store: SweepStore;
   readonly clock: { now(): Date };
   readonly nowMs: () => number;
-  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Resolves after that time, or rejects when the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   readonly log: Log;
   /** What every run of this process is given. */
   readonly settings?: Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
@@ -124,7 +127,6 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   const drift: DriftBook = await openDriftBook(store, rule.id);
   const now = clock.now();
   const beganMs = nowMs();
-  const listing = parts.client.counted();
   let progress = checkpoint?.progress ?? beginProgress(now);
   const earlier = progress;
   let itemRequests = 0;
@@ -142,6 +144,14 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     if (lease.stopping.aborted) throw lease.giveBack('the process is stopping; it goes on at its checkpoint');
   };
 
+  const stop = AbortSignal.any([lease.signal, lease.stopping]);
+  const pause = async (ms: number): Promise<void> => {
+    // A long wait ends as soon as the process is asked to stop; what that means is said below.
+    await parts.sleep(ms, stop).catch(() => {});
+    mayGoOn();
+  };
+  const listing = patientClient(parts.client.counted(), pause);
+
   const fail = (item: string, error: Error): void => {
     progress = withFailures(progress, [{ item, error: error.message }]);
     log.warn({ rule: rule.id, item, error: error.message }, 'a sweep left an item behind');
@@ -149,7 +159,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
 
   const takeOne = async (target: Target): Promise<void> => {
     mayGoOn();
-    const { run, retry } = await runPatiently(target, { parts, order, rules, account });
+    const { run, retry } = await runPatiently(target, { parts, order, rules, account, pause });
     itemRequests += run.requests;
     progress = count(progress, run);
     drift.note(target.key, run, clock.now());
@@ -215,26 +225,4 @@ function isTelling(run: Run): boolean {
   return (
     run.changes.length > 0 || run.refused.length > 0 || run.rules.some(({ verdict }) => verdict === 'failed')
   );
-}
-
-/** Does the work for all items, some at once. The first error ends it, once what was begun has ended. */
-async function together<Item>(
-  items: readonly Item[],
-  atOnce: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const waiting = items.values();
-  let failure: { readonly error: unknown } | undefined;
-  const hand = async (): Promise<void> => {
-    for (const item of waiting) {
-      if (failure) return;
-      try {
-        await work(item);
-      } catch (error) {
-        failure ??= { error };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, hand));
-  if (failure) throw failure.error;
 }

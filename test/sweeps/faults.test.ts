@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
@@ -106,8 +107,84 @@ rules:
   });
 });
 
+it('a sweep that is refused on its third page of repositories repeats none of the first two', async () => {
+  const forge = await startManyRepositories(120);
+  const { parts, lease, order, close } = await prepare(forge);
+  let refused = 0;
+  forge.meddle = ({ path }) => {
+    if (!path.includes('page=3') || refused >= 1) return undefined;
+    refused += 1;
+    return { status: 429, headers: { 'retry-after': '30' } };
+  };
+  const slept: number[] = [];
+  const sleep = async (ms: number) => void slept.push(ms);
+
+  const { items, failed } = await runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, lease);
+  await close();
+  await forge.close();
+
+  expect([items, failed, slept]).toEqual([120, 0, [30_000]]);
+  const pages = forge.asked.flatMap(({ path }) => /starred\?.*page=(\d)/.exec(path)?.[1] ?? []);
+  expect(pages).toEqual(['1', '2', '3', '3']);
+});
+
+it.each([
+  { pause: '3600', asked: 1, slept: [] },
+  { pause: '60', asked: 4, slept: [60_000, 60_000, 60_000] },
+])('a sweep leaves to the queue what asks for $pause seconds whenever it lists', async (given) => {
+  const forge = await startManyRepositories(120);
+  const { parts, lease, order, close } = await prepare(forge);
+  forge.meddle = ({ path }) =>
+    path.includes('page=2') ? { status: 429, headers: { 'retry-after': given.pause } } : undefined;
+  const slept: number[] = [];
+  const sleep = async (ms: number) => void slept.push(ms);
+
+  const sweeping = runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, lease);
+
+  await expect(sweeping).rejects.toMatchObject({ code: 'forge-throttled', retryable: true });
+  expect(forge.asked.filter(({ path }) => path.includes('page=2'))).toHaveLength(given.asked);
+  expect(slept).toEqual(given.slept);
+  await close();
+  await forge.close();
+});
+
+it('a sweep that waits for the forge stops at once when the process is asked to', async () => {
+  const forge = await startManyRepositories(120);
+  const { parts, lease, order, close } = await prepare(forge);
+  forge.meddle = ({ path }) =>
+    path.includes('page=2') ? { status: 429, headers: { 'retry-after': '60' } } : undefined;
+  const stopping = new AbortController();
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    setTimeout(() => stopping.abort(), 20);
+    await wait(ms, undefined, signal ? { signal } : {});
+  };
+
+  const told = { ...lease, stopping: stopping.signal };
+  const sweeping = runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, told);
+
+  await expect(sweeping).rejects.toThrow('goes on at its checkpoint');
+  await close();
+  await forge.close();
+});
+
 it('a sweep ends at its budget of requests, and the next slot goes on from there', async () => {
   const forge = await startManyRepositories(120);
+  const { parts: shared, lease, order, close } = await prepare(forge);
+  const parts = { ...shared, maxRequests: 2 };
+
+  const first = await runSweep(parts, { ...order, slot: 'one' }, lease);
+  const cut = await parts.store.readResult(order.rule.id);
+  const second = await runSweep(parts, { ...order, slot: 'two' }, lease);
+  const whole = await parts.store.readResult(order.rule.id);
+  await close();
+  await forge.close();
+
+  expect([first.items, cut?.isComplete]).toEqual([100, false]);
+  expect([second.items, whole?.isComplete]).toEqual([20, true]);
+});
+
+/** What a sweep of one rule over the repositories of a stand-in needs, but for its slot. */
+async function prepare(forge: ManyRepositories) {
   const { store, close } = await makeStore();
   const nowMs = (): number => performance.now();
   const [rule] = rulesOf(`
@@ -132,7 +209,6 @@ rules:
     nowMs,
     sleep: async () => {},
     log: silentLog,
-    maxRequests: 2,
   };
   const lease = {
     signal: new AbortController().signal,
@@ -141,14 +217,5 @@ rules:
     advance: async () => {},
   };
   const order = { rule, job: '1', door: 'cli', isInScope: () => true } as const;
-
-  const first = await runSweep(parts, { ...order, slot: 'one' }, lease);
-  const cut = await parts.store.readResult(rule.id);
-  const second = await runSweep(parts, { ...order, slot: 'two' }, lease);
-  const whole = await parts.store.readResult(rule.id);
-  await close();
-  await forge.close();
-
-  expect([first.items, cut?.isComplete]).toEqual([100, false]);
-  expect([second.items, whole?.isComplete]).toEqual([20, true]);
-});
+  return { parts, lease, order, close };
+}
