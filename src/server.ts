@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
@@ -210,6 +210,11 @@ async function listen(app: FastifyInstance, { host, port }: ServerOptions): Prom
     }
     throw new ReeveError('settings', `HOST ${host} PORT ${port}: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** Resolves after that time; rejects at once when the signal is aborted. */
+function sleep(ms: number, signal?: AbortSignal): Promise<unknown> {
+  return wait(ms, undefined, signal ? { signal } : {});
 }
 
 /** Says whom Reeve acts as. Returns its name, or undefined where the forge cannot be asked now. */
