@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { actions } from '../../src/actions/actions.ts';
+import type { RecordedChange } from '../../src/engine/record.ts';
+import type { Written } from '../support/imagined-forge.ts';
+import {
+  homeId,
+  type Level,
+  organization,
+  type Pair,
+  type Passages,
+  pairsOf,
+  runPair,
+  secretValue,
+} from '../support/random-pairs.ts';
+import { argumentsOf } from '../support/random-rules.ts';
+
+/** Pairs in all, a twelfth of them led by each action. */
+const numRuns = process.env.LONG ? 100_000 : 2_000;
+const perAction = Math.ceil(numRuns / actions.length);
+const small = ['set-labels', 'comment', 'set-status'];
+
+/** What the pairs came to, by action: a law about writes says nothing where none are made. */
+type Tally = { pairs: number; written: number; ofFiles: number; refused: number; unwritten: number };
+const tallies = new Map<string, Tally>();
+function tallyOf(action: string): Tally {
+  const tally = tallies.get(action) ?? { pairs: 0, written: 0, ofFiles: 0, refused: 0, unwritten: 0 };
+  tallies.set(action, tally);
+  return tally;
+}
+
+it('every action has arguments that reach as far as they can', () => {
+  expect(Object.keys(argumentsOf).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+});
+
+describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s first', (lead) => {
+  it(`write where and what their source may, and what the dry run said (${perAction} pairs)`, {
+    timeout: 1_800_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(pairsOf(lead), async (pair) => {
+        const passages = await runPair(pair);
+        const { dry, real } = passages;
+
+        expect(dry.written).toEqual([]);
+        for (const request of real.written) expect(trespassOf(request, pair, passages)).toBeUndefined();
+        expect(differencesOf(pair, passages)).toEqual([]);
+        count(lead, passages);
+      }),
+      { numRuns: perAction, seed: 4, endOnFailure: false },
+    );
+  });
+
+  it('are real: changes of its own are written and refused', () => {
+    const tally = tallyOf(lead);
+
+    expect(tally.pairs).toBeGreaterThanOrEqual(perAction);
+    expect(tally.written).toBeGreaterThan(perAction / 20);
+    expect(tally.refused).toBeGreaterThan(perAction / 20);
+    // Notifications are the account's own, which no file of a repository or organization ever gets.
+    if (lead !== 'mark-notifications') expect(tally.ofFiles).toBeGreaterThan(perAction / 100);
+    // Almost every pair is told in full by its plan; where an earlier write made a later one needless, the run says so.
+    expect(tally.unwritten).toBeLessThan(perAction / 20);
+  });
+});
+
+/** Returns what is wrong with a request: it leaves what its rules are about, or nobody granted it. */
+function trespassOf({ method, path, body }: Written, pair: Pair, { real }: Passages): string | undefined {
+  const asked = real.run.changes.filter((change) => change.method === method && pathOf(change) === path);
+  const permitting = asked.flatMap(({ rules, action }) =>
+    rules.map(levelOfRule).filter((level) => permits(level, action, path, pair)),
+  );
+  const where = `${method} ${path}`;
+  if (asked.length === 0) return `nobody asked for ${where}`;
+  if (permitting.length === 0) return `${where} is nothing that ${JSON.stringify(asked)} may write`;
+  const isTaken = !Object.values(pair.imagined.ids).includes(homeId);
+  if (isTaken && isAt(path, pair)) return `${where} is another repository by now`;
+  const isTold = JSON.stringify(body ?? null).includes(secretValue);
+  return isTold && !permitting.includes('operator') ? `${where} tells a secret` : undefined;
+}
+
+/** Returns whether files of a level may do this there, by what the operator granted, told apart from the engine's own words. */
+function permits(level: Level, action: string, path: string, pair: Pair): boolean {
+  if (level === 'operator') return true;
+  const { owner, name } = pair.home;
+  const granted = pair.grants.filter(({ repositories = [], organizations = [] }) =>
+    level === 'organization'
+      ? organizations.includes(organization)
+      : repositories.some((pattern) =>
+          pattern === 'acme/*'
+            ? owner.toLowerCase() === 'acme'
+            : ['*/*', `${owner}/${name}`].includes(pattern),
+        ),
+  );
+  if (!small.includes(action) && !granted.some(({ actions: names }) => names?.includes(action))) return false;
+  if (level === 'repository') return isAt(path, pair);
+  return /^\/(repos\/acme\/[^/]+\/|orgs\/acme(\/|$))/i.test(path);
+}
+
+function isAt(path: string, { home }: Pair): boolean {
+  const start = `/repos/${home.owner}/${home.name}/`.toLowerCase();
+  return path.toLowerCase().startsWith(start);
+}
+
+function levelOfRule(id: string): Level {
+  if (id.startsWith('operator.yml#')) return 'operator';
+  return id.startsWith('acme/.reeve/rules/') ? 'organization' : 'repository';
+}
+
+/** Returns the change's path as the wire shows it. */
+function pathOf({ path }: RecordedChange): string {
+  return new URL(`http://forge/api/v1${path}`).pathname.slice('/api/v1'.length);
+}
+
+/** Returns the requests that were sent and not planned, sent twice, or planned and neither sent nor explained. */
+function differencesOf({ files }: Pair, { dry, real }: Passages): readonly string[] {
+  const isEnforced = ({ rules }: RecordedChange): boolean =>
+    rules.some((id) => {
+      const place = Number(id.slice(id.indexOf('#r') + 2));
+      return files[levelOfRule(id)]?.[place]?.rule.mode === 'enforce';
+    });
+  const explained = new Set(
+    real.run.outcomes
+      .filter(({ status }) => status === 'failed' || status === 'skipped')
+      .map(({ change }) => change),
+  );
+  const planned = dry.run.changes.filter(isEnforced);
+  const may = new Set(planned.map(requestOf));
+  const must = new Set(planned.filter(({ id }) => !explained.has(id)).map(requestOf));
+  // What the forge dropped is sent once more, and then it is told as failed.
+  const again = new Set(planned.filter(({ id }) => explained.has(id)).map(requestOf));
+  const sent = real.written.map(({ method, path, body }) => nameOf(method, path, body));
+  const repeated = sent.filter((request, place) => sent.indexOf(request) !== place);
+  return [
+    ...sent.filter((request) => !may.has(request)).map((request) => `not planned: ${request}`),
+    ...[...must].filter((request) => !sent.includes(request)).map((request) => `not sent: ${request}`),
+    ...repeated.filter((request) => !again.has(request)).map((request) => `twice: ${request}`),
+  ];
+}
+
+function requestOf(change: RecordedChange): string {
+  const { body } = (change.input ?? {}) as { body?: unknown };
+  return nameOf(change.method, pathOf(change), body);
+}
+
+function nameOf(method: string, path: string, body: unknown): string {
+  // What is made in the same run has no id while it is planned: a hook that is tried, a label that is put on.
+  if (path.endsWith('/tests')) return `${method} ${path.replace(/\d+(?=\/tests$)/, 'ID')}`;
+  if (/\/issues\/\d+\/labels$/.test(path)) return `${method} ${path}`;
+  return `${method} ${path} ${JSON.stringify(inOrder(body))}`;
+}
+
+/** Members have no order in a body; a secret stands in a plan by its name. */
+function inOrder(value: unknown): unknown {
+  if (value === secretValue) return { secret: 'TOKEN' };
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, member]) => [name, inOrder(member)]),
+  );
+}
+
+function count(lead: string, { real, problems }: Passages): void {
+  const tally = tallyOf(lead);
+  tally.pairs += 1;
+  const own = real.run.changes.filter(({ action }) => action === lead);
+  const applied = own.filter(({ id }) => statusOf(real, id) === 'applied');
+  tally.written += applied.length;
+  tally.ofFiles += applied.filter(({ rules }) => rules.every((id) => levelOfRule(id) !== 'operator')).length;
+  tally.refused += real.run.refused.filter(({ change }) => change.action === lead).length;
+  tally.refused += problems.some((problem) => problem.includes(lead)) ? 1 : 0;
+  tally.unwritten += own.some(({ id }) => ['failed', 'skipped'].includes(statusOf(real, id) ?? '')) ? 1 : 0;
+}
+
+function statusOf({ run }: Passages['real'], id: string): string | undefined {
+  return run.outcomes.find(({ change }) => change === id)?.status;
+}

@@ -1,0 +1,128 @@
+export type Row = Record<string, unknown>;
+
+/** What is there before anything happens. The same stands in every repository and organization that is asked for. */
+export type Imagined = {
+  /** `owner/name` in small letters → id; any other repository has an id of its own that no event speaks of. */
+  readonly ids: Readonly<Record<string, number>>;
+  /** `owner/name/path` in small letters → text of a file. */
+  readonly files: Readonly<Record<string, string>>;
+  /** What people wrote: titles and texts of everything that has them. */
+  readonly words: string;
+  /** Labels that are defined, and of these the ones that issues carry. */
+  readonly defined: readonly string[];
+  readonly carried: readonly string[];
+  readonly protected: readonly string[];
+  readonly hooks: readonly string[];
+  readonly reviews: number;
+  /** What Reeve wrote before: `rule/key`, as comments and as issues of this state. */
+  readonly own: readonly (readonly [key: string, state: 'open' | 'closed'])[];
+};
+
+export const botAccount = { id: 9, login: 'reeve' };
+export const commit = 'c'.repeat(40);
+const ada = { id: 7, login: 'ada' };
+
+export function repositoryOf(owner: string, name: string, { ids, words }: Imagined): Row {
+  const id = ids[`${owner}/${name}`] ?? 900_000 + owner.length * 100 + name.length;
+  return {
+    ...{ id, name, full_name: `${owner}/${name}`, owner: { id: 3, login: owner } },
+    ...{ default_branch: 'main', description: words, archived: false, empty: false },
+  };
+}
+
+export function contentsOf(where: string, path: string, { files }: Imagined): unknown {
+  const text = files[`${where}/${path}`];
+  const inside = Object.keys(files).filter((one) => one.startsWith(`${where}/${path}/`));
+  const entry = (file: string) => ({ name: file.split('/').at(-1), path: file, type: 'file' });
+  if (text === undefined) {
+    return inside.length === 0 ? undefined : inside.map((one) => entry(one.slice(where.length + 1)));
+  }
+  const content = Buffer.from(text).toString('base64');
+  return { ...entry(path), encoding: 'base64', content, size: Buffer.byteLength(text) };
+}
+
+export function issueOf(number: number, { words, defined, carried }: Imagined): Row {
+  const side = (ref: string): Row => ({ ref, sha: commit });
+  return {
+    ...{ id: number, number, title: words, body: words, state: 'open', user: ada },
+    labels: defined.flatMap((name, place) => (carried.includes(name) ? [labelOf(name, place)] : [])),
+    ...{ head: side('work'), base: side('main') },
+  };
+}
+
+export function threadOf(id: number, { words }: Imagined): Row {
+  return { id, unread: true, pinned: false, subject: { type: 'Issue', title: words, state: 'open' } };
+}
+
+function labelOf(name: string, place: number): Row {
+  return { id: place + 1, name, color: 'ff0000', description: '' };
+}
+
+type Collection = {
+  readonly of: RegExp;
+  readonly begins: (imagined: Imagined, path: string) => readonly Row[];
+};
+
+const written = (key: string): string => `<!-- reeve:${key} -->\nOld words.`;
+const none = (): readonly Row[] => [];
+export const collections: readonly Collection[] = [
+  {
+    of: /\/issues\/\d+\/labels$/,
+    begins: (imagined) => issueOf(1, imagined).labels as readonly Row[],
+  },
+  { of: /^\/repos\/[^/]+\/[^/]+\/labels$/, begins: ({ defined }) => defined.map(labelOf) },
+  { of: /^\/orgs\/[^/]+\/labels$/, begins: () => [{ id: 501, name: 'shared', color: '00ff00' }] },
+  {
+    of: /^\/(repos\/[^/]+\/[^/]+|orgs\/[^/]+|user)\/hooks$/,
+    begins: ({ hooks }) =>
+      hooks.map((url) => ({
+        type: 'gitea',
+        active: true,
+        events: ['push'],
+        config: { url, content_type: 'json' },
+      })),
+  },
+  {
+    of: /\/branch_protections$/,
+    begins: (imagined) =>
+      imagined.protected.map((rule_name) => ({ rule_name, enable_push: true, required_approvals: 1 })),
+  },
+  {
+    of: /\/tag_protections$/,
+    begins: (imagined) =>
+      imagined.protected.map((name_pattern) => ({ name_pattern, whitelist_usernames: ['ada'] })),
+  },
+  {
+    of: /\/pulls\/\d+\/reviews$/,
+    begins: ({ reviews }) =>
+      Array.from({ length: reviews }, () => ({
+        ...{ user: ada, state: 'APPROVED', commit_id: 'd'.repeat(40), stale: true, dismissed: false },
+      })),
+  },
+  {
+    of: /\/issues\/\d+\/comments$/,
+    begins: ({ own }) => own.map(([key]) => ({ body: written(key), user: botAccount })),
+  },
+  {
+    of: /\/issues$/,
+    begins: ({ own }) =>
+      own.map(([key, state], place) => ({
+        number: 31 + place,
+        title: 'Old',
+        body: written(key),
+        state,
+        user: botAccount,
+      })),
+  },
+  { of: /\/pulls$/, begins: none },
+  { of: /\/statuses\/[^/]+$/, begins: none },
+  { of: /^\/notifications\/threads$/, begins: none },
+  {
+    of: /^\/users\/[^/]+\/starred$/,
+    begins: (imagined) =>
+      Object.keys(imagined.ids).map((name) => {
+        const [owner = '', repo = ''] = name.split('/');
+        return repositoryOf(owner, repo, imagined);
+      }),
+  },
+];

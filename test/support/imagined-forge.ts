@@ -1,0 +1,220 @@
+import type { Client } from '../../src/client/client.ts';
+import { failureOf } from '../../src/client/failure.ts';
+import { enabledEvents } from '../../src/contract/hook-events.ts';
+import { type AnyInput, fillPath, type Operation } from '../../src/contract/operation.ts';
+import { ReeveError } from '../../src/errors.ts';
+import {
+  botAccount,
+  collections,
+  commit,
+  contentsOf,
+  type Imagined,
+  issueOf,
+  type Row,
+  repositoryOf,
+  threadOf,
+} from './imagined-beginnings.ts';
+
+/** A write as it would have left: its path as the wire has it. */
+export type Written = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: unknown;
+  readonly body: unknown;
+};
+
+export type ImaginedForge = Client & { readonly written: readonly Written[] };
+
+/**
+ * Imagines a forge that has every repository, issue and organization anybody names and lets the account do anything: what
+ * keeps a write from leaving is not this. It answers from memory as the contract's rows say, and keeps what was written.
+ */
+export function imagineForge(imagined: Imagined): ImaginedForge {
+  const lists = new Map<string, Row[]>();
+  const things = new Map<string, Row>();
+  const written: Written[] = [];
+  let ids = 1_000;
+
+  const nextId = (): number => {
+    ids += 1;
+    return ids;
+  };
+  const absent = (path: string): never => {
+    throw failureOf(path, 404, '{"message":"not found"}', null);
+  };
+
+  function listAt(path: string): Row[] | undefined {
+    const known = lists.get(path);
+    if (known) return known;
+    const row = collections.find(({ of }) => of.test(path));
+    if (row === undefined) return undefined;
+    const made = row.begins(imagined, path).map((one, place): Row => ({ id: place + 1, ...one }));
+    lists.set(path, made);
+    return made;
+  }
+
+  function thingAt(path: string): Row | undefined {
+    const comment = /^(.+\/issues)\/comments\/(\d+)$/.exec(path);
+    if (comment) return commentsIn(comment[1] ?? '').find(({ id }) => id === Number(comment[2]));
+    // Names of branch protections may hold slashes.
+    const split = /^(.*\/branch_protections)\/(.+)$/.exec(path) ?? /^(.*)\/([^/]+)$/.exec(path);
+    const [, parent = '', last = ''] = split ?? [];
+    const key = decodeURIComponent(last);
+    const list = listAt(parent);
+    const found = list?.find(({ id, number, rule_name }) =>
+      [number ?? id, rule_name].map(String).includes(key),
+    );
+    if (found || !/\/(issues|pulls|threads)$/.test(parent)) return found;
+    // Whatever number an event speaks of is there.
+    const made = parent.endsWith('threads')
+      ? threadOf(Number(key), imagined)
+      : issueOf(Number(key), imagined);
+    list?.push(made);
+    return made;
+  }
+
+  function commentsIn(issues: string): readonly Row[] {
+    return [...lists].flatMap(([path, rows]) =>
+      path.startsWith(issues) && path.endsWith('/comments') ? rows : [],
+    );
+  }
+
+  function single(path: string, make: () => Row): Row {
+    const known = things.get(path) ?? make();
+    things.set(path, known);
+    return known;
+  }
+
+  function read(path: string): unknown {
+    if (path === '/user') return botAccount;
+    const whole = /^\/repos\/([^/]+)\/([^/]+)(\/.*)?$/.exec(path);
+    const organization = /^\/orgs\/([^/]+)$/.exec(path);
+    if (organization) {
+      const name = organization[1] ?? '';
+      return single(path, () => ({ id: 3, name, username: name, description: imagined.words }));
+    }
+    if (whole && whole[3] === undefined) return repositoryOf(whole[1] ?? '', whole[2] ?? '', imagined);
+    if (/\/branches\//.test(path)) return { name: path.split('/').at(-1), commit: { id: commit } };
+    if (/\/compare\//.test(path))
+      return {
+        total_commits: 1,
+        commits: [{ sha: commit }],
+        files: [{ filename: 'src/a.ts', status: 'changed' }],
+      };
+    const between = /^(.*\/pulls)\/([^/]+)\/(.+)$/.exec(path);
+    if (between && !/\/(reviews|files|commits)$/.test(path)) {
+      const [base, head] = [between[2] ?? '', between[3] ?? ''].map(decodeURIComponent);
+      return openBetween(listAt(between[1] ?? ''), base, head) ?? absent(path);
+    }
+    const file = /^\/repos\/([^/]+\/[^/]+)\/contents\/(.+)$/.exec(path);
+    if (file) return contentsOf(file[1] ?? '', decodeURIComponent(file[2] ?? ''), imagined) ?? absent(path);
+    if (/\/pulls\/\d+\/files$/.test(path)) return [{ filename: 'src/a.ts', status: 'changed' }];
+    if (/\/wiki\/page\//.test(path))
+      return {
+        title: 'Page',
+        sub_url: 'Page',
+        content_base64: Buffer.from(imagined.words).toString('base64'),
+      };
+    return listAt(path) ?? thingAt(path) ?? absent(path);
+  }
+
+  function write(method: string, path: string, query: Row, body: Row): unknown {
+    if (path.endsWith('/tests')) return undefined;
+    const dismissed = /^(.*)\/dismissals$/.exec(path);
+    if (dismissed) return Object.assign(thingAt(dismissed[1] ?? '') ?? absent(path), { dismissed: true });
+    if (/\/issues\/\d+\/labels$/.test(path)) {
+      const own = path.replace(/\/issues\/\d+\/labels$/, '/labels');
+      const ofOwner = own.replace(/^\/repos\/([^/]+)\/[^/]+/, '/orgs/$1');
+      const known = [...(listAt(own) ?? []), ...(listAt(ofOwner) ?? [])];
+      const asked = (body.labels as readonly unknown[] | undefined) ?? [];
+      const now = known.filter(({ id, name }) => asked.includes(id) || asked.includes(name));
+      lists.set(path, now);
+      return now;
+    }
+    if (method === 'POST') {
+      const list = listAt(path) ?? absent(path);
+      const made = { ...afterwards(body, path), id: nextId(), number: ids, user: botAccount };
+      list.push(made);
+      return made;
+    }
+    if (method === 'DELETE') {
+      const gone = thingAt(path) ?? absent(path);
+      for (const list of lists.values()) if (list.includes(gone)) list.splice(list.indexOf(gone), 1);
+      return undefined;
+    }
+    if (path.startsWith('/notifications/')) {
+      const to = query['to-status'];
+      return Object.assign(thingAt(path) ?? {}, { unread: to === 'unread', pinned: to === 'pinned' });
+    }
+    const thing = /^\/orgs\/[^/]+$/.test(path) ? (read(path) as Row) : thingAt(path);
+    return Object.assign(thing ?? absent(path), afterwards(body, path));
+  }
+
+  const exchange = async (operation: Operation, input: AnyInput): Promise<unknown> => {
+    // As the client does it: the row fills the path, and the platform's own URL decides what the wire shows.
+    const path = new URL(`http://forge/api/v1${fillPath(operation, input.params)}`).pathname.slice(
+      '/api/v1'.length,
+    );
+    const at = path.replace(/^\/(repos\/[^/]+\/[^/]+|orgs\/[^/]+)/, (place) => place.toLowerCase());
+    if (operation.method === 'GET') return shaped(operation, structuredClone(read(at)));
+    const checked = operation.body?.safeParse(input.body ?? {});
+    if (checked?.success === false)
+      throw new ReeveError('internal', `${operation.id}: ${checked.error.message}`);
+    const body = checked?.data;
+    written.push({ method: operation.method, path, query: input.query, body });
+    const answer = write(operation.method, at, (input.query ?? {}) as Row, (body ?? {}) as Row);
+    return operation.success === 205 ? undefined : shaped(operation, structuredClone(answer));
+  };
+
+  const forge: ImaginedForge = {
+    written,
+    requests: 0,
+    counted: () => forge,
+    // As in the client, the row decides the type of the answer, which has been held against it.
+    call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
+    send: exchange,
+    async *items(operation, input) {
+      for (const item of (await exchange(operation, input as AnyInput)) as readonly never[]) yield item;
+    },
+    async *pages(operation, input) {
+      yield {
+        page: 1,
+        items: (await exchange(operation, input as AnyInput)) as readonly never[],
+        total: undefined,
+      };
+    },
+  };
+  return forge;
+}
+
+function shaped(operation: Operation, answer: unknown): unknown {
+  return operation.response?.parse(answer);
+}
+
+/** What a forge shows of what it was sent, where that differs. */
+function afterwards(body: Row, path: string): Row {
+  if (/\/hooks(\/\d+)?$/.test(path)) {
+    const { authorization_header: _header, config, ...rest } = body;
+    const { secret: _secret, ...shown } = (config ?? {}) as Row;
+    const events = enabledEvents(body.events as readonly string[] | undefined);
+    return { branch_filter: '', active: false, ...rest, events, ...(config ? { config: shown } : {}) };
+  }
+  if (/\/statuses\/[^/]+$/.test(path)) return { ...body, status: body.state };
+  if (/\/pulls$/.test(path)) {
+    const reviewers = ((body.reviewers ?? []) as readonly string[]).map((login, place) => ({
+      id: place + 50,
+      login,
+    }));
+    const labels = ((body.labels ?? []) as readonly number[]).map((id) => ({ id, name: `label ${id}` }));
+    const sides = { head: { ref: body.head, sha: commit }, base: { ref: body.base, sha: commit } };
+    return { ...body, ...sides, state: 'open', labels, requested_reviewers: reviewers };
+  }
+  return /\/issues$/.test(path) ? { ...body, state: 'open', labels: [] } : body;
+}
+
+function openBetween(pulls: readonly Row[] | undefined, base?: string, head?: string): Row | undefined {
+  const refOf = (side: unknown): unknown => (side as Row | undefined)?.ref;
+  return pulls?.find(
+    (pull) => pull.state === 'open' && refOf(pull.base) === base && refOf(pull.head) === head,
+  );
+}

@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import { actions } from '../../src/actions/actions.ts';
+import { createNamedSecrets } from '../../src/actions/secrets.ts';
+import type { Client } from '../../src/client/client.ts';
+import { familyOf, parseEvent } from '../../src/contract/events.ts';
+import type { Subject } from '../../src/contract/subject.ts';
+import type { Run, RunMode } from '../../src/engine/record.ts';
+import { runEvent, runItem } from '../../src/engine/run.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { parseOperatorFile } from '../../src/operator-file.ts';
+import { loadRuleFile } from '../../src/rules/load.ts';
+import { registry } from '../../src/rules/registry.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { createRuleSet } from '../../src/rules/rule-set.ts';
+import type { Grant } from '../../src/sources/powers.ts';
+import { createRuleSource, type RuleSource } from '../../src/sources/rules-for.ts';
+import { createServed } from '../../src/sources/served.ts';
+import { type MadeDelivery, makeDeliveries } from './deliveries.ts';
+import { botAccount, type Imagined } from './imagined-beginnings.ts';
+import { imagineForge, type Written } from './imagined-forge.ts';
+import { hostileWords, type MadeRule, type Occasion, occasions, rulesFor } from './random-rules.ts';
+
+export const levels = ['operator', 'organization', 'repository'] as const;
+export type Level = (typeof levels)[number];
+/** Whose rule files there are, each with its rules by name. */
+export type Files = Readonly<Partial<Record<Level, readonly MadeRule[]>>>;
+
+/** One rule file or several, and something that happens. */
+export type Pair = {
+  readonly home: { readonly owner: string; readonly name: string };
+  readonly occasion: Occasion;
+  readonly files: Files;
+  /** What the operator file says of grants. */
+  readonly grants: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly delivery: MadeDelivery | undefined;
+  readonly imagined: Imagined;
+};
+
+const homes = [
+  ...[
+    { owner: 'acme', name: 'demo' },
+    { owner: 'acme', name: 'other' },
+    { owner: 'Acme', name: 'Big.Demo_2' },
+  ],
+  ...[
+    { owner: 'evil', name: 'demo' },
+    { owner: 'ada', name: '-x.y' },
+    { owner: 'o', name: '...' },
+  ],
+];
+export const homeId = 4_711;
+export const organization = 'acme';
+export const secretValue = 'a-value-that-must-not-travel';
+const deliveries = makeDeliveries();
+const everything = actions.map(({ name }) => name);
+
+/** Pairs in which the first rule uses this action. */
+export function pairsOf(lead: string): fc.Arbitrary<Pair> {
+  const of = actions.find(({ name }) => name === lead)?.of ?? [];
+  const fitting = occasions.filter(({ subject }) => of.includes(subject));
+  return fc.constantFrom(...fitting).chain((occasion) => {
+    const rules = rulesFor(occasion, lead);
+    return fc
+      .record({
+        home: fc.constantFrom(...homes),
+        sources: fc.constantFrom<readonly Level[]>(
+          ...([
+            ['repository'],
+            ['repository'],
+            ['organization'],
+            ['organization'],
+            ['operator'],
+          ] as Level[][]),
+          [...levels],
+          ['organization', 'repository'],
+        ),
+        repository: rules,
+        organization: rules,
+        operator: rules,
+        grants: fc.array(grant, { maxLength: 3 }),
+        words: fc.constantFrom(...hostileWords),
+        delivery: fc.constantFrom(...deliveriesOf(occasion)),
+        taken: fc.integer({ min: 0, max: 19 }).map((one) => one === 0),
+        carried: fc.subarray(['bug', 'docs', '../../evil/demo']),
+        there: fc.subarray(['evil/demo', '..', '%2e%2e/%2e%2e', 'a#b']),
+        hooks: fc.subarray(['https://ci.example.org/', 'https://evil.example/..']),
+        reviews: fc.integer({ min: 0, max: 3 }),
+        own: fc.subarray([
+          ['r0/k', 'open'],
+          ['r0/main', 'closed'],
+          ['r1/main', 'open'],
+        ] as const),
+      })
+      .map(
+        ({ home, sources, grants, delivery, words, taken, carried, there, ...made }): Pair => ({
+          ...{ home, occasion, grants },
+          files: Object.fromEntries(sources.map((level) => [level, made[level]])),
+          delivery: delivery === undefined ? undefined : about(home, delivery, words),
+          imagined: {
+            ids: { [`${home.owner}/${home.name}`.toLowerCase()]: taken ? 666 : homeId, 'acme/.reeve': 12 },
+            files: {},
+            words,
+            defined: ['bug', 'docs', '../../evil/demo', 'evil/demo'],
+            ...{ carried, protected: there, hooks: made.hooks, reviews: made.reviews, own: made.own },
+          },
+        }),
+      );
+  });
+}
+
+const granted = fc.oneof(fc.constant(everything), fc.subarray(everything, { minLength: 1 }));
+const place = fc.constantFrom<Readonly<Record<string, readonly string[]>>>(
+  ...[{ repositories: ['*/*'] }, { repositories: ['*/*'] }, { repositories: ['acme/*'] }],
+  ...[{ repositories: ['evil/demo', 'ada/-x.y'] }, { repositories: ['acme/nobody'] }],
+  ...[{ organizations: ['acme'] }, { organizations: ['acme'] }, { organizations: ['evil'] }],
+);
+const grant = fc.tuple(place, granted).map(([where, names]) => ({ ...where, actions: names }));
+
+/** Returns what may be delivered on an occasion: nothing where a clock is it. */
+function deliveriesOf({ name }: Occasion): readonly (MadeDelivery | undefined)[] {
+  const heard = deliveries.filter(({ eventType }) => familyOf(eventType) === name);
+  return heard.length === 0 ? [undefined] : heard;
+}
+
+/** A delivery of a home whose every text is somebody's, and which speaks of other repositories wherever it can. */
+function about(
+  home: Pair['home'],
+  { eventType, activity, payload }: MadeDelivery,
+  words: string,
+): MadeDelivery {
+  const repository = { ...repositoryIn(home), id: homeId };
+  const elsewhere = { ...repositoryIn({ owner: 'evil', name: 'demo' }), id: 1 };
+  const said = (member: unknown, more: object = {}) =>
+    typeof member === 'object' && member !== null
+      ? { ...member, title: words, body: words, ...more }
+      : member;
+  const head = { ref: words, sha: 'e'.repeat(40), repo: elsewhere };
+  return {
+    eventType,
+    activity,
+    payload: {
+      ...payload,
+      repository,
+      ...(payload.issue === undefined ? {} : { issue: said(payload.issue, { repository: elsewhere }) }),
+      ...(payload.pull_request === undefined ? {} : { pull_request: said(payload.pull_request, { head }) }),
+      ...(payload.forkee === undefined ? {} : { forkee: elsewhere }),
+      ...(payload.page === undefined ? {} : { page: words }),
+      ...(payload.ref === undefined ? {} : { ref: `refs/heads/${words}` }),
+      ...(payload.release === undefined ? {} : { release: { id: 1, tag_name: words } }),
+      organization: { id: 3, name: 'evil', username: 'evil' },
+    },
+  };
+}
+
+function repositoryIn({ owner, name }: Pair['home']) {
+  return { name, full_name: `${owner}/${name}`, default_branch: 'main', owner: { id: 3, login: owner } };
+}
+
+/** Returns the text of the rule file of a level; JSON is YAML. */
+function textOf(rules: readonly MadeRule[]): string {
+  return JSON.stringify({
+    version: 1,
+    rules: Object.fromEntries(rules.map(({ rule }, at) => [`r${at}`, rule])),
+  });
+}
+
+/** What became of a pair: as a dry run and in earnest, each on a forge of its own. */
+export type Passages = {
+  readonly dry: Passage;
+  readonly real: Passage;
+  /** What is wrong with the files, as it was reported. */
+  readonly problems: readonly string[];
+};
+export type Passage = { readonly run: Run; readonly written: readonly Written[] };
+
+/** Runs a pair the whole way, from the operator file and the forge's files to the last request. */
+export async function runPair(pair: Pair): Promise<Passages> {
+  const { home, files, occasion, delivery } = pair;
+  const where = `${home.owner}/${home.name}`.toLowerCase();
+  const imagined: Imagined = {
+    ...pair.imagined,
+    files: {
+      ...(files.repository ? { [`${where}/.reeve.yml`]: textOf(files.repository) } : {}),
+      ...(files.organization ? { 'acme/.reeve/rules/all.yml': textOf(files.organization) } : {}),
+    },
+  };
+  const problems: string[] = [];
+  const own = loadRuleFile({
+    ...{ path: 'operator.yml', level: 'operator', commit: '', registry },
+    text: textOf(files.operator ?? []),
+  });
+  problems.push(...own.problems.map(({ message }) => `operator.yml: ${message}`));
+  const source = sourceOf(pair, imagineForge(imagined), own.rules, problems);
+  const event = delivery && parseEvent(delivery.eventType, delivery.payload);
+  const subject = event?.subject ?? subjectOf(occasion, home);
+  // A clock goes over the rules of all; here each of them meets the item, whosever it is.
+  const rules = event
+    ? (await source.rulesFor(event)).rules
+    : createRuleSet((await source.everyRule()).filter((rule) => rule.each?.kind === subject.kind));
+
+  const pass = async (mode: RunMode): Promise<Passage> => {
+    const client = imagineForge(imagined);
+    const input = {
+      ...{ id: 'r', mode, rules, client, account: { id: botAccount.id }, now: new Date(0), nowMs },
+      trigger: { door: 'webhook', kind: occasion.name, activity: '', at: new Date(0).toISOString() },
+      secrets: createNamedSecrets(new Map([['TOKEN', secretValue]]), key),
+      facts: createFacts({ client, subject, nowMs, memory: createFactMemory(nowMs) }),
+    } as const;
+    const { run } = event
+      ? await runEvent({ ...input, event })
+      : await runItem({ ...input, item: itemOf(subject) });
+    return { run, written: client.written };
+  };
+  return { dry: await pass('plan'), real: await pass('enforce'), problems };
+}
+
+const nowMs = (): number => 0;
+const key = new Uint8Array(32);
+
+function sourceOf(
+  pair: Pair,
+  client: Client,
+  operatorRules: readonly LoadedRule[],
+  problems: string[],
+): RuleSource {
+  const kept = new Map<string, unknown>();
+  return createRuleSource({
+    ...{ client, operatorRules, nowMs, grants: grantsOf(pair) },
+    served: createServed({ client, login: async () => botAccount.login, listed: ['*/*'], nowMs }),
+    organizations: [{ name: organization, rules: `${organization}/.reeve` }],
+    pins: {
+      recall: async (name) => kept.get(name),
+      remember: async (name, value) => void kept.set(name, value),
+    },
+    onRead: (_head, read) => problems.push(...read.flatMap((file) => file.problems)),
+  });
+}
+
+function grantsOf({ grants }: Pair): readonly Grant[] {
+  const read = parseOperatorFile('operator.yml', JSON.stringify({ version: 1, grants }));
+  if (read.file === undefined) throw new Error(read.problems.join('\n'));
+  return (read.file.grants ?? []).map(({ repositories = [], organizations = [], actions: names = [] }) => ({
+    ...{ repositories, organizations, names },
+  }));
+}
+
+function subjectOf({ subject: kind }: Occasion, { owner, name }: Pair['home']): Subject {
+  if (kind === 'organization') return { kind, organization: owner };
+  const repository = { id: homeId, owner, name };
+  const inside = {
+    issue: { index: 7 },
+    pull_request: { index: 7 },
+    branch: { ref: 'work' },
+    notification: { thread: 5 },
+  };
+  return { kind, repository, ...(kind in inside ? inside[kind as keyof typeof inside] : {}) };
+}
+
+function itemOf(subject: Subject): Readonly<Record<string, unknown>> {
+  if (subject.kind === 'organization') return { organization: { id: 3, name: subject.organization } };
+  return subject.kind === 'notification' ? { notification: { id: 5, unread: true } } : {};
+}

@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { actions } from '../../src/actions/actions.ts';
+import type { SubjectKind } from '../../src/contract/subject.ts';
+
+/** What may set a rule off, with the expressions that it may insert: texts that other people wrote. */
+export type Occasion = {
+  readonly name: string;
+  readonly subject: SubjectKind;
+  /** How the rule says it. */
+  readonly says: Readonly<Record<string, unknown>>;
+  readonly texts: readonly string[];
+};
+
+const event = (family: string, subject: SubjectKind, texts: readonly string[]): Occasion => ({
+  name: family,
+  subject,
+  says: { on: family },
+  texts: ['event.repository.full_name', 'sender.login', 'repository.full_name', ...texts],
+});
+const each = (subject: SubjectKind, texts: readonly string[]): Occasion => ({
+  name: `each ${subject}`,
+  subject,
+  says: { on: { schedule: '0 * * * *' }, each: subject },
+  texts,
+});
+
+export const occasions: readonly Occasion[] = [
+  event('issues', 'issue', ['event.issue.title', 'issue.title']),
+  event('issue_comment', 'issue', ['event.issue.title', 'issue.title']),
+  event('pull_request', 'pull_request', ['event.pull_request.title', 'pull_request.title']),
+  event('pull_request_comment', 'pull_request', ['event.issue.title', 'pull_request.title']),
+  event('push', 'branch', ['event.ref', 'branch.name']),
+  event('create', 'branch', ['event.ref', 'branch.name']),
+  event('repository', 'repository', ['repository.name']),
+  event('release', 'repository', ['event.release.tag_name']),
+  event('wiki', 'repository', ['event.page']),
+  event('fork', 'repository', ['event.forkee.full_name']),
+  each('issue', ['issue.title', 'repository.full_name']),
+  each('pull_request', ['pull_request.title', 'repository.full_name']),
+  each('branch', ['branch.name', 'repository.full_name']),
+  each('repository', ['repository.full_name']),
+  each('organization', ['organization.name']),
+  each('notification', ['string(notification.id)']),
+];
+
+/** Words that could lead somewhere else if anything read them as more than words. */
+export const hostileWords = [
+  ...['evil/demo', 'acme/other', '../../evil/demo', '..%2f..%2fevil%2fdemo', 'acme/demo/../../evil/demo'],
+  ...['%2e%2e/%2e%2e', '..', '.', '/', '-rf', '--upload-pack=x', '@ada', 'ACME', 'evil', 'ac\u200bme'],
+  ...['#1', 'a?b=c&d', 'a#b', 'a\\b', '🦊', ' x ', '{owner}', '$${{ x }}', '1/../2', '\u202eomed'],
+  `x${'/y'.repeat(60)}`,
+] as const;
+
+const word = fc.constantFrom(...hostileWords);
+const label = fc.constantFrom('bug', 'docs', 'size/L', 'evil/demo', '../../evil/demo', 'shared', '..');
+const person = fc.constantFrom('ada', 'reeve', 'evil', '..', 'evil/demo', '-x');
+const branch = fc.constantFrom(
+  'main',
+  'work',
+  'evil:work',
+  'release/1',
+  '%2e%2e',
+  'refs/heads/x',
+  '-x',
+  'a#b',
+);
+const color = fc.constantFrom('ff0000', '#0f0', 'abcdef');
+const url = fc.constantFrom(
+  'https://ci.example.org/',
+  'http://127.0.0.1:9/api/v1/repos/evil/demo/hooks',
+  'https://evil.example/..',
+);
+
+/** Returns texts that are words, or expressions over what other people wrote, or both. */
+function saying({ texts }: Occasion): fc.Arbitrary<string> {
+  const inserted = fc.constantFrom(...texts).map((text) => `\${{ ${text} }}`);
+  return fc.oneof(
+    { weight: 2, arbitrary: inserted },
+    { weight: 1, arbitrary: word },
+    { weight: 1, arbitrary: fc.tuple(word, inserted).map(([one, other]) => `${one} ${other}`) },
+  );
+}
+
+function asking({ texts }: Occasion): fc.Arbitrary<string> {
+  const [text = 'now'] = texts;
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant('true') },
+    { weight: 1, arbitrary: fc.constantFrom('false', `${text}.contains("evil")`, `${text} != "x"`) },
+  );
+}
+
+const some = <T>(of: fc.Arbitrary<T>, maxLength = 2) => fc.uniqueArray(of, { minLength: 1, maxLength });
+const maybe = <T>(of: Record<string, fc.Arbitrary<T>>, always: readonly string[]) =>
+  fc.record(of, { requiredKeys: [...always] });
+
+function labels(occasion: Occasion): fc.Arbitrary<unknown> {
+  const where = fc.constantFrom('add', 'add', 'remove', 'sync');
+  const named = fc.uniqueArray(fc.tuple(label, where, asking(occasion)), {
+    ...{ minLength: 1, maxLength: 4 },
+    selector: ([name]) => name,
+  });
+  return fc.tuple(named, fc.option(fc.record({ color }))).map(([all, create]) => {
+    const of = (place: string) => all.filter(([, where]) => where === place);
+    const [add, remove, sync] = ['add', 'remove', 'sync'].map(of);
+    return {
+      ...(add?.length ? { add: add.map(([name]) => name) } : {}),
+      ...(remove?.length ? { remove: remove.map(([name]) => name) } : {}),
+      ...(sync?.length ? { sync: Object.fromEntries(sync.map(([name, , when]) => [name, when])) } : {}),
+      ...(create ? { create } : {}),
+    };
+  });
+}
+
+const secret = fc.constant({ secret: 'TOKEN' });
+/** Most often left out: what no file of a repository may say would keep all else from being tried. */
+const seldom = <T>(of: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: of });
+const members = {
+  required_approvals: fc.integer({ min: 0, max: 3 }),
+  enable_push: fc.constant(true),
+  enable_push_whitelist: fc.boolean(),
+  push_whitelist_usernames: some(person),
+  block_on_rejected_reviews: fc.boolean(),
+  protected_file_patterns: word,
+};
+const stated = fc.constantFrom('success', 'failure', 'pending');
+
+/** Arguments of each action for an occasion: valid as a schema, and as far-reaching as they can be. */
+export const argumentsOf: Readonly<Record<string, (occasion: Occasion) => fc.Arbitrary<unknown>>> = {
+  'set-labels': labels,
+  comment: (occasion) => {
+    const said = fc.record({ text: saying(occasion) });
+    const more = maybe(
+      { key: fc.constantFrom('k', 'main', '../x'), when: asking(occasion), otherwise: saying(occasion) },
+      [],
+    );
+    const text = fc.oneof(
+      { weight: 4, arbitrary: said },
+      { weight: 1, arbitrary: fc.constant({ wiki: '../../evil' }) },
+    );
+    return fc.tuple(text, more).map(([one, other]) => ({ ...one, ...other }));
+  },
+  'set-status': (occasion) =>
+    maybe<unknown>(
+      {
+        state: stated,
+        context: word,
+        description: saying(occasion),
+        target_url: fc.constantFrom('https://evil.example/', `\${{ ${occasion.texts[0]} }}`),
+        when: asking(occasion),
+      },
+      ['state'],
+    ),
+  'report-issue': (occasion) =>
+    maybe<unknown>(
+      {
+        key: saying(occasion),
+        title: saying(occasion),
+        body: saying(occasion),
+        when: asking(occasion),
+        repository: seldom(fc.constantFrom('evil/demo', 'acme/other', 'acme/demo', '../..')),
+      },
+      ['key', 'title'],
+    ),
+  'dismiss-stale-reviews': (occasion) =>
+    maybe<unknown>(
+      {
+        message: saying(occasion),
+        states: fc.constant(['APPROVED', 'REQUEST_CHANGES']),
+        'ignore-paths': fc.constant(['docs/**']),
+        'keep-on-rebase': fc.boolean(),
+        priors: fc.boolean(),
+      },
+      ['message'],
+    ),
+  'open-pull-request': (occasion) =>
+    maybe<unknown>(
+      {
+        head: branch,
+        base: branch.map((name) => `${name}2`),
+        title: saying(occasion),
+        body: saying(occasion),
+        labels: seldom(some(label)),
+        reviewers: some(person),
+      },
+      ['head', 'base', 'title'],
+    ),
+  'sync-branch-protections': () =>
+    fc.record({
+      protections: fc.uniqueArray(
+        maybe<unknown>({ rule_name: word, ...members }, ['rule_name', 'enable_push']),
+        {
+          ...{ minLength: 1, maxLength: 2 },
+          selector: (one) => one.rule_name,
+        },
+      ),
+      prune: fc.boolean(),
+    }),
+  'protect-tags': () =>
+    fc.record({
+      tags: fc.uniqueArray(fc.record({ name_pattern: word, whitelist_usernames: some(person) }), {
+        ...{ minLength: 1, maxLength: 2 },
+        selector: (one) => one.name_pattern,
+      }),
+      prune: fc.boolean(),
+    }),
+  'sync-organization': () =>
+    maybe<unknown>(
+      {
+        description: word,
+        location: fc.constantFrom('Moon', '../evil'),
+        visibility: fc.constantFrom('public', 'private'),
+        website: fc.constantFrom('', 'https://evil.example/'),
+      },
+      ['description'],
+    ),
+  'sync-labels': () =>
+    fc.record({
+      labels: fc.uniqueArray(
+        maybe<unknown>({ name: word, color, description: word, exclusive: fc.boolean() }, ['name', 'color']),
+        {
+          ...{ minLength: 1, maxLength: 3 },
+          selector: (one) => one.name,
+        },
+      ),
+      prune: fc.boolean(),
+    }),
+  'sync-hooks': () =>
+    maybe<unknown>(
+      {
+        hooks: fc.uniqueArray(
+          maybe<unknown>(
+            {
+              ...{ url, active: fc.boolean(), branch_filter: word, hmac: seldom(secret) },
+              events: some(fc.constantFrom('push', 'issues', 'pull_request_only', 'create')),
+              authorization: seldom(secret).map((named) => named ?? 'none'),
+            },
+            ['url', 'events', 'authorization'],
+          ),
+          { minLength: 1, maxLength: 2, selector: (one) => one.url },
+        ),
+        'of-account': seldom(fc.constant(true)),
+      },
+      ['hooks'],
+    ),
+  'mark-notifications': () => fc.record({ as: fc.constantFrom('read', 'unread', 'pinned') }),
+};
+
+export type MadeRule = { readonly action: string; readonly rule: Readonly<Record<string, unknown>> };
+
+/** Returns rules for an occasion, the first of them with this action. */
+export function rulesFor(occasion: Occasion, lead: string): fc.Arbitrary<readonly MadeRule[]> {
+  const fitting = actions.filter(({ of }) => of.includes(occasion.subject)).map(({ name }) => name);
+  const others = fc.array(fc.constantFrom(...fitting), { maxLength: 2 });
+  return others.chain((more) => fc.tuple(...[lead, ...more].map((action) => ruleOf(action, occasion))));
+}
+
+function ruleOf(action: string, occasion: Occasion): fc.Arbitrary<MadeRule> {
+  const given = argumentsOf[action]?.(occasion) ?? fc.constant({});
+  const mode = fc.constantFrom('enforce', 'enforce', 'enforce', 'observe');
+  return fc.tuple(given, mode, asking(occasion)).map(([written, how, condition]) => ({
+    action,
+    rule: { ...occasion.says, mode: how, if: condition, steps: [{ uses: action, with: written }] },
+  }));
+}
