@@ -1,5 +1,83 @@
-import type { Environment } from '../config.ts';
-import type { Terminal } from './terminal.ts';
-export async function doctor(_o: object, _e: Environment, _t: Terminal): Promise<number> {
-  return 0;
+import { type Environment, loadSettings, type Settings, secretValues } from '../config.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import { createReport, type Report, wrong } from './connection/finding.ts';
+import type { Check } from './doctor/check.ts';
+import { checks } from './doctor/checks.ts';
+import { type Examination, examine } from './doctor/examination.ts';
+import { adviceOf } from './setup/steps.ts';
+import { count, type Terminal } from './terminal.ts';
+
+export type DoctorOptions = {
+  readonly envFile?: string;
+  readonly thorough?: boolean;
+  readonly test?: boolean;
+  readonly json?: boolean;
+};
+
+/**
+ * Looks at everything that a connection needs and tells what is wrong. Returns the exit status: 0 where nothing is, 1
+ * where something is, 2 for settings that cannot be read, 3 where the forge cannot be reached.
+ */
+export async function doctor(
+  options: DoctorOptions,
+  environment: Environment,
+  terminal: Terminal,
+): Promise<number> {
+  let secrets: readonly string[] = [];
+  const report = createReport(terminal, { json: options.json ?? false, secrets: () => secrets });
+  const settings = await readSettings(environment, report);
+  let status = settings === undefined ? 2 : 0;
+  if (settings !== undefined) {
+    secrets = secretValues(settings);
+    const test = options.test === false ? 'none' : options.thorough ? 'thorough' : 'repositories';
+    const examination = examine({ environment, envFile: options.envFile, settings, test });
+    try {
+      status = await runAll(checks, examination, report);
+    } finally {
+      await examination.close();
+    }
+  }
+  const faults = report.entries.filter(({ state }) => state === 'wrong').length;
+  if (options.json) terminal.out(JSON.stringify({ ok: faults === 0, checks: report.entries }));
+  else if (faults === 0) terminal.out(terminal.style('green', 'Nothing is wrong.'));
+  else terminal.out(terminal.style('red', `${count(faults, 'thing')} ${faults === 1 ? 'is' : 'are'} wrong.`));
+  return status;
+}
+
+async function readSettings(environment: Environment, report: Report): Promise<Settings | undefined> {
+  try {
+    const settings = await loadSettings(environment);
+    report.add('settings', { state: 'ok', text: 'the settings can be used' });
+    return settings;
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    report.add(
+      'settings',
+      wrong(messageOf(error), 'mend these; docs/reference/settings.md tells what each means'),
+    );
+    return undefined;
+  }
+}
+
+/** Runs checks in order, and passes over those that could say nothing. Returns the exit status. */
+async function runAll(table: readonly Check[], examination: Examination, report: Report): Promise<number> {
+  let status = 0;
+  for (const check of table) {
+    const before = report.entries.find(({ id, state }) => check.after?.includes(id) && state !== 'ok');
+    if (before) {
+      report.add(check.id, { state: 'skipped', text: `not looked at: ${before.id} comes first` });
+      continue;
+    }
+    try {
+      const finding = await check.run(examination);
+      report.add(check.id, finding);
+      if (finding.state === 'wrong') status ||= 1;
+    } catch (error) {
+      if (!(error instanceof ReeveError)) throw error;
+      report.add(check.id, wrong(messageOf(error), adviceOf(error)));
+      // A forge that cannot be reached is what a script wants to know first.
+      status = error.exit === 3 ? 3 : status || 1;
+    }
+  }
+  return status;
 }

@@ -8,7 +8,9 @@ import type { SecretEntry } from '../../receiver/secrets.ts';
  * `throttled`: one that has refused too much from here to say · `silent`: nobody · `stranger`: something else.
  */
 export type Receiving =
-  | { readonly who: 'ours' | 'other-secrets' | 'throttled' }
+  | { readonly who: 'ours' }
+  | { readonly who: 'other-secrets' }
+  | { readonly who: 'throttled' }
   | { readonly who: 'silent' | 'stranger'; readonly why: string };
 
 /**
