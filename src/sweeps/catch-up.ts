@@ -155,7 +155,10 @@ async function catchUpWith(candidate: Candidate, client: Client, options: CatchU
   if (missed.length > 0) options.onEnqueued();
   // Deliveries that were settled meanwhile have been noted: what they say stays.
   const known = (await seen.read(candidate.id)) ?? before;
-  await seen.write(candidate.id, advance(known, live, clock.now()));
+  // Where nothing has an instant yet, the forge's word on the repository counts: our clock may be ahead of the forge's.
+  const { updatedMs } = candidate;
+  const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
+  await seen.write(candidate.id, advance(known, live, from));
   return missed.length;
 }
 
@@ -177,7 +180,7 @@ async function enqueue(
   });
 }
 
-function advance(known: SeenRepository | undefined, live: Live, now: Date): SeenRepository {
+function advance(known: SeenRepository | undefined, live: Live, from: Date): SeenRepository {
   const { refs, items } = live;
   const tags = Object.fromEntries(Object.entries(live.tags).map(([name, { commit }]) => [name, commit]));
   const after: Record<string, SeenItem> = { ...known?.items };
@@ -188,5 +191,5 @@ function advance(known: SeenRepository | undefined, live: Live, now: Date): Seen
     after[number] = item;
     if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
   }
-  return { at: at ?? now.toISOString(), items: after, refs, tags };
+  return { at: at ?? from.toISOString(), items: after, refs, tags };
 }

@@ -121,6 +121,18 @@ it('finds nothing of what deliveries have told', async () => {
   expect(told()).toEqual([]);
 });
 
+it('misses nothing where the clock of the forge is behind', async () => {
+  await stage.close();
+  stage = await setSweepStage({ behindMs: 90_000 });
+  stage.setRules(rules);
+  await catchUp();
+  await stage.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
+
+  await catchUp();
+
+  expect(told()).toEqual(['cron issues.opened']);
+});
+
 it('finds branches that came, moved and went', async () => {
   stage.setRules(`
 version: 1

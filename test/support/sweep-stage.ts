@@ -80,12 +80,19 @@ function nextHour(): number {
 
 /** Sets the stage: organization acme, which the bot owns, its repositories demo and ops, and ada. */
 export async function setSweepStage(
-  options: { at?: string; maxRequests?: number; settings?: RunSettings } = {},
+  options: {
+    at?: string;
+    maxRequests?: number;
+    settings?: RunSettings;
+    /** How far the embedded forge's clock is behind the bot's; default 0. A real server's is behind anyway. */
+    behindMs?: number;
+  } = {},
 ): Promise<SweepStage> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-sweeps-'));
   let nowMs = realServer ? nextHour() : Date.parse(options.at ?? '2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
-  const forge = await startFlowForge({ data, clock: now, control: true });
+  const forgeNow = (): Date => new Date(nowMs - (options.behindMs ?? 0));
+  const forge = await startFlowForge({ data, clock: forgeNow, control: true });
   const proxy = await startFaultProxy(forge.url);
   const root = await forge.makePerson(people.root, { isAdministrator: true });
   const ada = await forge.makePerson(people.ada);
