@@ -32,6 +32,8 @@ export type Stage = {
   /** The token that the server acts with. */
   readonly token: string;
   readonly data: string;
+  /** Folder of the operator's rules, where there is one. */
+  readonly rules: string | undefined;
   readonly runs: Run[];
   readonly server: Server;
   /** What a command needs to act as the server does. */
@@ -122,6 +124,24 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   let server = await start(0);
   const unhook = await placeHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
 
+  /**
+   * Makes a commit and waits until the bot has heard of the push. A server tells pushes later than everything else: what
+   * happens next would otherwise be told before, or a branch that has a pull request by then would count as pushed again.
+   */
+  const untilPushed = async (commit: () => Promise<unknown>): Promise<void> => {
+    const pushes = async (): Promise<number> => {
+      const { items } = await server.store.listDeliveries({ search: 'push', limit: 500 });
+      return items.filter(({ eventType }) => eventType === 'push').length;
+    };
+    const before = await pushes();
+    await commit();
+    const deadline = performance.now() + patienceMs;
+    while (options.hook !== 'none' && (await pushes()) === before) {
+      if (performance.now() > deadline) throw new Error('the bot has heard of no push');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
   const stage: Stage = {
     forge,
     proxy,
@@ -129,6 +149,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     ada,
     bot,
     data,
+    rules: options.server?.rules,
     runs,
     get server() {
       return server;
@@ -187,14 +208,13 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       const params = { ...at, filepath: '.reeve.yml' };
       const content = Buffer.from(yaml).toString('base64');
       const live = await root.call(operations.getContents, { params }).catch(() => undefined);
-      if (live === undefined || Array.isArray(live)) {
-        await root.call(operations.createFile, { params, body: { content, message: 'rules' } });
-      } else {
-        await root.call(operations.updateFile, {
-          params,
-          body: { content, message: 'rules', sha: live.sha ?? '' },
-        });
-      }
+      const sha = live === undefined || Array.isArray(live) ? undefined : (live.sha ?? '');
+      const body = { content, message: 'rules' };
+      await untilPushed(() =>
+        sha === undefined
+          ? root.call(operations.createFile, { params, body })
+          : root.call(operations.updateFile, { params, body: { ...body, sha } }),
+      );
     },
     async openPull(branch, files, labels = []) {
       let isFirst = true;
@@ -202,7 +222,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         const on = isFirst ? { branch: 'main', new_branch: branch } : { branch };
         isFirst = false;
         const body = { ...on, content: Buffer.from(text).toString('base64'), message: `Add ${filepath}` };
-        await ada.call(operations.createFile, { params: { ...at, filepath }, body });
+        await untilPushed(() => ada.call(operations.createFile, { params: { ...at, filepath }, body }));
       }
       const known = await root.call(operations.listLabels, { params: at });
       const ids = known.filter(({ name }) => labels.includes(name)).map(({ id }) => id);

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { packageRoot } from '../../src/package.ts';
+import { acme } from './flow-names.ts';
+import type { Stage } from './stage.ts';
+
+/** Rule files whose flows begin with a delivery. */
+export const heardRules = [
+  'labels.yml',
+  'welcome.yml',
+  'stale-reviews.yml',
+  'blocked.yml',
+  'branch-protections.yml',
+  'tag-protections.yml',
+  'label-definitions.yml',
+  'hooks.yml',
+] as const;
+/** Rule files whose flows begin with the clock. */
+export const clockRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
+/** The file that flows of hook levels push into a repository. */
+export const demoRules = 'demo/labels.yml';
+
+/** Returns a rule file as it ships, with this flow's organization where it says acme. */
+export async function shippedRules(name: string): Promise<string> {
+  const text = await readFile(join(packageRoot, 'rules', name), 'utf8');
+  return text.replaceAll('acme/', `${acme}/`);
+}
+
+/** Returns rule files by name. */
+export async function shippedFiles(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const read = async (name: string) => [name, await shippedRules(name)] as const;
+  return Object.fromEntries(await Promise.all(names.map(read)));
+}
+
+/** Returns the names of rules that these runs applied at least one change for, in order. */
+export function appliedRules(runs: readonly Run[]): readonly string[] {
+  const names = runs.flatMap(({ changes, outcomes }) =>
+    changes
+      .filter(({ id }) => outcomes.some(({ change, status }) => change === id && status === 'applied'))
+      .flatMap(({ rules }) => rules.map((rule) => rule.split('#').at(-1) ?? '')),
+  );
+  return [...new Set(names)].toSorted();
+}
+
+/** Returns the names of the rules in files, in order. */
+export function namesIn(files: Readonly<Record<string, string>>): readonly string[] {
+  return Object.values(files)
+    .flatMap((text) => [...text.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name]) => name ?? ''))
+    .toSorted();
+}
+
+/** Makes the team that rules about releases name, and the bot an owner of the organization. */
+export async function arrangeTeams({ root }: Pick<Stage, 'root'>, bot: string): Promise<void> {
+  const org = { org: acme };
+  const teams = await root.call(operations.listTeams, { params: org });
+  const owners = teams.find(({ name }) => name === 'Owners');
+  await root.call(operations.putTeamMember, { params: { id: owners?.id ?? 0, username: bot } });
+  const units = ['repo.code', 'repo.issues', 'repo.pulls'];
+  await root.call(operations.createTeam, {
+    params: org,
+    body: { name: 'release', permission: 'write', includes_all_repositories: true, units },
+  });
+}
