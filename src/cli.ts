@@ -38,14 +38,14 @@ export function createProgram(context: CommandContext, finish: (status: number) 
       writeErr: (text) => terminal.error(text.trimEnd()),
     })
     .option(
-      '--env-file <file>',
+      '--settings <file>',
       'take settings from this file too, as reeve setup writes it; the environment goes before it',
     )
     .hook('preAction', async (_program, command) => {
-      const { envFile } = command.optsWithGlobals<{ envFile?: string }>();
-      if (envFile === undefined || command.name() === 'setup') return;
+      const { settings: file } = command.optsWithGlobals<{ settings?: string }>();
+      if (file === undefined || command.name() === 'setup') return;
       const { mergeEnvironments, readEnvFile } = await import('./commands/connection/env-file.ts');
-      Object.assign(environment, mergeEnvironments(readEnvFile(envFile), context.environment));
+      Object.assign(environment, mergeEnvironments(readEnvFile(file), context.environment));
     })
     .showHelpAfterError('(reeve --help tells what there is)')
     .addHelpText(

@@ -46,7 +46,7 @@ export function addConnecting(
     .addHelpText(
       'after',
       `
-The env file that it writes (--env-file, default ./reeve.env) holds the token and the webhook secrets, readable by its
+The env file that it writes (--settings, default ./reeve.env) holds the token and the webhook secrets, readable by its
 owner alone. To try the hook of an organization, an account or the instance, a private repository is made and removed.
 
 Examples:
@@ -74,7 +74,7 @@ Examples:
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ reeve doctor --env-file reeve.env\n  $ SETUP_TOKEN_FILE=owner-token reeve doctor --env-file reeve.env --thorough\n',
+      '\nExamples:\n  $ reeve doctor --settings reeve.env\n  $ SETUP_TOKEN_FILE=owner-token reeve doctor --settings reeve.env --thorough\n',
     )
     .action(async (_options: object, command: Command) => {
       const { doctor } = await import('./doctor.ts');

@@ -8,7 +8,7 @@ import { adviceOf } from './setup/steps.ts';
 import { count, type Terminal } from './terminal.ts';
 
 export type DoctorOptions = {
-  readonly envFile?: string;
+  readonly settings?: string;
   readonly thorough?: boolean;
   readonly test?: boolean;
   readonly json?: boolean;
@@ -30,7 +30,7 @@ export async function doctor(
   if (settings !== undefined) {
     secrets = secretValues(settings);
     const test = options.test === false ? 'none' : options.thorough ? 'thorough' : 'repositories';
-    const examination = examine({ environment, envFile: options.envFile, settings, test });
+    const examination = examine({ environment, envFile: options.settings, settings, test });
     try {
       status = await runAll(checks, examination, report);
     } finally {

@@ -76,7 +76,7 @@ export async function setup(
       terminal.style('green', changed === 0 ? 'Connected; nothing had to be changed.' : 'Connected.'),
     );
     terminal.out(
-      `Next: reeve doctor --env-file ${answers.envFile}, then reeve serve --env-file ${answers.envFile}`,
+      `Next: reeve doctor --settings ${answers.envFile}, then reeve serve --settings ${answers.envFile}`,
     );
   }
   return steps.status;

@@ -5,7 +5,7 @@ import type { Environment } from '../../config.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
 
 const head = `# Settings of Reeve, made by reeve setup. It holds secrets: keep it readable by its owner alone.
-# Use it with  reeve serve --env-file FILE,  or as EnvironmentFile= of a systemd unit.
+# Use it with  reeve serve --settings FILE,  or as EnvironmentFile= of a systemd unit.
 `;
 
 /** Reads an env file (\`NAME=value\` lines, quotes allowed); one that is not there holds nothing, unless it `mustExist`. */
@@ -14,7 +14,7 @@ export function readEnvFile(path: string, { mustExist = true } = {}): Environmen
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new ReeveError('usage', `--env-file: ${messageOf(cause)}`, { cause });
+    throw new ReeveError('usage', `--settings: ${messageOf(cause)}`, { cause });
   }
 }
 

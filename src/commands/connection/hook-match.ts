@@ -51,7 +51,7 @@ export function printsOf(secrets: HookSecrets, key: Uint8Array): Prints {
 export type Match = {
   /** The hook that delivers here: the one that is remembered, else the first that is active. */
   readonly found?: Hook;
-  /** The remembered hook, where it delivers to somewhere else now. */
+  /** The remembered hook, where it delivers to somewhere else now; then none of the others is `found`. */
   readonly elsewhere?: Hook;
   /** Further hooks that deliver here: each event comes once more by each. */
   readonly duplicates: readonly Hook[];
@@ -60,14 +60,11 @@ export type Match = {
 /** Finds Reeve's hook among those of a place. */
 export function matchHooks(live: readonly Hook[], url: string, known: KnownHook | undefined): Match {
   const here = live.filter((hook) => hook.config?.url === url);
-  const found =
-    here.find(({ id }) => id === known?.id) ?? here.find(({ active }) => active === true) ?? here[0];
-  const elsewhere = live.find((hook) => hook.id === known?.id && hook.config?.url !== url);
-  return {
-    ...(found ? { found } : {}),
-    ...(elsewhere ? { elsewhere } : {}),
-    duplicates: here.filter((hook) => hook !== found),
-  };
+  const remembered = live.find(({ id }) => id === known?.id);
+  if (remembered && !here.includes(remembered)) return { elsewhere: remembered, duplicates: here };
+  const found = remembered ?? here.find(({ active }) => active === true) ?? here[0];
+  if (found === undefined) return { duplicates: [] };
+  return { found, duplicates: here.filter((hook) => hook !== found) };
 }
 
 /** Returns the kinds that a hook shall hear and does not. */

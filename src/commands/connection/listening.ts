@@ -41,7 +41,7 @@ export async function listen(settings: Settings, entry: SecretEntry): Promise<Li
   }
   return {
     text: `a Reeve runs on ${host}:${port} with other webhook secrets`,
-    advice: 'start it anew with these settings (reeve serve --env-file FILE), then run this again',
+    advice: 'start it anew with these settings (reeve serve --settings FILE), then run this again',
   };
 }
 

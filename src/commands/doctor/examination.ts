@@ -39,7 +39,7 @@ export function examine(
   if (settings.forge === undefined)
     throw new ReeveError(
       'usage',
-      'no forge is connected: set FORGE_URL, name --env-file, or run reeve setup',
+      'no forge is connected: set FORGE_URL, name --settings, or run reeve setup',
     );
   const client = createClient(settings.forge);
   const { url } = settings.forge;

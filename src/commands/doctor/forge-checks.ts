@@ -98,7 +98,7 @@ export const forgeChecks: readonly Check[] = [
     looks: 'What the operator’s rules ask of the forge.',
     fails: 'This version cannot do it, or does not send that event.',
     remedy: 'Update the forge, or take that out of the rule; `reeve check` shows the line.',
-    after: ['forge', 'rules'],
+    after: ['forge'],
     run: async ({ rules, capabilities }) => {
       const loaded = (await rules()).flatMap((file) => file.rules);
       const known = await capabilities();

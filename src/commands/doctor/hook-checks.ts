@@ -75,9 +75,10 @@ export const hookChecks: readonly Check[] = [
     fails: 'Each event comes several times.',
     remedy: '`reeve setup` keeps one.',
     after: ['hooks'],
-    run: ofHooks('each place has one', ({ match }) =>
-      match.duplicates.length > 0 ? [`has ${match.duplicates.length + 1} hooks that deliver here`] : [],
-    ),
+    run: ofHooks('each place has one', ({ match }) => {
+      const here = match.duplicates.length + (match.found ? 1 : 0);
+      return here > 1 ? [`has ${here} hooks that deliver here`] : [];
+    }),
   },
   {
     id: 'hook-events',

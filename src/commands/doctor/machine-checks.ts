@@ -145,9 +145,13 @@ async function lookAtFolder({ settings: { data } }: Examination): Promise<Findin
     return wrong(`${data} cannot be written (${error instanceof Error ? error.message : error})`, advice);
   }
   const space = await statfs(data);
-  const freeBytes = space.bavail * space.bsize;
+  return spaceFinding(data, space.bavail * space.bsize, space.blocks * space.bsize);
+}
+
+/** Returns what the free space of a disk means for the folder on it. */
+export function spaceFinding(data: string, freeBytes: number, allBytes: number): Finding {
   const text = `${data} can be written; ${Math.floor(freeBytes / 2 ** 20)} MB are free`;
-  if (freeBytes >= Math.min(leastFreeBytes, 0.05 * space.blocks * space.bsize)) return ok(text);
+  if (freeBytes >= Math.min(leastFreeBytes, 0.05 * allBytes)) return ok(text);
   return wrong(text, 'free some space there: a delivery that cannot be stored is lost');
 }
 

@@ -19,7 +19,7 @@ export type SetupOptions = {
   readonly dashboard?: string;
   readonly allowAdmin?: boolean;
   readonly config?: string;
-  readonly envFile?: string;
+  readonly settings?: string;
   readonly rotate?: boolean;
   readonly plan?: boolean;
   readonly test?: boolean;
@@ -52,7 +52,7 @@ export async function gatherAnswers(
   given: Environment,
   prompt: Prompt | undefined,
 ): Promise<Answers> {
-  const envFile = resolve(options.envFile ?? 'reeve.env');
+  const envFile = resolve(options.settings ?? 'reeve.env');
   const environment: Record<string, string | undefined> = mergeEnvironments(
     readEnvFile(envFile, { mustExist: false }),
     given,

@@ -1,0 +1,275 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readEnvFile } from '../../src/commands/connection/env-file.ts';
+import type { Prompt } from '../../src/commands/prompt.ts';
+import { finished, printed, reeve, start } from '../support/command.ts';
+import { type Connection, entriesOf, makeConnection, type Told } from '../support/connection.ts';
+import { type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+
+const stateOf = (told: Told, id: string) => entriesOf(told, id).map(({ state }) => state);
+
+describe.each(contractForges)('setup on $name', ({ name, start: startForge }) => {
+  let forge: ContractForge;
+  let connection: Connection;
+  beforeAll(async () => {
+    forge = await startForge();
+  });
+  afterAll(() => forge.close());
+  beforeEach(async () => {
+    connection = await makeConnection(forge);
+  });
+  afterEach(() => connection.close());
+
+  it('connects a repository as a process, and a second run changes nothing', async () => {
+    const { repository, folder, path, port, bot } = connection;
+    const args = ['setup', '--url', forge.url, '--token-file', 'token', '--repository', repository];
+
+    const first = await reeve(args, { cwd: folder, environment: { PORT: String(port) } });
+    const files = [readFileSync(path('reeve.env'), 'utf8'), readFileSync(path('reeve.yml'), 'utf8')];
+    const made = await connection.hooks();
+    const second = await reeve(['setup'], { cwd: folder });
+
+    expect({ status: first.status, error: first.error }).toEqual({ status: 0, error: '' });
+    expect(first.out).toMatch(/✓ delivery +a delivery by the hook of repository .* came and was verified/);
+    expect(first.out).toContain('Connected.');
+    expect(statSync(path('reeve.env')).mode & 0o777).toBe(0o600);
+    expect(second).toMatchObject({ status: 0, error: '' });
+    expect(second.out).toContain('Connected; nothing had to be changed.');
+    expect([readFileSync(path('reeve.env'), 'utf8'), readFileSync(path('reeve.yml'), 'utf8')]).toEqual(files);
+    expect(await connection.hooks()).toEqual(
+      made.map((hook) => ({ ...hook, events: expect.arrayContaining(hook.events) })),
+    );
+    expect(made).toMatchObject([
+      { active: true, config: { url: `http://127.0.0.1:${port}/webhook`, content_type: 'json' } },
+    ]);
+    const secrets = readEnvFile(path('reeve.env'));
+    for (const canary of [bot.token, secrets.WEBHOOK_SECRET, secrets.WEBHOOK_AUTHORIZATION]) {
+      expect(`${first.out}${second.out}`).not.toContain(canary);
+    }
+  });
+
+  it('plans without writing anything, anywhere', async () => {
+    const proxy = await startFaultProxy(forge.url);
+
+    const told = await connection.setup({ url: proxy.url, plan: true });
+    await proxy.close();
+
+    expect(told.status).toBe(0);
+    expect(stateOf(told, 'hook')).toEqual(['planned']);
+    expect(proxy.passed.map(({ method }) => method).filter((method) => method !== 'GET')).toEqual([]);
+    expect(await connection.hooks()).toEqual([]);
+    for (const made of ['reeve.env', 'reeve.yml', 'data'])
+      expect(existsSync(connection.path(made))).toBe(false);
+  });
+
+  it('makes the hooks of an organization and an account with a token that it does not keep', async () => {
+    const { organization, owner } = connection;
+    const adminTokenFile = await connection.tokenFile(owner, ['all']);
+
+    const told = await connection.setup({
+      repository: [],
+      organization: [organization],
+      user: true,
+      adminTokenFile,
+    });
+
+    expect(told.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(told.status).toBe(0);
+    expect(stateOf(told, 'delivery')).toEqual(['ok', 'ok']);
+    expect((await forge.ask('GET', `/orgs/${organization}/hooks`, { as: owner })).json).toHaveLength(1);
+    expect((await forge.ask('GET', '/user/hooks', { as: owner })).json).toHaveLength(1);
+    const repositories = (await forge.ask('GET', '/user/repos', { as: owner })).json as { name: string }[];
+    expect(repositories.filter((one) => one.name.startsWith('reeve-try-'))).toEqual([]);
+    expect(readFileSync(connection.envFile, 'utf8')).not.toContain(readFileSync(adminTokenFile, 'utf8'));
+  });
+
+  it('refuses the token of a site administrator unless told', async () => {
+    await writeFile(connection.path('token'), forge.adminToken);
+
+    const refused = await connection.setup();
+
+    expect(refused.status).toBe(2);
+    expect(entriesOf(refused, 'administrator')).toMatchObject([{ state: 'wrong' }]);
+    expect(existsSync(connection.envFile)).toBe(false);
+    expect(await connection.hooks()).toEqual([]);
+    expect(await connection.setup({ allowAdmin: true })).toMatchObject({ status: 0 });
+    expect(readFileSync(connection.path('reeve.yml'), 'utf8')).toContain('allow-admin: true');
+  });
+
+  it('names the scopes that the token lacks, and what each is for', async () => {
+    await writeFile(connection.path('rules.yml'), tagRule);
+    const tokenFile = await connection.tokenFile(connection.bot, [
+      'read:user',
+      'read:repository',
+      'read:organization',
+    ]);
+
+    const told = await connection.setup({ tokenFile }, { REEVE_RULES: connection.path('rules.yml') });
+
+    expect(told.status).toBe(1);
+    const [scopes] = entriesOf(told, 'scopes');
+    expect(scopes?.state).toBe('wrong');
+    expect(scopes?.text).toContain('write:issue (to set labels and comment');
+    expect(scopes?.text).toContain('write:repository (for rule tags, action protect-tags)');
+    expect(scopes?.text).not.toContain('read:user');
+  });
+
+  it('mends a hook that was switched off, pointed elsewhere, deafened or doubled', async () => {
+    await connection.setup();
+    const [hook] = await connection.hooks();
+    const at = `/repos/${connection.repository}/hooks`;
+    const body = { active: false, events: ['push'], config: { url: 'http://127.0.0.1:9/webhook' } };
+    await forge.ask('PATCH', `${at}/${hook.id}`, { as: connection.owner, body });
+    const double = { type: 'gitea', active: true, config: { ...hook.config, content_type: 'json' } };
+    await forge.ask('POST', at, { as: connection.owner, body: double });
+
+    const told = await connection.setup();
+
+    expect(told.status).toBe(0);
+    const after = await connection.hooks();
+    expect(after).toHaveLength(1);
+    expect(after[0]).toMatchObject({ active: true, config: hook.config });
+    expect([...after[0].events].sort()).toEqual([...hook.events].sort());
+    expect((await connection.setup()).entries.filter(({ state }) => state === 'changed')).toEqual([]);
+  });
+
+  it('makes a hook anew that it cannot know the secret of, and removes the old one once the new one works', async () => {
+    const config = {
+      url: `http://127.0.0.1:${connection.port}/webhook`,
+      content_type: 'json',
+      secret: 'of somebody else',
+    };
+    const at = `/repos/${connection.repository}/hooks`;
+    const { json: old } = await forge.ask('POST', at, {
+      as: connection.owner,
+      body: { type: 'gitea', active: true, config },
+    });
+
+    const told = await connection.setup();
+
+    expect(told.status).toBe(0);
+    expect(entriesOf(told, 'hook')[0]?.text).toContain('nobody knows what it signs with');
+    const ids = (await connection.hooks()).map(({ id }) => id);
+    expect(ids).toHaveLength(1);
+    expect(ids).not.toContain(old.id);
+  });
+
+  it('hears only what rules listen to where that is wanted', async () => {
+    await writeFile(connection.path('rules.yml'), tagRule);
+
+    const told = await connection.setup({ events: 'rules' }, { REEVE_RULES: connection.path('rules.yml') });
+
+    expect(told.status).toBe(0);
+    const [hook] = await connection.hooks();
+    expect([...hook.events].sort()).toEqual(['push', 'release', 'repository']);
+  });
+
+  it('registers an OAuth2 application once, and keeps its secret', async () => {
+    const first = await connection.setup({ dashboard: 'https://reeve.example.org/' });
+    const kept = readEnvFile(connection.envFile).OAUTH2_CLIENT_SECRET;
+    const second = await connection.setup();
+
+    expect([...stateOf(first, 'sign-in'), ...stateOf(second, 'sign-in')]).toEqual(['changed', 'ok']);
+    const { json } = await forge.ask('GET', '/user/applications/oauth2', { as: connection.bot });
+    expect(json).toMatchObject([
+      { name: 'Reeve', redirect_uris: ['https://reeve.example.org/sign-in/callback'] },
+    ]);
+    expect(readEnvFile(connection.envFile).OAUTH2_CLIENT_SECRET).toBe(kept);
+    expect(kept).toMatch(/.{20,}/);
+  });
+
+  it('rotates the secrets: with a Reeve that runs, in two runs around its restart', async () => {
+    await connection.setup();
+    const before = readEnvFile(connection.envFile);
+    const [old] = await connection.hooks();
+    const serve = () => start(['serve', '--settings', connection.envFile], { cwd: connection.folder });
+    let server = serve();
+    await printed(server, /"listening"/);
+
+    const begun = await connection.setup({ rotate: true });
+    expect(begun.status).toBe(2);
+    expect(entriesOf(begun, 'receiver')[0]?.advice).toContain('start it anew');
+    expect((await connection.hooks()).map(({ id }) => id)).toEqual([old.id]);
+    expect(readEnvFile(connection.envFile).WEBHOOK_SECRET).toMatch(
+      new RegExp(`^.{40,}\n${before.WEBHOOK_SECRET}$`),
+    );
+    server.kill();
+    await finished(server);
+    server = serve();
+    await printed(server, /"listening"/);
+    const ended = await connection.setup({ rotate: true });
+    server.kill();
+    await finished(server);
+
+    expect(ended.status).toBe(0);
+    const after = readEnvFile(connection.envFile);
+    expect(after.WEBHOOK_SECRET).not.toContain(before.WEBHOOK_SECRET);
+    expect(after.WEBHOOK_AUTHORIZATION).not.toContain('\n');
+    const hooks = await connection.hooks();
+    expect(hooks).toHaveLength(1);
+    expect(hooks[0].id).not.toBe(old.id);
+    expect((await connection.setup()).entries.filter(({ state }) => state !== 'ok')).toEqual([]);
+  });
+
+  it('asks the person at the terminal for what nobody gave', async () => {
+    const asked: string[] = [];
+    const answers = [forge.url, connection.bot.token, connection.repository, ''];
+    const prompt: Prompt = {
+      async ask(question, { hidden, standard } = {}) {
+        asked.push(hidden ? `${question} [hidden]` : question);
+        return answers[asked.length - 1] || (standard ?? '');
+      },
+    };
+    const nothing = { url: undefined, tokenFile: undefined, repository: undefined } as object;
+
+    const told = await connection.setup(nothing, {}, prompt);
+
+    expect(told.status).toBe(0);
+    expect(asked).toHaveLength(4);
+    expect(asked[1]).toContain('[hidden]');
+    expect(readEnvFile(connection.envFile).FORGE_TOKEN).toBe(connection.bot.token);
+  });
+
+  it('says what stops it: no forge, no hook to be seen, nobody to ask', async () => {
+    const unreachable = await connection.setup({ url: 'http://127.0.0.1:9' });
+    const elsewhere = await connection.setup({ repository: ['nobody-here/nothing'] });
+
+    expect(unreachable.status).toBe(3);
+    expect(entriesOf(unreachable, 'forge')).toMatchObject([{ state: 'wrong' }]);
+    expect(elsewhere.status).toBe(1);
+    expect(entriesOf(elsewhere, 'hook')).toMatchObject([{ state: 'wrong' }]);
+    expect(await reeve(['setup'], { cwd: connection.path('') })).toMatchObject({ status: 1 });
+    expect(await reeve(['setup', '--settings', 'other.env'], { cwd: connection.folder })).toMatchObject({
+      status: 2,
+    });
+  });
+
+  // A hook of a whole instance would hear what others do on a real forge at the same time.
+  it.runIf(name === 'the embedded forge')(
+    'makes the hook of the instance with an administrator’s token',
+    async () => {
+      await writeFile(connection.path('admin'), forge.adminToken, { mode: 0o600 });
+      const options = { repository: [], system: true, adminTokenFile: connection.path('admin') };
+
+      const told = await connection.setup(options);
+
+      expect(told.status).toBe(0);
+      expect(stateOf(told, 'delivery')).toEqual(['ok']);
+      expect((await forge.ask('GET', '/admin/hooks', { as: forge.adminToken })).json).toHaveLength(1);
+      expect((await connection.setup(options)).entries.filter(({ state }) => state === 'changed')).toEqual(
+        [],
+      );
+    },
+  );
+});
+
+const tagRule = `version: 1
+rules:
+  tags:
+    on: release.published
+    steps:
+      - uses: protect-tags
+        with: { tags: [{ name_pattern: "v*" }] }
+`;
