@@ -42,9 +42,9 @@ export function differing(
 export function edition(situation: Situation, { hook, known }: Held): Change {
   const { wanted, prints, place, isBlind } = situation;
   const lost: string[] = differing(declaredOf(wanted), hook);
-  if (!isBlind && prints.authorization !== undefined && prints.authorization !== known?.authorization) {
-    lost.push('authorization');
-  }
+  const isOther =
+    !isBlind && prints.authorization !== undefined && prints.authorization !== known?.authorization;
+  if (isOther || givesUpHeader(wanted, hook)) lost.push('authorization');
   const isSo = lost.length === 0;
   const body = {
     events: namesToSend(wantedEvents(wanted.events)),
@@ -60,6 +60,7 @@ export function edition(situation: Situation, { hook, known }: Held): Change {
     input: { params: { ...place.params, id: hook.id }, body },
     before: stateOf(hook),
     reason: isSo ? 'it is so already' : `the rule wants another ${lost.join(', ')}`,
+    ...requiresOf(wanted, hook),
     ...(isSo && { already: true }),
   };
 }
@@ -177,11 +178,26 @@ export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
   action_run_success: 'action_run_events',
 };
 
-/** A forge ignores the events it does not know in silence. */
-function requiresOf({ events, name }: HookForm): { readonly requires?: readonly Capability[] } {
-  const needed = new Set(events.flatMap((event) => capabilityOfEvent[event] ?? []));
-  if (name !== undefined) needed.add('hook_names');
+/** A forge ignores in silence the events it does not know, and what its edit of a hook leaves as it was. */
+function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: readonly Capability[] } {
+  const needed = new Set(wanted.events.flatMap((event) => capabilityOfEvent[event] ?? []));
+  if (wanted.name !== undefined) needed.add('hook_names');
+  if (hook && movesFixed(wanted, hook)) needed.add('hook_package_edit');
+  if (hook && givesUpHeader(wanted, hook)) needed.add('hook_header_removal');
   return needed.size === 0 ? {} : { requires: [...needed] };
+}
+
+/** Only some forges show that there is a header. */
+function givesUpHeader({ authorization }: HookForm, { has_authorization }: SeenHook): boolean {
+  return authorization === 'none' && has_authorization === true;
+}
+
+/** Kinds that some forges read where a hook is made, and leave alone where it is edited. */
+const fixedKinds = ['package', 'action_run_failure', 'action_run_recover', 'action_run_success'];
+
+function movesFixed({ events }: HookForm, { events: shown }: SeenHook): boolean {
+  const wanted = wantedEvents(events);
+  return fixedKinds.some((kind) => wanted.includes(kind) !== shown.includes(kind));
 }
 
 function stateOf({ events, branch_filter, active, config, name }: SeenHook) {

@@ -15,6 +15,16 @@ const table = {
   code_unit: { since: [1, 25], forgejo: false, what: 'switching the code of a repository off' },
   hook_names: { since: [1, 26], forgejo: false, what: 'names of hooks' },
   content_version: { since: [1, 26], forgejo: false, what: 'versions of the text of issues' },
+  hook_package_edit: {
+    since: [1, 24],
+    forgejo: false,
+    what: 'changing whether a hook that is there hears packages or action runs (remove it, and it is made anew)',
+  },
+  hook_header_removal: {
+    since: [1, 19],
+    forgejo: false,
+    what: 'taking the Authorization header of a hook away (remove it, and it is made anew)',
+  },
   runner_disabled: { since: [1, 26], forgejo: false, what: 'switching runners off' },
   branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch by the API' },
   branch_name_filter: { since: [1, 27], forgejo: false, what: 'filtering branches by name' },

@@ -179,6 +179,36 @@ describe('what is planned', () => {
       { wanted: { events: ['push', 'status', 'workflow_run'], name: 'ci' } },
       [{ requires: ['status_events', 'workflow_run_events', 'hook_names'] }],
     ],
+    [
+      'says that not every forge changes in an edit whether packages are heard',
+      { hooks: [hook(1, { events: ['package', 'push'] })], known: own },
+      [{ operation: 'hook.edit', requires: ['hook_package_edit'] }],
+    ],
+    [
+      'asks nothing of the forge where packages are heard and shall be',
+      {
+        wanted: { events: ['push', 'package'], active: false },
+        hooks: [hook(1, { events: ['package', 'push'] })],
+        known: own,
+      },
+      [expect.not.objectContaining({ requires: expect.anything() })],
+    ],
+    [
+      'says that not every forge takes a header away',
+      { wanted: { authorization: 'none' }, hooks: [hook(1, { has_authorization: true })] },
+      [
+        {
+          operation: 'hook.edit',
+          input: { body: { authorization_header: '' } },
+          requires: ['hook_header_removal'],
+        },
+      ],
+    ],
+    [
+      'sees a header that somebody gave to a hook that shall have none',
+      { wanted: { authorization: 'none' }, hooks: [hook(1, { has_authorization: true })], known: own },
+      [{ operation: 'hook.edit', reason: 'the rule wants another authorization' }],
+    ],
   ];
 
   it.each(cases)('%s', async (_title, given, expected) => {
