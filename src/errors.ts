@@ -74,6 +74,13 @@ export class ReeveError extends Error {
   get retryable(): boolean {
     return codes[this.code].retryable;
   }
+  /**
+   * Whether work that met this is kept and tried again: what is retryable, and a refused credential. A token that runs out
+   * would otherwise cost every delivery until somebody notices; asking the same again at once is of no use, though.
+   */
+  get keepsWork(): boolean {
+    return this.retryable || this.code === 'forge-unauthorized';
+  }
 }
 
 /** Returns the text of whatever was thrown, for a message that continues a sentence. */

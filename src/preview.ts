@@ -102,7 +102,7 @@ export function createPreview(options: {
       if (await options.served.has(repository)) await look(repository, subject.index);
     } catch (error) {
       // A preview is a courtesy: what the delivery asks for goes on. A forge that is away makes all of it wait.
-      if (error instanceof ReeveError && error.retryable) throw error;
+      if (error instanceof ReeveError && error.keepsWork) throw error;
       options.log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
     }
   };

@@ -71,7 +71,7 @@ export async function applyPlan(options: {
     settle(planned, 'failed', withoutSecrets(`${planned.change.target}: ${adviseOn(error, needs)}`));
     if (error instanceof ReeveError && error.code === 'forge-moved') isMoved = true;
     for (const wish of planned.wishes) failedSteps.add(wish);
-    if (error instanceof ReeveError && error.retryable) {
+    if (error instanceof ReeveError && error.keepsWork) {
       const { code, retryAfterMs, status } = error;
       retry ??= new ReeveError(code, withoutSecrets(error.message), { retryAfterMs, status });
     }

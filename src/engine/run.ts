@@ -242,7 +242,7 @@ function failed(
   reason: string,
   error?: unknown,
 ): Evaluated {
-  const retry = error instanceof ReeveError && error.retryable ? error : known;
+  const retry = error instanceof ReeveError && error.keepsWork ? error : known;
   const told: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}` };
   return { verdict: told, wishes, ...(retry ? { retry } : {}) };
 }

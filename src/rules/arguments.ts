@@ -146,7 +146,7 @@ function resolveSlots(written: unknown, slots: readonly Slot[], knowledge: Knowl
       else values.set(JSON.stringify(path), fitting(filled.value, schema));
     }
   }
-  const failure = failures.find(({ cause }) => cause instanceof ReeveError && cause.retryable) ?? failures[0];
+  const failure = failures.find(({ cause }) => cause instanceof ReeveError && cause.keepsWork) ?? failures[0];
   if (failure) return { findings, ok: false, ...failure };
   return { findings, ok: true, value: slots.length === 0 ? written : replace(written, values, []) };
 }

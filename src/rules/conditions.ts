@@ -143,7 +143,7 @@ function ask(tree: Tree, leaves: readonly Leaf[], values: Values): Answer {
   const [first] = failed;
   const reason = first ? `${first[0].part.text}: ${first[1].error}` : 'it could not be known';
   const causes = failed.flatMap(([, { cause }]) => (cause ? [cause] : []));
-  const cause = causes.find((one) => one instanceof ReeveError && one.retryable) ?? causes[0];
+  const cause = causes.find((one) => one instanceof ReeveError && one.keepsWork) ?? causes[0];
   return { result: 'error', findings, reason, ...(cause && { cause }) };
 }
 

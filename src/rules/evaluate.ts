@@ -154,7 +154,7 @@ function failed(
 }
 
 function retryOf(cause: Error | undefined): ReeveError | undefined {
-  return cause instanceof ReeveError && cause.retryable ? cause : undefined;
+  return cause instanceof ReeveError && cause.keepsWork ? cause : undefined;
 }
 
 function headOf({
