@@ -42,7 +42,7 @@ async function commitFrom(write: () => Promise<unknown> | unknown, add = true): 
 }
 
 async function pushMain(commit: string): Promise<void> {
-  await clone.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`);
+  await stage.pushed(() => clone.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`));
 }
 
 function openIssue(title: string) {

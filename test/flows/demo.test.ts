@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { copyProgram, finished, printed, reeve, start } from '../support/command.ts';
+import { needing } from '../support/flow-needs.ts';
+
+const it = needing('its own process');
 
 const cleanUp: (() => void)[] = [];
 afterEach(() => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, startEmbedded } from '../support/contract-forge.ts';
+import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { patienceMs } from '../support/flow-names.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
 /** A client of this API that others wrote (npm: gitea-js). FOREIGN_CLIENT names its entry file where it is elsewhere. */
@@ -12,7 +13,7 @@ const foreign: Foreign | undefined = await import(specifier).catch(() => undefin
 const title = foreign ? 'gitea-js' : 'gitea-js (left out: the package is not installed)';
 
 describe.skipIf(!foreign)(title, () => {
-  let forge: Awaited<ReturnType<typeof startEmbedded>>;
+  let forge: ContractForge;
   let receiver: HookReceiver;
   let ada: Account;
   let ben: Account;
@@ -22,7 +23,8 @@ describe.skipIf(!foreign)(title, () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   beforeAll(async () => {
-    forge = await startEmbedded();
+    // The last one is the real server, where the environment names one.
+    forge = (await contractForges.at(-1)?.start()) as ContractForge;
     receiver = await startReceiver();
     [ada, ben] = await Promise.all([forge.makeUser(), forge.makeUser()]);
     if (!foreign) return;
@@ -34,7 +36,7 @@ describe.skipIf(!foreign)(title, () => {
     await receiver.close();
   });
 
-  it('drives the embedded forge from an empty account to a merged pull request', async () => {
+  it('drives the forge from an empty account to a merged pull request', async () => {
     const { repos, user } = api;
     if (!repos || !user) throw new Error('the client has other groups of calls');
     const made = await user.createCurrentUserRepo?.({ name: repo, auto_init: true, default_branch: 'main' });
@@ -105,7 +107,8 @@ describe.skipIf(!foreign)(title, () => {
     expect([merged?.data.merged, merged?.data.state]).toEqual([true, 'closed']);
     expect(Buffer.from(contents?.data.content, 'base64').toString()).toBe('fixed\n');
 
-    await forge.forge.deliveries.idle();
-    expect(receiver.types()).toEqual(expect.arrayContaining(['issues', 'pull_request', 'push']));
+    await expect
+      .poll(() => receiver.types(), { timeout: patienceMs })
+      .toEqual(expect.arrayContaining(['issues', 'pull_request', 'push']));
   }, 60_000);
 });

@@ -1,9 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { finished, printed, reeve, start } from '../support/command.ts';
+import { needing } from '../support/flow-needs.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
+
+const it = needing('a played forge');
 
 const rules = `
 version: 1

@@ -1,4 +1,4 @@
-import { it } from 'vitest';
+import { it, type TestOptions } from 'vitest';
 import { realServer } from './flow-names.ts';
 
 /** What a flow may need of the forge beyond what every server has, and what to say where it is not there. */
@@ -17,7 +17,9 @@ const needs = {
 export type Need = keyof typeof needs;
 
 /** What a flow is declared with: as vitest's `it`, reduced to what flows use. */
-type Declare = Pick<typeof it, 'each'> & ((...given: Parameters<typeof it>) => void);
+type Declare = Pick<typeof it, 'each'> &
+  ((title: string, how: TestOptions | Body, body?: Body | number) => void);
+type Body = () => unknown;
 
 /**
  * Returns `it` for flows that need something of the forge. Where that is not there, the flow is reported as skipped and its
@@ -25,7 +27,7 @@ type Declare = Pick<typeof it, 'each'> & ((...given: Parameters<typeof it>) => v
  */
 export function needing(need: Need): Declare {
   const { isThere, lack } = needs[need];
-  if (isThere) return it;
+  if (isThere) return it as Declare;
   const because = (title: unknown): string => `${String(title)} [needs ${need}: ${lack}]`;
   const declare = (title: unknown, ...rest: unknown[]): void => {
     // The parameters are those of `it`, whatever form the caller chose.

@@ -50,6 +50,8 @@ export type Stage = {
   quiet(): Promise<void>;
   labelsOf(index: number): Promise<readonly string[]>;
   setRules(yaml: string): Promise<void>;
+  /** Does something that pushes and waits until the bot has heard of it. */
+  pushed(push: () => Promise<unknown>): Promise<void>;
   /** Returns the address a person clones a repository from, with credentials. */
   cloneFrom(name: string, repository?: string): string;
   /** Puts files on a new branch and opens a pull request from it as ada. */
@@ -125,16 +127,16 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const unhook = await placeHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
 
   /**
-   * Makes a commit and waits until the bot has heard of the push. A server tells pushes later than everything else: what
+   * Pushes and waits until the bot has heard of it. A server tells pushes later than everything else: what
    * happens next would otherwise be told before, or a branch that has a pull request by then would count as pushed again.
    */
-  const untilPushed = async (commit: () => Promise<unknown>): Promise<void> => {
+  const pushed = async (push: () => Promise<unknown>): Promise<void> => {
     const pushes = async (): Promise<number> => {
       const { items } = await server.store.listDeliveries({ search: 'push', limit: 500 });
       return items.filter(({ eventType }) => eventType === 'push').length;
     };
     const before = await pushes();
-    await commit();
+    await push();
     const deadline = performance.now() + patienceMs;
     while (options.hook !== 'none' && (await pushes()) === before) {
       if (performance.now() > deadline) throw new Error('the bot has heard of no push');
@@ -175,6 +177,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     async renewToken() {
       held = await forge.makeToken(people.bot, scopes);
     },
+    pushed,
     cloneFrom: (name, repository = `${at.owner}/${at.repo}`) => gitAddress(forge.url, name, repository),
     run: (matches) =>
       new Promise((resolve, reject) => {
@@ -210,7 +213,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       const live = await root.call(operations.getContents, { params }).catch(() => undefined);
       const sha = live === undefined || Array.isArray(live) ? undefined : (live.sha ?? '');
       const body = { content, message: 'rules' };
-      await untilPushed(() =>
+      await pushed(() =>
         sha === undefined
           ? root.call(operations.createFile, { params, body })
           : root.call(operations.updateFile, { params, body: { ...body, sha } }),
@@ -222,7 +225,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         const on = isFirst ? { branch: 'main', new_branch: branch } : { branch };
         isFirst = false;
         const body = { ...on, content: Buffer.from(text).toString('base64'), message: `Add ${filepath}` };
-        await untilPushed(() => ada.call(operations.createFile, { params: { ...at, filepath }, body }));
+        await pushed(() => ada.call(operations.createFile, { params: { ...at, filepath }, body }));
       }
       const known = await root.call(operations.listLabels, { params: at });
       const ids = known.filter(({ name }) => labels.includes(name)).map(({ id }) => id);
