@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { createForge } from '../../../src/forge/forge.ts';
+import { type Child, startChild } from '../child.ts';
+import { fillForSweeps, type Size } from './fill.ts';
+import type { Cost } from './reeve.ts';
+
+/** An embedded forge of some size and Reeve beside it, each in a process of its own. */
+export interface Stage {
+  /** Sweeps with a rule of `rules.yml` over so many items, with this latency before every answer. */
+  sweep(rule: 'repositories' | 'notifications' | 'runners', count: number, latencyMs?: number): Promise<Cost>;
+  stop(): Promise<void>;
+}
+
+/** As `npm start` says, and the collector at hand. */
+const execArgv = ['--max-semi-space-size=4', '--max-old-space-size=256', '--expose-gc'];
+
+/** Makes the forge and starts both. */
+export async function startStage(size: Size): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
+  const data = join(folder, 'forge');
+  const empty = await createForge({ clock: () => new Date(), data });
+  await empty.createAdministrator({ name: 'root', password: 'password' });
+  await empty.close();
+  fillForSweeps(join(data, 'forge.db'), size);
+  const children: Child[] = [];
+  const begin = async (script: URL, args: readonly string[], flags: readonly string[] = []) => {
+    const { child, ready } = await startChild(script, args, flags);
+    children.push(child);
+    return { child, ready };
+  };
+  const forge = await begin(here('./forge.ts'), [data]);
+  const bundle = await bundleReeve();
+  const rules = fileURLToPath(here('./rules.yml'));
+  const reeve = await begin(bundle, [String(forge.ready), join(folder, 'reeve'), rules], execArgv);
+  return {
+    async sweep(rule, count, latencyMs = 0) {
+      await forge.child.ask(latencyMs);
+      return reeve.child.ask<Cost>({ rule, count });
+    },
+    async stop() {
+      for (const child of children.toReversed()) await child.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Returns Reeve's script as JavaScript, as the installed package runs: taking the types off sources holds some 25 MB for
+ * as long as the process lives. It stands in this checkout, where its libraries are found.
+ */
+async function bundleReeve(): Promise<URL> {
+  const outfile = fileURLToPath(
+    new URL('../../../node_modules/.cache/reeve-bench/reeve.mjs', import.meta.url),
+  );
+  const entryPoints = [fileURLToPath(here('./reeve.ts'))];
+  await build({ entryPoints, outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm' });
+  return pathToFileURL(outfile);
+}
+
+function here(path: string): URL {
+  return new URL(path, import.meta.url);
+}
