@@ -10,6 +10,7 @@ import {
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { type Answer, parseAnswer, readText } from './answer.ts';
+import { normalizeContents } from './contents.ts';
 import { authorizationOf, type Credentials } from './credentials.ts';
 import { failureOf, unreachable } from './failure.ts';
 import { createLimiter } from './limiter.ts';
@@ -160,7 +161,9 @@ export function createClient(options: ClientOptions): Client {
       if (operation.response === undefined || answer.status === 205) return undefined;
       const where = `${operation.method} ${operation.path}`;
       const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where);
-      const parsed = operation.response.safeParse(normalizeRunners(operation, said));
+      const parsed = operation.response.safeParse(
+        normalizeContents(operation, normalizeRunners(operation, said)),
+      );
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
       throw new ReeveError(

@@ -1,0 +1,32 @@
+import { afterEach, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
+
+let server: BareServer;
+afterEach(() => server.close());
+
+async function entriesFrom(answer: unknown) {
+  server = await startBareServer((_request, response) => json(response, answer));
+  const params = { owner: 'acme', repo: 'demo', filepath: 'docs' };
+  return createClient({ url: server.url }).call(operations.getContents, { params });
+}
+
+const entry = { name: 'a.md', path: 'docs/a.md', type: 'file' } as const;
+const at = '2026-11-20T14:08:24Z';
+
+it.each([
+  ['last_committer_date', 'of one line of forges'],
+  ['last_commit_when', 'of the other'],
+])('reads when the last commit of an entry was made from %s, the word %s', async (member) => {
+  const one = await entriesFrom({ ...entry, [member]: at });
+  await server.close();
+  const list = await entriesFrom([{ ...entry, [member]: at }]);
+
+  expect(one).toMatchObject({ last_committer_date: at });
+  expect(list).toMatchObject([{ last_committer_date: at }]);
+});
+
+it('reads an entry that does not say when its last commit was made', async () => {
+  expect(await entriesFrom(entry)).toEqual(entry);
+});
