@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
+import { checks } from '../../src/commands/doctor/checks.ts';
 import { settingsTable } from '../../src/config.ts';
 import { eventFamilies, type Family } from '../../src/contract/events.ts';
 import { payloadShapes } from '../../src/contract/payloads.ts';
@@ -33,6 +34,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   for (const name of names) pages.set(`functions/${name}.md`, functionPage(name));
   pages.set('settings.md', settingsPage());
   pages.set('operator-file.md', operatorPage());
+  pages.set('doctor.md', doctorPage());
   pages.set('error-codes.md', errorPage());
   pages.set('problem-codes.md', problemPage());
   pages.set('README.md', indexPage(families, names));
@@ -121,6 +123,21 @@ function operatorPage(): string {
   );
 }
 
+function doctorPage(): string {
+  const rows = checks.map(({ id, looks, fails, remedy, after = [] }) => [
+    word(id),
+    looks,
+    fails,
+    remedy,
+    words(after),
+  ]);
+  return page(
+    'What the doctor looks at',
+    '`reeve doctor` looks at everything below, in this order, and exits 1 where anything is wrong: 2 for settings that cannot be read, 3 for a forge that cannot be reached. A check is passed over while one that it comes after is not right.',
+    table(['check', 'looks at', 'wrong when', 'what to do', 'comes after'], rows),
+  );
+}
+
 function errorPage(): string {
   const rows = Object.entries(errorCodes).map(([name, { http, exit, retryable }]) => [
     word(name),
@@ -146,7 +163,7 @@ function indexPage(families: readonly string[], names: readonly string[]): strin
   return page(
     'Reference',
     'Made by `node scripts/reference.ts` from what the program itself reads; a test fails when it is stale.',
-    `[Settings](settings.md) · [Operator file](operator-file.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
+    `[Settings](settings.md) · [Operator file](operator-file.md) · [What the doctor looks at](doctor.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
     `## Actions\n\n${links(
       'actions',
       actions.map(({ name }) => name),

@@ -1,8 +1,9 @@
 import { type Capabilities, findCapabilities } from '../../client/capabilities.ts';
-import type { Client } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import { askScopes } from '../../client/token-scopes.ts';
 import { operations } from '../../contract/operations.ts';
 import type { User } from '../../contract/users.ts';
+import { ReeveError } from '../../errors.ts';
 import { type Finding, ok, wrong } from './finding.ts';
 import type { Need } from './needs.ts';
 
@@ -11,7 +12,12 @@ export type Learnt<Value> = { readonly finding: Finding; readonly value: Value }
 
 /** Looks whether an address is a forge, and which. Rejects where it is none, or cannot be reached. */
 export async function lookAtForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
-  const value = await findCapabilities(client);
+  const value = await findCapabilities(client).catch((error: unknown) => {
+    // Forges refuse a token that they do not know everywhere: that is about the token, not about the forge.
+    if (error instanceof ReeveError && error.code === 'forge-unauthorized')
+      return findCapabilities(createClient({ url }));
+    throw error;
+  });
   const name = value.version.includes('+gitea-') ? 'Forgejo' : 'Gitea';
   return { finding: ok(`${name} ${value.version} answers at ${url}`), value };
 }

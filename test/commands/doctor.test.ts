@@ -1,0 +1,446 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Finding } from '../../src/commands/connection/finding.ts';
+import { checks } from '../../src/commands/doctor/checks.ts';
+import type { Examination } from '../../src/commands/doctor/examination.ts';
+import { clockFinding } from '../../src/commands/doctor/forge-checks.ts';
+import { nodeFinding, spaceFinding } from '../../src/commands/doctor/machine-checks.ts';
+import type { Environment } from '../../src/config.ts';
+import { takeWorkerLock } from '../../src/store/lock.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
+import { finished, printed, reeve, start } from '../support/command.ts';
+import { type Connection, entriesOf, makeConnection } from '../support/connection.ts';
+import { basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
+
+/** What a row does to a connection that is right; what it returns goes into the doctor's environment. */
+type Break = (world: World) => Promise<unknown>;
+type World = Connection & {
+  /** Changes the hook of the repository. */
+  editHook(body: object): Promise<void>;
+  /** Writes a rule file of the operator; returns the environment that names it. */
+  rules(text: string): Promise<Environment>;
+  /** Changes the operator file. */
+  editOperatorFile(edit: (text: string) => string): Promise<void>;
+  /** Runs when the test is over. */
+  later(end: () => Promise<unknown>): void;
+  bare(answer: Parameters<typeof startBareServer>[0]): Promise<BareServer>;
+};
+
+const strong = 'kR7vQ2mZ9xB4nL6tW1sD8fH3jP5gC0yA';
+const ruleOf = (on: string, step: string): string =>
+  `version: 1\nrules:\n  one:\n    on: ${on}\n    steps:\n      - ${step}\n`;
+const labels = '{ uses: set-labels, with: { add: [x] } }';
+const tags = '{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }';
+const hooksPath = ({ repository }: Connection): string => `/repos/${repository}/hooks`;
+
+/** Exit statuses other than 1: settings, and a forge that cannot be asked. */
+const statuses: Readonly<Record<string, number>> = {
+  'a short secret': 2,
+  'nobody there': 3,
+  'an hour between': 3,
+};
+
+/** Check, what is broken, words of the finding or its advice. */
+const rows: readonly (readonly [string, string, Break, RegExp])[] = [
+  ['settings', 'a short secret', async () => ({ WEBHOOK_SECRET: 'short' }), /at least 24 are needed/],
+  [
+    'secret-strength',
+    'a placeholder',
+    async () => ({ WEBHOOK_SECRET: 'change-me-change-me-change-me' }),
+    /looks like an example/,
+  ],
+  [
+    'secret-strength',
+    'one letter',
+    async () => ({ WEBHOOK_SECRET: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' }),
+    /few different letters/,
+  ],
+  [
+    'secret-strength',
+    'one value for both',
+    async () => ({ WEBHOOK_SECRET: strong, WEBHOOK_AUTHORIZATION: `Bearer ${strong}` }),
+    /header and signature/,
+  ],
+  ['file-modes', 'an open env file', async ({ envFile }) => chmod(envFile, 0o644), /may read .*reeve\.env/],
+  ['file-modes', 'an open token file', async ({ path }) => chmod(path('token'), 0o604), /chmod 600 .*token/],
+  ['bind', 'an open address', async () => ({ HOST: '0.0.0.0' }), /in clear/],
+  [
+    'data-folder',
+    'a folder that is gone',
+    async ({ path }) => ({ REEVE_DATA: path('gone') }),
+    /is not there/,
+  ],
+  [
+    'data-folder',
+    'a folder that takes nothing',
+    async () => ({ REEVE_DATA: '/proc/self' }),
+    /cannot be written/,
+  ],
+  ['store', 'a newer schema', async ({ path }) => withStore(path, 'PRAGMA user_version = 99'), /schema 99/],
+  ['store', 'junk', async ({ path }) => writeFile(path('data/reeve.db'), 'x'.repeat(8192)), /is no store/],
+  [
+    'process',
+    'another program',
+    async ({ port, later }) => {
+      const other = await listenOn(port);
+      later(other);
+    },
+    /another program listens/,
+  ],
+  [
+    'process',
+    'a second process',
+    async ({ path, later }) => {
+      const lock = takeWorkerLock(path('data/reeve.db'));
+      later(async () => lock.release());
+    },
+    /in use by another Reeve/,
+  ],
+  ['rules', 'a broken rule', ({ rules }) => rules(ruleOf('nothing', labels)), /1 problem: /],
+  ['forge', 'nobody there', async () => ({ FORGE_URL: 'http://127.0.0.1:9' }), /cannot be reached/],
+  [
+    'forge',
+    'no forge',
+    async ({ bare }) => ({ FORGE_URL: (await bare((_, response) => json(response, {}, 404))).url }),
+    /no forge/,
+  ],
+  [
+    'clock',
+    'an hour between',
+    async ({ bare }) => {
+      const date = new Date(Date.now() - 3_600_000).toUTCString();
+      return {
+        FORGE_URL: (await bare((_, response) => json(response, { version: '1.27.0' }, 200, { date }))).url,
+      };
+    },
+    /is 3600 s before|is 3599 s before|is 3601 s before/,
+  ],
+  [
+    'token',
+    'a token that was removed',
+    async ({ forge, bot, tokenFile }) => {
+      const file = await tokenFile(bot, ['all']);
+      const token = await readFile(file, 'utf8');
+      const tokens = await forge.ask('GET', `/users/${bot.name}/tokens`, {
+        headers: basic(bot.name, bot.password),
+      });
+      const [{ id }] = tokens.json.filter((one: { token_last_eight: string }) =>
+        token.endsWith(one.token_last_eight),
+      );
+      await forge.ask('DELETE', `/users/${bot.name}/tokens/${id}`, {
+        headers: basic(bot.name, bot.password),
+      });
+      return { FORGE_TOKEN: token };
+    },
+    /make a new access token/,
+  ],
+  [
+    'administrator',
+    'an administrator',
+    async ({ forge }) => ({ FORGE_TOKEN: forge.adminToken }),
+    /site administrator/,
+  ],
+  [
+    'scopes',
+    'a token that may read alone',
+    async ({ bot, tokenFile }) => {
+      const file = await tokenFile(bot, ['read:user', 'read:repository', 'read:organization', 'read:issue']);
+      return { FORGE_TOKEN: await readFile(file, 'utf8') };
+    },
+    /lacks write:issue \(to set labels/,
+  ],
+  [
+    'served',
+    'no star',
+    async ({ forge, bot, repository }) =>
+      void (await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot })),
+    /nothing is done anywhere/,
+  ],
+  [
+    'access',
+    'less access',
+    async (world) => {
+      await world.forge.share(world.repository, world.owner, { with: world.bot, permission: 'write' });
+      return world.rules(ruleOf('push', tags));
+    },
+    /is writer, and rule one needs admin/,
+  ],
+  [
+    'capabilities',
+    'events it never sends',
+    ({ rules }) =>
+      rules(ruleOf('[workflow_run, action_run_failure]', '{ uses: set-status, with: { state: success } }')),
+    /does not know (the )?hook events?/,
+  ],
+  [
+    'sign-in',
+    'no application',
+    ({ editOperatorFile }) =>
+      editOperatorFile((text) => `${text}dashboard: { url: https://reeve.example.org }\n`),
+    /there is none/,
+  ],
+  [
+    'hooks',
+    'a place that cannot be seen',
+    ({ editOperatorFile, owner }) => editOperatorFile((text) => `${text}  users: [${owner.name}]\n`),
+    /cannot be seen/,
+  ],
+  [
+    'hook-missing',
+    'a removed hook',
+    async (world) => {
+      const [{ id }] = await world.hooks();
+      await world.forge.ask('DELETE', `${hooksPath(world)}/${id}`, { as: world.owner });
+    },
+    /has no hook to/,
+  ],
+  [
+    'hook-elsewhere',
+    'another target',
+    ({ editHook }) => editHook({ config: { url: 'http://127.0.0.1:9/webhook' } }),
+    /now points to http:\/\/127\.0\.0\.1:9/,
+  ],
+  ['hook-inactive', 'a hook switched off', ({ editHook }) => editHook({ active: false }), /switched off/],
+  [
+    'hook-duplicate',
+    'a second hook',
+    async (world) => {
+      const [{ config }] = await world.hooks();
+      await world.forge.ask('POST', hooksPath(world), {
+        as: world.owner,
+        body: { type: 'gitea', active: true, config: { ...config, content_type: 'json' } },
+      });
+    },
+    /has 2 hooks/,
+  ],
+  [
+    'hook-events',
+    'a deafened hook',
+    ({ editHook }) => editHook({ events: ['push'] }),
+    /does not hear .*issues/,
+  ],
+  [
+    'hook-secret',
+    'other secrets in the settings',
+    async () => ({ WEBHOOK_SECRET: strong }),
+    /made with other values/,
+  ],
+  [
+    'webhook-address',
+    'an address that leads elsewhere',
+    async ({ bare, editOperatorFile }) => {
+      const { url } = await bare((_, response) => json(response, { message: 'not here' }, 404));
+      await editOperatorFile((text) => text.replace(/url: .*/, `url: ${url}/webhook`));
+    },
+    /does not lead here \(it answers 404\)/,
+  ],
+  [
+    'delivery',
+    'another header on the hook',
+    ({ editHook }) => editHook({ authorization_header: `Bearer ${strong}` }),
+    /not what the settings say/,
+  ],
+  ['dead', 'a delivery that was given up', async ({ path }) => bury(path), /[12] given up/],
+];
+
+async function withStore(path: (name: string) => string, sql: string): Promise<void> {
+  const database = new DatabaseSync(path('data/reeve.db'));
+  database.exec(sql);
+  database.close();
+}
+
+async function bury(path: (name: string) => string): Promise<void> {
+  const store = await openSqliteStore({ path: path('data/reeve.db'), role: 'worker' });
+  const delivery = {
+    uuid: 'a',
+    eventType: 'push',
+    entry: 'environment',
+    contentType: 'application/json',
+    receivedAt: new Date(),
+    body: Buffer.from('{'),
+  };
+  const { id } = await store.accept(delivery);
+  await store.route([
+    ...(await store.unrouted(50)).map((one) => ({ id: one.id, to: 'dead', reason: 'not JSON' }) as const),
+    { id, to: 'dead', reason: 'not JSON' },
+  ]);
+  await store.close();
+}
+
+async function listenOn(port: number): Promise<() => Promise<unknown>> {
+  const { createServer } = await import('node:http');
+  const server = createServer((_request, response) => response.writeHead(404).end('nothing'));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return () => new Promise((resolve) => server.close(resolve));
+}
+
+it('every check is broken by a test', () => {
+  const alone = ['node', 'forge-tls', 'target'];
+  const broken = new Set([...rows.map(([id]) => id), ...alone]);
+
+  expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
+});
+
+describe('what no test can bring about on this machine is judged from numbers', () => {
+  const states = (findings: readonly Finding[]) => findings.map(({ state }) => state);
+
+  it.each([
+    [
+      'node',
+      [nodeFinding('24.1.0'), nodeFinding('22.18.0'), nodeFinding('22.17.9'), nodeFinding('20.19.1')],
+      ['ok', 'ok', 'wrong', 'wrong'],
+    ],
+    [
+      'disk',
+      [
+        spaceFinding('x', 2e8 * 2, 1e12),
+        spaceFinding('x', 1e8, 1e12),
+        spaceFinding('x', 1e8, 1e9),
+        spaceFinding('x', 1e7, 1e9),
+      ],
+      ['ok', 'wrong', 'ok', 'wrong'],
+    ],
+    [
+      'clock',
+      [clockFinding(0, 30_000), clockFinding(0, 30_001), clockFinding(31_000, 0)],
+      ['ok', 'wrong', 'wrong'],
+    ],
+  ] as const)('%s', (_, findings, expected) => {
+    expect(states(findings)).toEqual(expected);
+  });
+
+  it.each([
+    ['http://93.184.216.34', 'wrong'],
+    ['https://93.184.216.34', 'ok'],
+    ['http://10.1.2.3', 'ok'],
+  ])('a token that goes to %s is %s', async (forgeUrl, state) => {
+    const check = checks.find(({ id }) => id === 'forge-tls');
+
+    expect(await check?.run({ forgeUrl } as Examination)).toMatchObject({ state });
+  });
+});
+
+describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
+  let forge: ContractForge;
+  let world: World;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    forge = await startForge();
+  });
+  afterAll(() => forge.close());
+  beforeEach(async () => {
+    const connection = await makeConnection(forge);
+    expect(await connection.setup()).toMatchObject({ status: 0 });
+    world = {
+      ...connection,
+      async editHook(body) {
+        const [hook] = await connection.hooks();
+        const whole = { events: hook.events, ...body };
+        const answer = await forge.ask('PATCH', `${hooksPath(connection)}/${hook.id}`, {
+          as: connection.owner,
+          body: whole,
+        });
+        expect(answer.status).toBe(200);
+      },
+      async rules(text) {
+        await mkdir(connection.path('rules'));
+        await writeFile(connection.path('rules/one.yml'), text);
+        return { REEVE_RULES: connection.path('rules') };
+      },
+      async editOperatorFile(edit) {
+        const path = connection.path('reeve.yml');
+        await writeFile(path, edit(await readFile(path, 'utf8')));
+      },
+      later: (end) => void ends.push(end),
+      async bare(answer) {
+        const server = await startBareServer(answer);
+        ends.push(() => server.close());
+        return server;
+      },
+    };
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+    await world.close();
+  });
+
+  it('finds nothing wrong with what setup has made, alone and beside a running Reeve', async () => {
+    const alone = await world.doctor();
+    const server = start(['serve', '--settings', world.envFile], { cwd: world.folder });
+    world.later(() => {
+      server.kill();
+      return finished(server);
+    });
+    await printed(server, /"listening"/);
+    const beside = await reeve(['doctor', '--settings', 'reeve.env'], { cwd: world.folder });
+
+    expect(alone.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(alone.status).toBe(0);
+    expect(beside.out).toContain('Nothing is wrong.');
+    expect(beside).toMatchObject({ status: 0, error: '' });
+    expect(beside.out).toMatch(/✓ delivery +a delivery by the hook .* came and was verified/);
+    for (const canary of world.canaries) expect(beside.out).not.toContain(canary);
+  });
+
+  it.each(rows)('%s: %s', async (id, title, breaks, words) => {
+    const environment = (await breaks(world)) as Environment | undefined;
+
+    const told = await world.doctor(environment ?? {});
+
+    const [entry] = entriesOf(told, id);
+    expect(entry).toMatchObject({ state: 'wrong', advice: expect.stringMatching(/.{8,}/) });
+    expect(`${entry?.text} ${entry?.advice}`).toMatch(words);
+    expect(told.status).toBe(statuses[title] ?? 1);
+  });
+
+  it('tells a forge that sends nothing which setting lets it', async () => {
+    const swallow = await world.bare((_, response) => json(response, {}));
+    await world.editHook({ config: { url: `${swallow.url}/webhook` } });
+    await world.editOperatorFile((text) => text.replace(/url: .*/, `url: ${swallow.url}/webhook`));
+
+    const told = await world.doctor();
+
+    expect(told.status).toBe(1);
+    expect(entriesOf(told, 'delivery')[0]).toMatchObject({
+      state: 'wrong',
+      text: expect.stringContaining('no delivery'),
+    });
+    expect(entriesOf(told, 'target')[0]?.advice).toContain('[webhook] ALLOWED_HOST_LIST = external,loopback');
+    expect(swallow.seen.some(({ path }) => path === '/webhook')).toBe(true);
+  }, 60_000);
+
+  it('knows a running Reeve that has other secrets', async () => {
+    const server = start(['serve', '--settings', world.envFile], { cwd: world.folder });
+    world.later(() => {
+      server.kill();
+      return finished(server);
+    });
+    await printed(server, /"listening"/);
+
+    const told = await world.doctor({ WEBHOOK_SECRET: strong });
+
+    expect(entriesOf(told, 'process')[0]).toMatchObject({
+      state: 'wrong',
+      text: expect.stringContaining('other webhook secrets'),
+    });
+  });
+
+  it('lets no hook deliver with --no-test, and those of organizations only when thorough', async () => {
+    const { organization, owner, tokenFile } = world;
+    const adminTokenFile = await tokenFile(owner, ['all']);
+    expect(await world.setup({ organization: [organization], adminTokenFile })).toMatchObject({ status: 0 });
+    const environment = { SETUP_TOKEN_FILE: adminTokenFile };
+
+    const untested = await world.doctor(environment, { test: false });
+    const thorough = await world.doctor(environment, { thorough: true });
+
+    expect(entriesOf(untested, 'delivery')[0]).toMatchObject({ state: 'skipped' });
+    expect(untested.status).toBe(0);
+    expect(entriesOf(thorough, 'delivery')[0]?.text).toMatch(
+      /hook of organization .* came .*hook of repository .* came/,
+    );
+    expect(thorough.status).toBe(0);
+  });
+});
