@@ -1,0 +1,164 @@
+import { parseArgs } from 'node:util';
+import { operations } from '../src/contract/operations.ts';
+import { realServer } from '../test/support/flow-names.ts';
+import { cloneRepository } from '../test/support/git-client.ts';
+import { at, people, type Stage, type StageOptions, setStage } from '../test/support/stage.ts';
+
+/**
+ * `node scripts/measure-forges.ts [--times N] [--json]`: how long it takes from the end of a call, or of `git push`, to the changed
+ * label, and how many requests a run needs; on the embedded forge and, with `FORGE_URL` and `FORGE_TOKEN`, on that server, in
+ * one process and one after the other, each journey N times (30 unless said otherwise).
+ */
+const { values } = parseArgs({
+  options: { times: { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
+});
+const times = Number(values.times);
+
+/** One label by the title of an issue, one by the files of a pull request. */
+const rules = `version: 1
+rules:
+  by-title:
+    on: { issues: [opened, edited] }
+    steps: [{ uses: set-labels, with: { sync: { area/docs: 'issue.title.contains("docs")' } } }]
+  by-path:
+    on: { pull_request: [opened, synchronized] }
+    steps: [{ uses: set-labels, with: { sync: { area/code: 'files.exists(f, f.filename == "code.js")' } } }]
+`;
+
+/** One time: milliseconds until the delivery was stored and until the label was changed, and requests of the run. */
+type Sample = { readonly delivered: number; readonly labelled: number; readonly requests: number };
+type Row = {
+  readonly forge: string;
+  readonly journey: string;
+  readonly times: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly delivered: number;
+  readonly requests: number;
+};
+
+const rows: Row[] = [...(await measure('embedded', { on: 'the embedded forge' }))];
+if (realServer) {
+  const answer = await fetch(`${realServer.url}/api/v1/version`);
+  rows.push(...(await measure(`server ${Reflect.get(Object(await answer.json()), 'version')}`, {})));
+}
+console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
+
+async function measure(forge: string, options: StageOptions): Promise<readonly Row[]> {
+  console.error(`measuring ${forge} …`);
+  const stage = await setStage({ rules, ...options });
+  try {
+    return [
+      rowOf(forge, 'edit of an issue → label', await editIssue(stage)),
+      rowOf(forge, 'git push → label', await pushCommits(stage)),
+    ];
+  } finally {
+    await stage.close();
+  }
+}
+
+async function editIssue(stage: Stage): Promise<readonly Sample[]> {
+  const { number: index } = await stage.ada.call(operations.createIssue, {
+    params: at,
+    body: { title: 'plain' },
+  });
+  await stage.quiet();
+  return repeat(stage, (time) =>
+    stage.ada.call(operations.editIssue, {
+      params: { ...at, index },
+      body: { title: time % 2 === 0 ? `docs ${time}` : `plain ${time}` },
+    }),
+  );
+}
+
+async function pushCommits(stage: Stage): Promise<readonly Sample[]> {
+  await stage.openPull('work', { 'notes.txt': 'a' });
+  await stage.quiet();
+  const clone = await cloneRepository(stage.cloneFrom(people.ada));
+  await clone.git('checkout', '--quiet', 'work');
+  try {
+    return await repeat(
+      stage,
+      () => clone.git('push', '--quiet', 'origin', 'work'),
+      async (time) => {
+        if (time % 2 === 1) await clone.git('rm', '--quiet', 'code.js');
+        await clone.commit(time % 2 === 0 ? { 'code.js': `${time}` } : { 'notes.txt': `${time}` });
+      },
+    );
+  } finally {
+    clone.remove();
+  }
+}
+
+/** Does something that changes a label again and again; the forge's answer to the write is the moment it is changed. */
+async function repeat(
+  stage: Stage,
+  happen: (time: number) => Promise<unknown>,
+  prepare: (time: number) => Promise<unknown> = async () => {},
+): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  // The first two warm up: rule files, labels and the account are read then.
+  for (let time = 0; time < times + 2; time += 1) {
+    await prepare(time);
+    const changed = Promise.withResolvers<number>();
+    stage.proxy.decide = ({ method, path }) => ({
+      kind: 'pass',
+      after: async () => {
+        if (method === 'PUT' && path.endsWith('/labels')) changed.resolve(Date.now());
+      },
+    });
+    const seen = stage.runs.length;
+    await happen(time);
+    const ended = Date.now();
+    const changedAt = await changed.promise;
+    const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.changes.length > 0);
+    const delivery = await stage.server.store.readDelivery(run.trigger.delivery ?? '');
+    await stage.quiet();
+    samples.push({
+      delivered: (delivery?.receivedAt.getTime() ?? ended) - ended,
+      labelled: changedAt - ended,
+      requests: run.requests,
+    });
+  }
+  return samples.slice(2);
+}
+
+function rowOf(forge: string, journey: string, samples: readonly Sample[]): Row {
+  return {
+    forge,
+    journey,
+    times: samples.length,
+    median: quantile(
+      samples.map(({ labelled }) => labelled),
+      0.5,
+    ),
+    p95: quantile(
+      samples.map(({ labelled }) => labelled),
+      0.95,
+    ),
+    delivered: quantile(
+      samples.map(({ delivered }) => delivered),
+      0.5,
+    ),
+    requests: quantile(
+      samples.map(({ requests }) => requests),
+      0.5,
+    ),
+  };
+}
+
+function quantile(given: readonly number[], share: number): number {
+  const sorted = given.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+function tableOf(all: readonly Row[]): string {
+  return [
+    '| forge | journey | times | median | p95 | of it until the delivery was stored | requests a run |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...all.map(
+      (row) =>
+        `| ${row.forge} | ${row.journey} | ${row.times} | ${row.median} ms | ${row.p95} ms | ${row.delivered} ms | ${row.requests} |`,
+    ),
+  ].join('\n');
+}
