@@ -11,7 +11,8 @@ import type { JobHandler } from './jobs.ts';
 import { readLive } from './live.ts';
 import { patientClient } from './patience.ts';
 import { type ServedBy, servedRepositories } from './repositories.ts';
-import { type Seen, type SeenItem, type SeenRepository, seenItemOf } from './seen.ts';
+import type { Seen } from './seen.ts';
+import { type SeenItem, type SeenRepository, seenItemOf } from './seen-repository.ts';
 
 /** What an event that was found by reading is stored as. */
 export type CaughtUpPayload = {

@@ -1,4 +1,4 @@
-import { type SeenItem, type SeenRepository, seenItemOf } from './seen.ts';
+import { type SeenItem, type SeenRepository, seenItemOf } from './seen-repository.ts';
 
 /** What a repository is like now, as far as it was asked: all refs, open pull requests, and items changed since. */
 export type Live = {

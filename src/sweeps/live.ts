@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import type { Live, LiveItem, LiveTag } from './difference.ts';
-import type { SeenItem, SeenRepository } from './seen.ts';
+import type { SeenItem, SeenRepository } from './seen-repository.ts';
 
 /**
  * Reads what a repository is like: its branches, its tags, its open pull requests, and what changed since it was last
