@@ -10,8 +10,8 @@ export type DoneChange = {
   readonly after: unknown;
 };
 
-/** The request that takes a change back. */
-export type Undo = { readonly operation: Operation; readonly input: AnyInput };
+/** The request that takes a change back; `except` names what of it cannot be had back. */
+export type Undo = { readonly operation: Operation; readonly input: AnyInput; readonly except?: string };
 
 /** What is there now, in the form of the change's `after`; `undo` says how to have `before` back, or why that cannot be. */
 export type Live = { readonly value: unknown; readonly undo: () => Undo | string };

@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { madeHook } from './hook-inverse.ts';
+import { deletedHook, editedHook, madeHook, testedHook } from './hook-inverse.ts';
 import { type Inverse, isStill } from './inverse.ts';
 import { deleted, edited, itemsOf, made, member, membersLike, paramsOf, type Row } from './inverse-forms.ts';
 
@@ -147,6 +147,16 @@ export const inverses: Readonly<Record<string, Inverse>> = {
     operations.deleteOrganizationHook,
   ),
   [operations.createUserHook.id]: madeHook(operations.listUserHooks, operations.deleteUserHook),
+  [operations.editHook.id]: editedHook(operations.getHook, operations.editHook),
+  [operations.editOrganizationHook.id]: editedHook(
+    operations.getOrganizationHook,
+    operations.editOrganizationHook,
+  ),
+  [operations.editUserHook.id]: editedHook(operations.getUserHook, operations.editUserHook),
+  [operations.deleteHook.id]: deletedHook,
+  [operations.deleteOrganizationHook.id]: deletedHook,
+  [operations.deleteUserHook.id]: deletedHook,
+  [operations.testHook.id]: testedHook,
   [operations.createPull.id]: madePull,
   [operations.editPull.id]: edited(operations.getPull, operations.editPull),
   [operations.editOrganization.id]: member(operations.getOrganization, operations.editOrganization, ':'),

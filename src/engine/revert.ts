@@ -41,7 +41,9 @@ export async function revertRun(
       refused.push({ change: inverted(change, done), why: undo });
       continue;
     }
-    const back = { ...inverted(change, done), ...requestOf(undo) };
+    const except = undo.except === undefined ? '' : `, except ${undo.except}`;
+    const plain = inverted(change, done);
+    const back = { ...plain, reason: `${plain.reason}${except}`, ...requestOf(undo) };
     changes.push(back);
     outcomes.push(await send(undo, back, mode, client));
   }

@@ -1,0 +1,144 @@
+import { operations } from '../../src/contract/operations.ts';
+import { at, type Stage } from '../support/stage.ts';
+import { addFile } from '../support/world.ts';
+import { type ActionRow, type Arranged, onPush, openIssue, push } from './action-row.ts';
+
+const named = (list: readonly { readonly name: string }[]): readonly string[] =>
+  list.map(({ name }) => name).toSorted();
+
+async function editBody({ ada }: Stage, { index }: Arranged): Promise<unknown> {
+  return ada.call(operations.editIssue, { params: { ...at, index }, body: { body: 'Look again.' } });
+}
+
+const onEdited = (title: string): string => `on: issues.edited
+if: event.issue.title == "${title}"`;
+
+async function openPull(stage: Stage, branch: string): Promise<Arranged> {
+  const { number } = await stage.openPull(branch, { [`${branch}.txt`]: branch });
+  return { index: number };
+}
+
+async function statusesOf({ root }: Stage, { index }: Arranged): Promise<unknown> {
+  const { head } = await root.call(operations.getPull, { params: { ...at, index } });
+  const all = await root.call(operations.listStatuses, { params: { ...at, sha: head?.sha ?? '' } });
+  const newest = all.toSorted((one, other) => one.id - other.id).map((one) => [one.context, one.status]);
+  return Object.fromEntries(newest);
+}
+
+/** Actions on issues, pull requests and commits. */
+export const conversationRows: readonly ActionRow[] = [
+  {
+    action: 'set-labels',
+    rule: () => `${onEdited('labels')}
+steps:
+  - uses: set-labels
+    with: { add: [area/docs, fresh], remove: [kept], create: { color: 00ff00 } }`,
+    async arrange(stage) {
+      const arranged = await openIssue(stage, 'labels');
+      const known = await stage.root.call(operations.listLabels, { params: at });
+      const ids = known.filter(({ name }) => name === 'kept' || name === 'area/code').map(({ id }) => id);
+      await stage.root.call(operations.addIssueLabels, {
+        params: { ...at, ...arranged },
+        body: { labels: ids },
+      });
+      return arranged;
+    },
+    happens: editBody,
+    read: async ({ root }, arranged) => ({
+      carried: named(await root.call(operations.listIssueLabels, { params: { ...at, ...arranged } })),
+      defined: named(await root.call(operations.listLabels, { params: at })),
+    }),
+    declared: {
+      carried: ['area/code', 'area/docs', 'fresh'],
+      defined: ['area/code', 'area/docs', 'fresh', 'kept'],
+    },
+  },
+  {
+    action: 'comment',
+    rule: () => `${onEdited('comment')}
+steps: [{ uses: comment, with: { text: Welcome. } }]`,
+    arrange: (stage) => openIssue(stage, 'comment'),
+    happens: editBody,
+    read: async ({ root }, arranged) =>
+      (await root.call(operations.listComments, { params: { ...at, ...arranged } })).map(({ body }) =>
+        body?.split('\n').at(-1),
+      ),
+    declared: ['Welcome.'],
+  },
+  {
+    action: 'report-issue',
+    rule: () => `${onEdited('report')}
+steps: [{ uses: report-issue, with: { key: k, title: Something drifts } }]`,
+    arrange: (stage) => openIssue(stage, 'report'),
+    happens: editBody,
+    read: async ({ root }) =>
+      (await root.call(operations.listIssues, { params: at, query: { state: 'all', type: 'issues' } }))
+        .filter(({ title }) => title === 'Something drifts')
+        .map(({ state }) => state),
+    declared: ['open'],
+    // Only who administers a repository deletes issues: it is closed.
+    back: ['closed'],
+  },
+  {
+    action: 'set-status',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "status"
+steps: [{ uses: set-status, with: { context: every/action, state: success } }]`,
+    async arrange(stage) {
+      const arranged = await openPull(stage, 'status');
+      const { head } = await stage.root.call(operations.getPull, { params: { ...at, ...arranged } });
+      const body = { context: 'every/action', state: 'pending' } as const;
+      const params = { ...at, sha: head?.sha ?? '' };
+      await stage.bot.call(operations.createStatus, { params, body });
+      return arranged;
+    },
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'status' } }),
+    read: statusesOf,
+    declared: { 'every/action': 'success' },
+  },
+  {
+    action: 'set-status',
+    called: 'where there was none',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "first status"
+steps: [{ uses: set-status, with: { context: every/first, state: success } }]`,
+    arrange: (stage) => openPull(stage, 'first'),
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'first status' } }),
+    read: statusesOf,
+    declared: { 'every/first': 'success' },
+    stays: { 'status:every/first': /a status cannot be taken back, and there was none before/ },
+    back: { 'every/first': 'success' },
+  },
+  {
+    action: 'dismiss-stale-reviews',
+    rule: () => `on: { pull_request: [synchronized] }
+steps: [{ uses: dismiss-stale-reviews, with: { states: [APPROVED], message: New commits. } }]`,
+    async arrange(stage) {
+      const arranged = await openPull(stage, 'reviewed');
+      const body = { event: 'APPROVED', body: 'Good.' };
+      await stage.root.call(operations.createReview, { params: { ...at, ...arranged }, body });
+      return arranged;
+    },
+    happens: ({ ada }) => addFile(ada, at, 'reviewed', 'later.txt'),
+    read: async ({ root }, arranged) =>
+      (await root.call(operations.listReviews, { params: { ...at, ...arranged } })).map(
+        ({ state, dismissed }) => [...[state, dismissed]],
+      ),
+    declared: [['APPROVED', true]],
+  },
+  {
+    action: 'open-pull-request',
+    rule: () => `${onPush('promote')}
+steps: [{ uses: open-pull-request, with: { head: promote, base: main, title: Promote } }]`,
+    happens: push('promote'),
+    read: async ({ root }) =>
+      (await root.call(operations.listPulls, { params: at, query: { state: 'all' } }))
+        .filter(({ head }) => head?.ref === 'promote')
+        .map(({ state, title }) => [state, title]),
+    declared: [['open', 'Promote']],
+    // No API deletes a pull request: it is closed.
+    back: [['closed', 'Promote']],
+  },
+];

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actions } from '../../src/actions/actions.ts';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { formatProblem } from '../../src/rules/problem.ts';
+import { loadRuleFiles } from '../../src/sources/folder.ts';
+import { reeve } from '../support/command.ts';
+import { post } from '../support/deliveries.ts';
+import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
+import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
+import { acme, leastScopes, people, type Stage } from '../support/stage.ts';
+import type { ActionRow, Arranged } from './action-row.ts';
+import { conversationRows } from './conversation-rows.ts';
+import { settingsRows } from './settings-rows.ts';
+
+const actionRows = [...conversationRows, ...settingsRows];
+
+const scopes = [...leastScopes, ...['write:repository', 'write:organization', 'write:notification']] as const;
+const nameOf = ({ action, called }: ActionRow): string => (called ? `${action} ${called}` : action);
+const ruleOf = (row: ActionRow): string => nameOf(row).replaceAll(' ', '-');
+
+let stage: Stage;
+let receiver: HookReceiver;
+const swept: Run[] = [];
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const address = receiver.url.replace(/\/$/, '');
+  const rules = actionRows.map((row) => `  ${ruleOf(row)}:\n${row.rule(address).replace(/^/gm, '    ')}\n`);
+  stage = await setOperatorStage(`version: 1\nrules:\n${rules.join('')}`, {
+    scopes,
+    server: {
+      namedSecrets: new Map([['SIGN', 'a-value-to-sign-with']]),
+      onSweepRun: (run) => void swept.push(run),
+    },
+  });
+  const files = await loadRuleFiles([stage.rules ?? '']);
+  expect(files.flatMap(({ problems }) => problems.map(formatProblem))).toEqual([]);
+  const teams = await stage.root.call(operations.listTeams, { params: { org: acme } });
+  const id = teams.find(({ permission }) => permission === 'owner')?.id ?? 0;
+  await stage.root.call(operations.putTeamMember, { params: { id, username: people.bot } });
+}, 60_000);
+afterAll(async () => {
+  await stage.close();
+  await receiver.close();
+});
+
+it('every action has a row', () => {
+  expect([...new Set(actionRows.map(({ action }) => action))].toSorted()).toEqual(
+    actions.map(({ name }) => name).toSorted(),
+  );
+});
+
+describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
+  it('is as declared, changes nothing the second time, and is taken back as far as the API permits', async () => {
+    const arranged = (await row.arrange?.(stage, receiver.url.replace(/\/$/, ''))) ?? { index: 0 };
+    await stage.quiet();
+    const first = await row.read(stage, arranged);
+    expect(first).not.toEqual(row.declared);
+
+    const run = await (row.happens ? happens(row, arranged) : sweeps(row));
+    expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(
+      run.changes.map(() => 'applied'),
+    );
+    expect(await row.read(stage, arranged)).toEqual(row.declared);
+
+    const from = stage.proxy.passed.length;
+    await again(row, run);
+    expect(writesOf(stage, from)).toEqual([]);
+    expect(await row.read(stage, arranged)).toEqual(row.declared);
+
+    const { status, out, error } = await reeve(['revert', run.id, '--json'], {
+      environment: stage.environment,
+    });
+    expect(error).toBe('');
+    const back: Run = JSON.parse(out);
+    expect(back.outcomes.map(({ status: one, error: why }) => why ?? one)).toEqual(
+      back.changes.map(() => 'applied'),
+    );
+    expect(back.refused.map(({ change, why }) => [change.target, why])).toEqual(expectedStays(row, run));
+    expect(status).toBe(row.stays ? 1 : 0);
+    expect(await row.read(stage, arranged)).toEqual(row.back ?? first);
+  }, 120_000);
+});
+
+/** Lets happen what a row says and returns the run that came of it. */
+async function happens(row: ActionRow, arranged: Arranged): Promise<Run> {
+  const seen = stage.runs.length;
+  await row.happens?.(stage, arranged);
+  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && isOf(one, row));
+  await stage.quiet();
+  return run;
+}
+
+function isOf(run: Run, row: ActionRow): boolean {
+  return run.rules.some(({ rule, verdict }) => rule.endsWith(`#${ruleOf(row)}`) && verdict === 'matched');
+}
+
+async function sweeps(row: ActionRow): Promise<Run> {
+  await sweep(row);
+  const run = swept.find((one) => isOf(one, row));
+  if (run === undefined) throw new Error(`no run of ${ruleOf(row)}`);
+  return run;
+}
+
+async function sweep(row: ActionRow): Promise<void> {
+  const environment = { ...stage.environment, REEVE_RULES: stage.rules ?? '' };
+  const { status, error } = await reeve(['sweep', ruleOf(row)], { environment });
+  expect([status, error]).toEqual([0, expect.any(String)]);
+}
+
+/** The same once more: the same delivery under another id, or another sweep. */
+async function again(row: ActionRow, { trigger }: Run): Promise<void> {
+  if (row.happens === undefined) return sweep(row);
+  const delivery = await stage.server.store.readDelivery(trigger.delivery ?? '');
+  if (delivery === undefined) throw new Error('the delivery of the run is not kept');
+  const seen = stage.runs.length;
+  const payload = JSON.parse(Buffer.from(delivery.body).toString('utf8'));
+  await post(stage.server.url, { eventType: delivery.eventType, payload });
+  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && isOf(one, row));
+  expect(run.changes).toEqual([]);
+}
+
+/** What is not taken back is told change by change, the last first. */
+function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly [string, unknown])[] {
+  return run.changes.toReversed().flatMap(({ target, operation }) => {
+    const kind = operation.endsWith('.delete')
+      ? 'hook-gone'
+      : target.startsWith('hook')
+        ? target.split(':')[0]
+        : target;
+    const why = stays[kind ?? ''];
+    return why ? [[target, expect.stringMatching(why)] as const] : [];
+  });
+}

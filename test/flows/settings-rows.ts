@@ -1,0 +1,141 @@
+import { operations } from '../../src/contract/operations.ts';
+import { acme, at, people, type Stage } from '../support/stage.ts';
+import { type ActionRow, type Arranged, onEverySweep, onPush, openIssue, push } from './action-row.ts';
+
+const hooksTo =
+  (names: RegExp) =>
+  async ({ root }: Stage): Promise<unknown> => {
+    const hooks = await root.call(operations.listHooks, { params: at });
+    return hooks
+      .filter(({ config }) => names.test(config?.url ?? ''))
+      .map(({ config, events, active, branch_filter }) => [
+        ...[config?.url?.split('/').at(-1), events.toSorted(), active, branch_filter ?? ''],
+      ]);
+  };
+
+async function makeHook({ root }: Stage, url: string): Promise<Arranged> {
+  const body = { type: 'gitea', active: true, events: ['push'], config: { url, content_type: 'json' } };
+  await root.call(operations.createHook, { params: at, body });
+  return { index: 0 };
+}
+
+/** Actions on settings of repositories, organizations and the account. */
+export const settingsRows: readonly ActionRow[] = [
+  {
+    action: 'sync-branch-protections',
+    rule: () => `${onPush('guarded')}
+steps:
+  - uses: sync-branch-protections
+    with:
+      protections:
+        - { rule_name: old/*, required_approvals: 2, enable_push: true, enable_push_whitelist: true }
+        - { rule_name: "new/*", block_on_rejected_reviews: true }`,
+    async arrange({ root }) {
+      const body = { rule_name: 'old/*', required_approvals: 1, block_on_outdated_branch: true };
+      await root.call(operations.createBranchProtection, { params: at, body });
+      return { index: 0 };
+    },
+    happens: push('guarded'),
+    read: async ({ root }) =>
+      (await root.call(operations.listBranchProtections, { params: at })).map((one) => [
+        ...[one.rule_name, one.required_approvals, one.enable_push, one.enable_push_whitelist],
+        ...[one.block_on_outdated_branch, one.block_on_rejected_reviews],
+      ]),
+    declared: [
+      ['old/*', 2, true, true, true, false],
+      ['new/*', 0, false, false, false, true],
+    ],
+  },
+  {
+    action: 'protect-tags',
+    rule: () => `${onPush('tagged')}
+steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_usernames: [${people.ada}] }] } }]`,
+    happens: push('tagged'),
+    read: async ({ root }) =>
+      (await root.call(operations.listTagProtections, { params: at })).map((one) => [
+        ...[one.name_pattern, one.whitelist_usernames],
+      ]),
+    declared: [['v*', [people.ada]]],
+  },
+  {
+    action: 'sync-labels',
+    rule: () => `${onEverySweep('repository')}
+steps:
+  - uses: sync-labels
+    with: { labels: [{ name: kind/code, color: 0000ff, previously: [area/code] }, { name: kind/new, color: 00ffff }] }`,
+    read: async ({ root }) =>
+      (await root.call(operations.listLabels, { params: at }))
+        .filter(({ name }) => /code|kind/.test(name))
+        .map(({ name, color }) => [name, color]),
+    declared: [
+      ['kind/code', '0000ff'],
+      ['kind/new', '00ffff'],
+    ],
+  },
+  {
+    action: 'sync-hooks',
+    rule: (receiver) => `${onEverySweep('repository')}
+steps:
+  - uses: sync-hooks
+    with:
+      hooks:
+        - { url: "${receiver}/every-action/old", events: [create], authorization: none, active: false, branch_filter: main }
+        - { url: "${receiver}/every-action/new", events: [delete], active: false }`,
+    arrange: (stage, receiver) => makeHook(stage, `${receiver}/every-action/old`),
+    read: hooksTo(/every-action\/(old|new)$/),
+    declared: [
+      ['old', ['create'], false, 'main'],
+      ['new', ['delete'], false, ''],
+    ],
+  },
+  {
+    action: 'sync-hooks',
+    called: 'with another secret',
+    rule: (receiver) => `${onEverySweep('repository')}
+steps:
+  - uses: sync-hooks
+    with: { hooks: [{ url: "${receiver}/every-action/signed", events: [create], authorization: none, hmac: { secret: SIGN } }] }`,
+    arrange: (stage, receiver) => makeHook(stage, `${receiver}/every-action/signed`),
+    read: hooksTo(/every-action\/signed$/),
+    declared: [['signed', ['create'], true, '']],
+    stays: {
+      hook: /the hook whose place it took is gone, and its secret cannot be read/,
+      'hook-test': /what was delivered cannot be called back/,
+      'hook-gone': /another hook has its place, and its own secret cannot be read/,
+    },
+    back: [['signed', ['create'], true, '']],
+  },
+  {
+    action: 'sync-organization',
+    rule: () => `${onEverySweep('organization')}
+in: ${acme}/*
+steps: [{ uses: sync-organization, with: { visibility: limited, location: Moon } }]`,
+    read: async ({ root }) => {
+      const { visibility, location, website } = await root.call(operations.getOrganization, {
+        params: { org: acme },
+      });
+      return { visibility, location, website };
+    },
+    declared: { visibility: 'limited', location: 'Moon', website: '' },
+  },
+  {
+    action: 'mark-notifications',
+    rule: () => `${onEverySweep('notification')}
+if: notification.subject.title == "notified"
+steps: [{ uses: mark-notifications, with: { as: pinned } }]`,
+    async arrange(stage) {
+      const arranged = await openIssue(stage, 'notified');
+      const params = { ...at, ...arranged };
+      await stage.ada.call(operations.createComment, {
+        params,
+        body: { body: `@${people.bot} please look` },
+      });
+      return arranged;
+    },
+    read: async ({ bot }) =>
+      (await bot.call(operations.listNotifications, { query: { all: true } }))
+        .filter(({ subject }) => subject?.title === 'notified')
+        .map(({ unread, pinned }) => ({ unread, pinned })),
+    declared: [{ unread: false, pinned: true }],
+  },
+];
