@@ -20,6 +20,10 @@ type IssueNews = {
   readonly topic?: 'assign' | 'label' | 'milestone';
   readonly action: string;
   readonly changes?: Changes;
+  /** Set where a commit's message, or the merge of a pull request, closed or reopened it. */
+  readonly commitId?: string | undefined;
+  /** Tells no labels, whatever there are. */
+  readonly hidesLabels?: boolean;
 };
 
 /** Tells hooks what happened to an issue or pull request, as it is now. */
@@ -37,11 +41,20 @@ export function announceIssue(context: ForgeContext, scene: IssueScene, news: Is
         action: news.action,
         number: issue.number,
         changes: news.changes,
+        commitId: news.commitId,
         ...surroundings(context, scene),
       };
+      const told = {
+        ...(news.hidesLabels ? { labels: [] } : {}),
+        // What is gone has no lines to count.
+        ...(news.action === 'deleted' && issue.is_pull ? uncounted : {}),
+      };
       return issue.is_pull
-        ? pullPayload({ ...event, pullRequest: context.toPull(context, issue, asPublic(scene)) })
-        : issuePayload({ ...event, issue: toIssue(context, issue, asPublic(scene)) });
+        ? pullPayload({
+            ...event,
+            pullRequest: { ...context.toPull(context, issue, asActor(scene)), ...told },
+          })
+        : issuePayload({ ...event, issue: { ...toIssue(context, issue, asActor(scene)), ...told } });
     },
   });
 }
@@ -61,18 +74,21 @@ export function announceComment(
     payload: () =>
       commentPayload({
         action: news.action,
-        issue: toIssue(context, issue, asPublic(scene)),
-        pullRequest: issue.is_pull ? context.toPull(context, issue, asPublic(scene)) : undefined,
-        comment: toComment(context, news.comment, issue, asPublic(scene)),
+        issue: toIssue(context, issue, asActor(scene)),
+        pullRequest: issue.is_pull ? context.toPull(context, issue, asActor(scene)) : undefined,
+        comment: toComment(context, news.comment, issue, asActor(scene)),
         changes: news.changes && { ...news.changes },
         ...surroundings(context, scene),
       }),
   });
 }
 
-/** A payload shows what anybody sees: its reader is not known. */
-function asPublic({ repository, owner }: IssueScene) {
-  return { repository, owner, viewer: undefined };
+/** Members left out of the text. */
+const uncounted = { additions: undefined, deletions: undefined, changed_files: undefined };
+
+/** A payload shows what the actor sees, whoever reads it, as on the baseline. */
+function asActor({ repository, owner, actor }: IssueScene) {
+  return { repository, owner, viewer: actor };
 }
 
 /** The repository comes with the actor's permissions. */

@@ -9,6 +9,7 @@ import { forkPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import { mergeSettings } from './settings.ts';
 import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 
@@ -21,11 +22,21 @@ export const forkHandlers = defineHandlers({
   },
 });
 
+/** A fork is for code and pull requests; its owner may switch on the rest. */
+const unitsOfFork = {
+  has_issues: false,
+  has_wiki: false,
+  has_projects: false,
+  has_releases: false,
+  has_packages: false,
+  has_actions: false,
+};
+
 function findHolder(context: ForgeContext, caller: UserRow, name: string | undefined): UserRow {
   if (name === undefined) return caller;
   const organization = userNamed(context.db, name);
   if (organization?.type !== 'organization') {
-    throw new ForgeProblem(422, `organization does not exist [name: ${name}]`);
+    throw new ForgeProblem(404, `organization does not exist [name: ${name}]`);
   }
   if (isMember(context.db, organization, caller)) return organization;
   throw new ForgeProblem(403, `User is no Member of Organisation '${organization.name}'`);
@@ -85,7 +96,10 @@ function insertFork(
   );
   beginWork(db, lastId, 'creating');
   watchRepository(context, actor.id, lastId);
-  return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
+  const read = (): RepositoryRow =>
+    found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
+  db.run('UPDATE repositories SET settings = ? WHERE id = ?', mergeSettings(read(), unitsOfFork), lastId);
+  return read();
 }
 
 /** To the source's hooks as `fork`; in an organization the new repository is told to its hooks as well. */
@@ -100,7 +114,7 @@ function announceFork(
     owner,
     payload: () =>
       forkPayload({
-        source: toRepository(context, repository, { owner, viewer: undefined }),
+        source: toRepository(context, repository, { owner, viewer: actor }),
         fork: toRepository(context, fork, { owner: holder, viewer: undefined, permission: 'owner' }),
         sender: toUser(context, actor, undefined),
       }),

@@ -9,6 +9,7 @@ import { notifyActivity, notifyPersons } from './notify.ts';
 import { followReopened } from './pull-refresh.ts';
 import { isDraftTitle } from './resources/issue.ts';
 import type { IssueRow, RepositoryRow, Seconds, UserRow } from './rows.ts';
+import type { Unit } from './units.ts';
 
 /**
  * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's
@@ -128,15 +129,23 @@ export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: S
     update(context, scene.issueId, { due_at: dueAt });
 }
 
-/** Opens or closes; any other text, and closing what waits for an open issue, ends the request with 412. */
-export function changeState(context: ForgeContext, scene: IssueScene, state: string): void {
+/**
+ * Opens or closes; any other text, and closing what waits for an open issue, ends the request with 412. `commitId` is the
+ * commit that asked for it.
+ */
+export function changeState(
+  context: ForgeContext,
+  scene: IssueScene,
+  state: string,
+  commitId?: string,
+): void {
   if (state !== 'open' && state !== 'closed') throw new ForgeProblem(412, `unknown state: ${state}`);
   const isClosed = state === 'closed' ? 1 : 0;
   if (readIssueRow(context, scene.issueId).is_closed === isClosed) return;
   if (isClosed) refuseBlocked(context, scene.repository, scene.issueId);
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
-  announceIssue(context, scene, { action: isClosed ? 'closed' : 'reopened' });
+  announceIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
   notifyActivity(context, scene);
   if (!isClosed) followReopened(context, scene.issueId, scene.actor);
 }
@@ -159,7 +168,7 @@ export function hasMilestone(context: ForgeContext, repository: RepositoryRow, i
   return context.db.get(sql, id, repository.id) !== undefined;
 }
 
-/** Returns the accounts that names mean. Ends the request with 422 for one unknown, or one that cannot write here. */
+/** Returns the accounts that names mean. Ends the request with 422 for one unknown, or one that has no part in the repository. */
 export function findAssignees(
   context: ForgeContext,
   place: { readonly repository: RepositoryRow; readonly owner: UserRow },
@@ -168,29 +177,54 @@ export function findAssignees(
   return [...new Set(names.map((name) => name.toLowerCase()))].map((name) => {
     const user = userNamed(context.db, name);
     if (user?.type !== 'user') throw new ForgeProblem(422, `assignee does not exist: [name: ${name}]`);
-    const permission = permissionOf(context.db, user, place.repository, place.owner);
-    if (!reaches(permission, 'write')) {
+    if (!mayBeAssigned(context, place, user)) {
       throw new ForgeProblem(422, `user ${user.name} cannot be assigned in this repository`);
     }
     return user;
   });
 }
 
-/** Leaves exactly these assignees; one webhook for each who goes, then for each who comes. */
+/** Whoever reads pull requests may be given work, and whoever writes anything. */
+function mayBeAssigned(
+  { db }: ForgeContext,
+  { repository, owner }: { readonly repository: RepositoryRow; readonly owner: UserRow },
+  user: UserRow,
+): boolean {
+  const reaching = (unit: Unit, permission: 'read' | 'write') =>
+    reaches(permissionOf(db, user, repository, owner, unit), permission);
+  const units: readonly Unit[] = ['code', 'issues', 'pulls', 'wiki'];
+  return reaching('pulls', 'read') || units.some((unit) => reaching(unit, 'write'));
+}
+
+/** Gives a new issue its assignees; hooks and they hear of it by `announceAssignees`. */
+export function attachAssignees({ db }: ForgeContext, issueId: number, users: readonly UserRow[]): void {
+  for (const { id } of users) {
+    db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', issueId, id);
+  }
+}
+
+/** Tells hooks of each assignee of a new issue, and each of them. */
+export function announceAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
+  for (const user of users) {
+    announceIssue(context, scene, { topic: 'assign', action: 'assigned' });
+    notifyPersons(context, { ...scene, receivers: [user] });
+  }
+}
+
+/** Leaves exactly these assignees; then one webhook for each who went and for each who came, all with who is left. */
 export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted: readonly UserRow[]): void {
   const { db } = context;
   const held = db.all<{ user_id: number }>('SELECT user_id FROM assignees WHERE issue_id = ?', scene.issueId);
   const wantedIds = new Set(wanted.map((user) => user.id));
-  for (const { user_id } of held.filter((row) => !wantedIds.has(row.user_id))) {
-    db.run('DELETE FROM assignees WHERE issue_id = ? AND user_id = ?', scene.issueId, user_id);
-    update(context, scene.issueId, {});
-    announceIssue(context, scene, { topic: 'assign', action: 'unassigned' });
-  }
+  const going = held.filter((row) => !wantedIds.has(row.user_id));
   const heldIds = new Set(held.map((row) => row.user_id));
-  for (const user of wanted.filter(({ id }) => !heldIds.has(id))) {
-    db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', scene.issueId, user.id);
-    update(context, scene.issueId, {});
-    announceIssue(context, scene, { topic: 'assign', action: 'assigned' });
-    notifyPersons(context, { ...scene, receivers: [user] });
+  const coming = wanted.filter(({ id }) => !heldIds.has(id));
+  if (going.length + coming.length === 0) return;
+  for (const { user_id } of going) {
+    db.run('DELETE FROM assignees WHERE issue_id = ? AND user_id = ?', scene.issueId, user_id);
   }
+  attachAssignees(context, scene.issueId, coming);
+  update(context, scene.issueId, {});
+  for (const _one of going) announceIssue(context, scene, { topic: 'assign', action: 'unassigned' });
+  announceAssignees(context, scene, coming);
 }

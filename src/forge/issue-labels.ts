@@ -98,7 +98,7 @@ export function findIssue({ context, repository, params }: LabelCall): IssueRow 
 /** Changes the labels of the issue in the path, then tells the hooks, whether or not anything changed. */
 function changeLabels(
   call: LabelCall & { readonly caller: UserRow },
-  action: 'label_updated' | 'label_cleared',
+  news: { readonly action: 'label_updated' | 'label_cleared'; readonly hidesLabels?: boolean },
   change: (issue: IssueRow) => void,
 ) {
   const { context } = call;
@@ -106,7 +106,7 @@ function changeLabels(
     const issue = findIssue(call);
     change(issue);
     const scene: IssueScene = { ...call, issueId: issue.id, actor: call.caller };
-    announceIssue(context, scene, { topic: 'label', action });
+    announceIssue(context, scene, { topic: 'label', ...news });
     return labelsOf(call, issue);
   });
 }
@@ -120,18 +120,19 @@ function labelsOf(call: LabelCall, issue: IssueRow) {
 export const issueLabelHandlers = defineHandlers({
   listIssueLabels: (call) => labelsOf(call, findIssue(call)),
 
+  // The baseline forgets the labels it has read, and tells of none, whichever are there now.
   replaceIssueLabels: (call) =>
-    changeLabels(call, 'label_updated', (issue) =>
+    changeLabels(call, { action: 'label_updated', hidesLabels: true }, (issue) =>
       replaceLabels(call.context, issue.id, findLabels(call.context, call, call.body.labels)),
     ),
 
   addIssueLabels: (call) =>
-    changeLabels(call, 'label_updated', (issue) =>
+    changeLabels(call, { action: 'label_updated' }, (issue) =>
       attachLabels(call.context, issue.id, findLabels(call.context, call, call.body.labels)),
     ),
 
   removeIssueLabel(call) {
-    changeLabels(call, 'label_updated', (issue) => {
+    changeLabels(call, { action: 'label_updated' }, (issue) => {
       const labels = findLabels(call.context, call, [call.params.id]);
       detachLabels(call.context, issue.id, [found(labels[0], 'label does not exist')]);
     });
@@ -139,7 +140,7 @@ export const issueLabelHandlers = defineHandlers({
   },
 
   clearIssueLabels(call) {
-    changeLabels(call, 'label_cleared', (issue) => replaceLabels(call.context, issue.id, []));
+    changeLabels(call, { action: 'label_cleared' }, (issue) => replaceLabels(call.context, issue.id, []));
     return undefined;
   },
 });

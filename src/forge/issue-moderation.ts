@@ -1,8 +1,9 @@
 import { reaches } from './access.ts';
+import { announceIssue } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
-import { parseInstant, toEndOfDay, toInstantOrNull } from './instants.ts';
+import { parseInstant, toEndOfDay, toInstant } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
 import { toIssues } from './resources/issue.ts';
@@ -38,12 +39,13 @@ function pin({ db }: ForgeContext, issue: IssueRow): void {
   db.run('UPDATE issues SET pin_order = ? WHERE id = ?', (held?.last ?? 0) + 1, issue.id);
 }
 
-/** What answers for what administrators do to the course of an issue. Hooks hear nothing of it. */
+/** What answers for what administrators do to the course of an issue. Of all this hooks hear of the removal alone. */
 export const issueModerationHandlers = defineHandlers({
   deleteIssue(call) {
     const { context } = call;
     context.db.transaction(() => {
       const issue = findIssue(call);
+      announceIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
       // The counters of the repository follow changes of state, not removals.
       context.db.run('UPDATE issues SET is_closed = 1 WHERE id = ?', issue.id);
       context.db.run('UPDATE issues SET milestone_id = NULL WHERE id = ?', issue.id);
@@ -62,7 +64,8 @@ export const issueModerationHandlers = defineHandlers({
       context.db.run('UPDATE issues SET due_at = ? WHERE id = ?', dueAt, issue.id);
       touchIssue(context, issue.id);
     });
-    return { due_date: toInstantOrNull(dueAt) };
+    // The baseline tells of a due date that is taken away as of the first second there was.
+    return { due_date: toInstant(dueAt) };
   },
 
   lockIssue: (call) => setLock(call, 1),

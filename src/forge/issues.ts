@@ -5,6 +5,8 @@ import { ForgeProblem, forbiddenInSilence } from './errors.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { parseInstant } from './instants.ts';
 import {
+  announceAssignees,
+  attachAssignees,
   changeAssignees,
   changeBody,
   changeDueDate,
@@ -64,11 +66,12 @@ function openIssue(place: Place, text: IssueText): IssueRow {
   const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
   const labels = findLabels(context, place, given.labels ?? []);
   attachLabels(context, issue.id, labels);
+  attachAssignees(context, issue.id, assignees);
   announceIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
   if (labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
   if (milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
-  changeAssignees(context, scene, assignees);
+  announceAssignees(context, scene, assignees);
   if (given.closed) changeState(context, scene, 'closed');
   return readIssueRow(context, issue.id);
 }

@@ -6,7 +6,13 @@ import { resolveRef } from './git/refs.ts';
 import type { RepositoryTarget } from './handler.ts';
 import { findHead, type Head } from './head-repository.ts';
 import { parseInstant } from './instants.ts';
-import { changeAssignees, findAssignees, hasMilestone, insertIssue } from './issue-changes.ts';
+import {
+  announceAssignees,
+  attachAssignees,
+  findAssignees,
+  hasMilestone,
+  insertIssue,
+} from './issue-changes.ts';
 import { attachLabels, findLabels } from './issue-labels.ts';
 import { notifyOpened } from './notify.ts';
 import { inspectPull } from './pull-inspection.ts';
@@ -131,6 +137,7 @@ async function insertPull(place: Place, head: Head, text: PullText, wanted: Want
     });
     insertRow(place, head, text, row);
     attachLabels(context, row.id, wanted.labels);
+    attachAssignees(context, row.id, wanted.assignees);
     return row;
   });
   const [baseGit, headGit] = [git.open(repository.id), git.open(head.repository.id)];
@@ -196,5 +203,5 @@ function announce(place: Place, issue: IssueRow, wanted: Wanted): void {
   notifyOpened(context, scene);
   if (wanted.labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
   if (wanted.milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
-  changeAssignees(context, scene, wanted.assignees);
+  announceAssignees(context, scene, wanted.assignees);
 }

@@ -41,7 +41,7 @@ export function emitPull(context: ForgeContext, place: PullPlace, issueId: numbe
       return pullPayload({
         ...rest,
         number: issue.number,
-        pullRequest: toPull(context, issue, { repository, owner, viewer: undefined }),
+        pullRequest: toPull(context, issue, { repository, owner, viewer: actor }),
         requestedReviewer: requestedReviewer && toUser(context, requestedReviewer, undefined),
         repository: toRepository(context, repository, { owner, viewer: undefined, permission }),
         sender: toUser(context, actor, undefined),

@@ -12,7 +12,8 @@ import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
 import { markMerged, tellClosed } from './pull-closing.ts';
 import { findPull } from './pull-rows.ts';
 import { withPush } from './pushes.ts';
-import { isDraftTitle, issueAddress } from './resources/issue.ts';
+import { closeByMerge } from './reference-closing.ts';
+import { isDraftTitle } from './resources/issue.ts';
 import type { Pull } from './resources/pull.ts';
 import { noReplyAddress } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
@@ -53,7 +54,10 @@ export const pullMergeHandlers = defineHandlers({
     await (style === 'manually-merged'
       ? recordMerge(place, params.index, body.merge_commit_id ?? '')
       : mergeBranch(place, params.index, style, body));
-    tellClosed(context, { ...place, actor: place.caller }, pull);
+    const actor = place.caller;
+    tellClosed(context, { ...place, actor }, pull);
+    const merged = findPull(context, place, params.index).pull;
+    context.db.transaction(() => closeByMerge(context, { ...place, actor }, merged));
     if (body.delete_branch_after_merge) await removeHead(place, findPull(context, place, params.index));
     return undefined;
   },
@@ -99,7 +103,7 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
     const now = { ...pull, base_sha: base.id, merge_base: mergeBase };
     await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
     refuseBlocked(context, repository, both.issue.id);
-    const message = messageOf(place, both, style, wish);
+    const message = messageOf(both, style, wish);
     const committer = {
       name: caller.full_name || caller.name,
       email: caller.email || noReplyAddress(caller),
@@ -107,7 +111,8 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
       zone: '+0000',
     };
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
-    if (after === undefined) throw new ForgeProblem(409, 'merge conflict: the branches do not merge');
+    // The baseline knows of the conflict before it tries, and says no more than this.
+    if (after === undefined) throw new ForgeProblem(405, 'Please try again later');
     const ref = `refs/heads/${pull.base_branch}`;
     if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {
       throw new ForgeProblem(409, 'the base branch was moved meanwhile');
@@ -140,20 +145,15 @@ async function findOnBase({ context, repository }: Place, id: string, base: Comm
   return commit;
 }
 
-function messageOf(
-  { context, ...place }: Place,
-  { issue, pull }: Pull,
-  style: MergeStyle,
-  wish: Wish,
-): string {
+function messageOf({ issue, pull }: Pull, style: MergeStyle, wish: Wish): string {
   const from = pull.head_branch;
   const title =
     style === 'squash'
       ? `${issue.title} (#${issue.number})`
       : `Merge pull request '${issue.title}' (#${issue.number}) from ${from} into ${pull.base_branch}`;
-  const address = issueAddress(context, issue, { ...place, viewer: place.caller });
-  const body = wish.merge_message_field || `Reviewed-on: ${address}`;
-  return `${wish.merge_title_field || title}\n\n${body}\n`;
+  // The API adds nothing of its own below, unlike the page for people.
+  const body = wish.merge_message_field?.trim() ? `\n\n${wish.merge_message_field.trim()}` : '';
+  return `${wish.merge_title_field?.trim() || title}${body}\n`;
 }
 
 /** Only a branch nobody else needs goes: never the default one, nor one that another open pull request comes from. */

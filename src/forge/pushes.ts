@@ -2,13 +2,14 @@ import { addressOf, type RepositoryAddress, toPayloadCommit } from './commits.ts
 import type { ForgeContext } from './context.ts';
 import { listTouched } from './git/changes.ts';
 import type { CommitData } from './git/commit.ts';
-import { countCommits, listCommits } from './git/history.ts';
+import { countCommits, listCommits, listOwnCommits } from './git/history.ts';
 import { zeroIdLike } from './git/names.ts';
 import { listRefs, readCommit } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { secondsOf } from './instants.ts';
 import { createPayload, deletePayload, pushPayload } from './payloads.ts';
 import { refreshPulls } from './pull-refresh.ts';
+import { closeByCommits } from './reference-closing.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
@@ -32,6 +33,8 @@ export type Pushed = {
 const maxCommits = 5;
 /** A new branch has no commit before it to count from: the baseline looks back this far. */
 const maxOfNewBranch = 10;
+/** Messages of a push that are read for what they close. */
+const maxRead = 1000;
 
 /**
  * Runs work that moves refs, alone in its repository, and then what follows from the moves, whichever way they came: the
@@ -76,7 +79,14 @@ async function recordPush(
     const isBranch = change.ref.startsWith('refs/heads/');
     if (!isBranch && !change.ref.startsWith('refs/tags/')) continue;
     const news = await gatherNews(context, git, told, change);
-    context.db.transaction(() => tell(context, told, change, news));
+    context.db.transaction(() => {
+      // Before the push is told, as on the baseline.
+      if (isBranch) {
+        const place = { ...told, actor: told.pusher };
+        closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
+      }
+      tell(context, told, change, news);
+    });
   }
 }
 
@@ -113,11 +123,15 @@ export async function updateRepository(
 
 type News = {
   readonly commits: readonly object[];
+  /** Those whose messages are read, newest first. */
+  readonly read: readonly CommitData[];
   readonly total: number;
   readonly head: object | null;
   /** Path of the comparison below ROOT_URL; empty where there is nothing to compare with. */
   readonly comparison: string;
 };
+
+const nothing: News = { commits: [], read: [], total: 0, head: null, comparison: '' };
 
 async function gatherNews(
   context: ForgeContext,
@@ -126,27 +140,30 @@ async function gatherNews(
   { ref, before, after }: RefChange,
 ): Promise<News> {
   const head = after === undefined ? undefined : await readCommit(git, `${after}^{commit}`);
-  if (after === undefined || head === undefined) return { commits: [], total: 0, head: null, comparison: '' };
+  if (after === undefined || head === undefined) return nothing;
   const path = `${owner.name}/${repository.name}/compare`;
   const address = addressOf(context.rootUrl(), owner.name, repository.name);
   const told = (commit: CommitData) => tellCommit(context, git, address, commit);
   if (ref.startsWith('refs/tags/')) {
     return {
-      commits: [],
-      total: 0,
+      ...nothing,
       head: await told(head),
       comparison: `${path}/${zeroIdLike(after)}...${after}`,
     };
   }
-  const limit = before === undefined ? maxOfNewBranch : maxCommits + 1;
-  const commits = await listCommits(git, { from: before, to: after }, { limit });
-  const isCut = before !== undefined && commits.length === limit;
+  const stretch = { from: before, to: after };
+  const commits =
+    before === undefined
+      ? await listOwnCommits(git, { to: after, branch: shortOf(ref).ref }, maxOfNewBranch)
+      : await listCommits(git, stretch, { limit: maxRead });
+  const isCut = commits.length === maxRead;
   const shown = await Promise.all(commits.slice(0, maxCommits).map(told));
   // What came before a new branch: the parent of the oldest commit told, else the default branch.
   const origin = before ?? commits.at(-1)?.parents[0] ?? originOf(repository, ref);
   return {
     commits: shown,
-    total: isCut ? await countCommits(git, { from: before, to: after }) : commits.length,
+    read: commits,
+    total: isCut ? await countCommits(git, stretch) : commits.length,
     head: commits[0]?.id === head.id && shown[0] ? shown[0] : await told(head),
     comparison: origin === undefined ? '' : `${path}/${origin}...${after}`,
   };

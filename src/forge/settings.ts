@@ -11,7 +11,7 @@ export const defaultSettings = {
   allow_rebase_update: true,
   allow_squash_merge: true,
   autodetect_manual_merge: false,
-  default_allow_maintainer_edit: false,
+  default_allow_maintainer_edit: true,
   default_delete_branch_after_merge: false,
   default_merge_style: 'merge',
   default_update_style: 'merge',

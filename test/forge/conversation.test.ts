@@ -47,7 +47,6 @@ describe('hooks', () => {
       await ask('PATCH', `/milestones/${milestone}`, { body: { title: 'v2' } }),
       await ask('DELETE', `/milestones/${milestone}`),
       await ask('PUT', '/notifications'),
-      await ask('DELETE', '/issues/2'),
     ];
     await forge.forge.deliveries.idle();
 

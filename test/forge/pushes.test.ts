@@ -219,7 +219,9 @@ describe('a push', () => {
     expect(told()).toEqual(['create', 'push']);
     expect(await payloadOf('push')).toMatchObject({
       ref: 'refs/heads/topic',
-      commits: [{ added: ['docs/a.md'] }, {}],
+      // What other branches have as well is not told again.
+      commits: [{ added: ['docs/a.md'] }],
+      total_commits: 1,
     });
   });
 

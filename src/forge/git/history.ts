@@ -37,6 +37,32 @@ export async function listCommits(
   return objects.flatMap((object) => (object ? [parseCommit(object.id, object.content)] : []));
 }
 
+/**
+ * Returns the newest commits of a branch, up to the first that another branch has as well. `branch` is the short name.
+ */
+export async function listOwnCommits(
+  repository: GitRepository,
+  { to, branch }: { readonly to: string; readonly branch: string },
+  limit: number,
+): Promise<readonly CommitData[]> {
+  const { stdout } = await repository.git.run(
+    [
+      'rev-list',
+      `--max-count=${limit}`,
+      ...argumentsOf({ to }),
+      '--not',
+      `--exclude=${branch}`,
+      '--branches',
+      '--',
+    ],
+    { folder: repository.folder },
+  );
+  const own = new Set(stdout.toString('latin1').split('\n'));
+  const commits = await listCommits(repository, { to }, { limit });
+  const end = commits.findIndex(({ id }) => !own.has(id));
+  return end === -1 ? commits : commits.slice(0, end);
+}
+
 /** Returns the best common ancestor of two commits; undefined where they share no history. */
 export async function findMergeBase(
   repository: GitRepository,

@@ -36,7 +36,7 @@ export function toComments(
       html_url: `${address}#issuecomment-${comment.id}`,
       pull_request_url: issue.is_pull ? address : '',
       issue_url: issue.is_pull ? '' : address,
-      user: user ? toUser(context, user, place.viewer) : null,
+      user: user ? toUser(context, user, undefined) : null,
       original_author: '',
       original_author_id: 0,
       body: comment.body,

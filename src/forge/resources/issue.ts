@@ -68,18 +68,19 @@ function loadRelated(context: ForgeContext, issues: readonly IssueRow[]) {
 /** Members that say what an issue is about and how it stands. */
 function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, related: Related) {
   const { labels, assignees, milestones, users } = related;
-  const userOf = (id: number) => {
+  const userOf = (id: number, viewer: UserRow | undefined) => {
     const user = users.get(id);
-    return user ? toUser(context, user, place.viewer) : null;
+    return user ? toUser(context, user, viewer) : null;
   };
   const assigned = (assignees.get(issue.id) ?? [])
-    .map((row) => userOf(row.user_id))
+    // Whoever looks, the baseline shows assignees as to a stranger.
+    .map((row) => userOf(row.user_id, undefined))
     .filter((user) => user !== null);
   const milestone = issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id);
   const state: 'open' | 'closed' = issue.is_closed ? 'closed' : 'open';
   return {
     number: issue.number,
-    user: userOf(issue.poster_id),
+    user: userOf(issue.poster_id, place.viewer),
     title: issue.title,
     body: issue.body,
     labels: (labels.get(issue.id) ?? []).map((label) => toLabel(context, label, place)),

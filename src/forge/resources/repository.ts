@@ -4,7 +4,7 @@ import { epoch, toInstant, yearOne } from '../instants.ts';
 import type { Permission, RepositoryRow, UserRow } from '../rows.ts';
 import { settingsOf } from '../settings.ts';
 import { toTransfer } from './transfer.ts';
-import { loadUsers, toUser } from './user.ts';
+import { loadUsers, toOwner } from './user.ts';
 
 type Sight = {
   readonly owner: UserRow;
@@ -15,7 +15,7 @@ type Sight = {
 
 /** Returns a repository as the API shows it to a viewer. */
 export function toRepository(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
-  const parent = findParent(context, repository, sight.viewer);
+  const parent = findParent(context, repository, sight);
   return { ...toBare(context, repository, sight), ...(parent ? { parent } : {}) };
 }
 
@@ -35,11 +35,14 @@ export function toRepositories(
   });
 }
 
-function findParent(context: ForgeContext, repository: RepositoryRow, viewer: UserRow | undefined) {
+/** The baseline tells of the parent what the viewer may do with the fork. */
+function findParent(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
   if (repository.fork_id === null) return undefined;
   const parent = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.fork_id);
   const owner = parent && loadUsers(context, [parent.owner_id]).get(parent.owner_id);
-  return parent && owner ? toBare(context, parent, { owner, viewer }) : undefined;
+  if (!parent || !owner) return undefined;
+  const permission = sight.permission ?? permissionOf(context.db, sight.viewer, repository, sight.owner);
+  return toBare(context, parent, { owner, viewer: sight.viewer, permission });
 }
 
 function toBare(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
@@ -48,7 +51,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Sight) 
   const transfer = toTransfer(context, repository);
   return {
     id: repository.id,
-    owner: toUser(context, owner, viewer),
+    owner: toOwner(context, owner, permission),
     name: repository.name,
     full_name: `${owner.name}/${repository.name}`,
     description: repository.description,

@@ -1,21 +1,36 @@
 import { createHash } from 'node:crypto';
 import type { ForgeContext } from '../context.ts';
 import { toInstant, yearOne } from '../instants.ts';
-import type { UserRow } from '../rows.ts';
+import type { Permission, UserRow } from '../rows.ts';
 
 /**
- * Returns an account as the API shows it to a viewer. An anonymous viewer (also every payload of a hook) sees the
- * no-reply address; members for administrators are zero for everybody but them and the account itself.
+ * Returns an account as the API shows it to a viewer. An anonymous viewer (also whoever reads of a sender or reviewer in
+ * a payload of a hook) sees the no-reply address; members for administrators are zero for everybody but them and the
+ * account itself.
  */
 export function toUser(context: ForgeContext, user: UserRow, viewer: UserRow | undefined) {
   const isInsider = viewer !== undefined && (viewer.is_admin === 1 || viewer.id === user.id);
+  return toShape(context, user, { seesAddress: viewer !== undefined, isInsider });
+}
+
+/** Returns the owner of a repository as that repository shows it to whoever may do this much with it, never more. */
+export function toOwner(context: ForgeContext, owner: UserRow, permission: Permission) {
+  return toShape(context, owner, { seesAddress: permission !== 'none', isInsider: false });
+}
+
+function toShape(
+  context: ForgeContext,
+  user: UserRow,
+  { seesAddress, isInsider }: { readonly seesAddress: boolean; readonly isInsider: boolean },
+) {
   return {
     id: user.id,
     login: user.name,
     login_name: '',
     source_id: 0,
     full_name: user.full_name,
-    email: viewer && user.email !== '' ? user.email : noReplyAddress(user),
+    // An organization without an address shows none.
+    email: seesAddress ? user.email : noReplyAddress(user),
     avatar_url: avatarUrl(context, user),
     html_url: `${context.rootUrl()}/${user.name}`,
     language: isInsider ? user.language : '',
@@ -38,7 +53,7 @@ export function toUser(context: ForgeContext, user: UserRow, viewer: UserRow | u
 
 /** Returns the address that stands for an account where its own is not shown. */
 export function noReplyAddress(user: UserRow): string {
-  return `${user.lower_name}@noreply.localhost`;
+  return `${user.id}+${user.lower_name}@noreply.localhost`;
 }
 
 /** Returns an organization as the API shows it; `name` and `username` are the same. */
