@@ -62,18 +62,23 @@ async function readSettings(environment: Environment, report: Report): Promise<S
 /** Runs checks in order, and passes over those that could say nothing. Returns the exit status. */
 async function runAll(table: readonly Check[], examination: Examination, report: Report): Promise<number> {
   let status = 0;
+  const blocked = new Set<string>();
   for (const check of table) {
-    const before = report.entries.find(({ id, state }) => check.after?.includes(id) && state !== 'ok');
+    const before = check.after?.find((id) => blocked.has(id));
     if (before) {
-      report.add(check.id, { state: 'skipped', text: `not looked at: ${before.id} comes first` });
+      blocked.add(check.id);
+      report.add(check.id, { state: 'skipped', text: `not looked at: ${before} comes first` });
       continue;
     }
     try {
       const finding = await check.run(examination);
       report.add(check.id, finding);
-      if (finding.state === 'wrong') status ||= 1;
+      if (finding.state !== 'wrong') continue;
+      blocked.add(check.id);
+      status ||= 1;
     } catch (error) {
       if (!(error instanceof ReeveError)) throw error;
+      blocked.add(check.id);
       report.add(check.id, wrong(messageOf(error), adviceOf(error)));
       // A forge that cannot be reached is what a script wants to know first.
       status = error.exit === 3 ? 3 : status || 1;

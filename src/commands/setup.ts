@@ -155,7 +155,11 @@ async function connect(run: Run): Promise<void> {
   );
   run.secrets.push(...secretValues(settings));
   const isWhole = await settleHooks({
-    ...{ client: maker, settings, steps, plan, test: options.test ?? true, kinds },
+    ...{ settings, steps, plan, test: options.test ?? true, kinds },
+    makers: [
+      { client: maker, login: makerAccount.login },
+      ...(maker === client ? [] : [{ client, login: account.login }]),
+    ],
     places: placesOf(webhook),
     url: webhook.url,
   });

@@ -183,9 +183,9 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   ],
   [
     'hooks',
-    'a place that cannot be seen',
-    ({ editOperatorFile, owner }) => editOperatorFile((text) => `${text}  users: [${owner.name}]\n`),
-    /cannot be seen/,
+    'an address and no place',
+    ({ editOperatorFile }) => editOperatorFile((text) => text.replace(/ +repositories:\n.*\n/, '')),
+    /names no place/,
   ],
   [
     'hook-missing',
@@ -438,6 +438,11 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
 
     expect(entriesOf(untested, 'delivery')[0]).toMatchObject({ state: 'skipped' });
     expect(untested.status).toBe(0);
+    const [hidden] = entriesOf(await world.doctor({}, { test: false }), 'hooks');
+    expect(hidden).toMatchObject({
+      state: 'skipped',
+      text: expect.stringContaining(`organization ${organization}`),
+    });
     expect(entriesOf(thorough, 'delivery')[0]?.text).toMatch(
       /hook of organization .* came .*hook of repository .* came/,
     );

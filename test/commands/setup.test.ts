@@ -84,6 +84,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(stateOf(told, 'delivery')).toEqual(['ok', 'ok']);
     expect((await forge.ask('GET', `/orgs/${organization}/hooks`, { as: owner })).json).toHaveLength(1);
     expect((await forge.ask('GET', '/user/hooks', { as: owner })).json).toHaveLength(1);
+    // Without that token the hooks cannot be seen again: told, and none is made in the bot's own name.
+    const blind = await connection.setup({ repository: [] });
+    expect(stateOf(blind, 'hook')).toEqual(['wrong', 'wrong']);
+    expect((await forge.ask('GET', '/user/hooks', { as: connection.bot })).json).toEqual([]);
     const repositories = (await forge.ask('GET', '/user/repos', { as: owner })).json as { name: string }[];
     expect(repositories.filter((one) => one.name.startsWith('reeve-try-'))).toEqual([]);
     expect(readFileSync(connection.envFile, 'utf8')).not.toContain(readFileSync(adminTokenFile, 'utf8'));

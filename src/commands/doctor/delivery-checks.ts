@@ -8,7 +8,7 @@ import { type Tried, tryHook } from '../connection/try-hook.ts';
 import { count } from '../terminal.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
-import type { HookLook } from './hook-looks.ts';
+import type { SeenPlace } from './hook-looks.ts';
 
 /** Checks of what the hooks deliver, and where to. */
 export const deliveryChecks: readonly Check[] = [
@@ -28,7 +28,7 @@ export const deliveryChecks: readonly Check[] = [
     fails: 'It does not come, or its header or signature is not what the settings say.',
     remedy:
       'As it says: let the forge send there, mend the address, or run `reeve setup`, which makes the hook anew.',
-    after: ['hooks', 'process'],
+    after: ['token', 'store', 'process', 'hooks'],
     run: lookAtDeliveries,
   },
   {
@@ -38,7 +38,7 @@ export const deliveryChecks: readonly Check[] = [
     fails: 'No delivery came, and it is.',
     remedy:
       'In the forge’s app.ini set `[webhook] ALLOWED_HOST_LIST = external,loopback` (or `private`) and restart it.',
-    after: ['hooks'],
+    after: ['token', 'store', 'process', 'hooks'],
     run: lookAtTarget,
   },
   {
@@ -71,21 +71,21 @@ async function lookAtAddress({ settings, listening }: Examination): Promise<Find
   return wrong(`${webhook.url} does not lead here (${there.why})`, advice);
 }
 
-const tries = new WeakMap<Examination, Promise<readonly { look: HookLook; tried: Tried }[]>>();
+const tries = new WeakMap<Examination, Promise<readonly { look: SeenPlace; tried: Tried }[]>>();
 
 /** Has each hook that may be tried deliver once. Asked twice, the answers are those of the first time. */
-function tryAll(examination: Examination): Promise<readonly { look: HookLook; tried: Tried }[]> {
+function tryAll(examination: Examination): Promise<readonly { look: SeenPlace; tried: Tried }[]> {
   const known = tries.get(examination) ?? tryEach(examination);
   tries.set(examination, known);
   return known;
 }
 
-async function tryEach(examination: Examination): Promise<readonly { look: HookLook; tried: Tried }[]> {
-  const { hookClient: client, settings, test, hooks, listening } = examination;
+async function tryEach(examination: Examination): Promise<readonly { look: SeenPlace; tried: Tried }[]> {
+  const { settings, test, hooks, listening } = examination;
   const heard = test === 'none' ? undefined : await listening();
-  const answers: { look: HookLook; tried: Tried }[] = [];
-  for (const look of await hooks()) {
-    const { place, match } = look;
+  const answers: { look: SeenPlace; tried: Tried }[] = [];
+  for (const look of (await hooks()).seen) {
+    const { place, client, match } = look;
     const untried = (why: string): number => answers.push({ look, tried: { came: 'untried', why } });
     if (heard === undefined) untried('--no-test: no hook was made to deliver');
     else if ('advice' in heard) untried(heard.text);
@@ -108,7 +108,7 @@ async function lookAtDeliveries(examination: Examination): Promise<Finding> {
   const url = examination.settings.webhook?.url ?? '';
   const answers = await tryAll(examination);
   const findings = await Promise.all(answers.map(({ look, tried }) => findingOfTry(tried, look.place, url)));
-  if (findings.length === 0) return skipped('the operator file names no hooks');
+  if (findings.length === 0) return skipped('no place with a hook can be seen');
   const worst = findings.find(({ state }) => state === 'wrong');
   if (worst) return worst;
   const isAny = findings.some(({ state }) => state === 'ok');

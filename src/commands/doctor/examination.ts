@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../store/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { lookAtAccount, lookAtForge } from '../connection/forge-findings.ts';
 import { type Deaf, type Listening, listen } from '../connection/listening.ts';
-import { type HookLook, lookAtHooks } from './hook-looks.ts';
+import { type HookLooks, lookAtHooks } from './hook-looks.ts';
 
 /** What the checks look at. Each thing is asked once, when the first check wants it. */
 export interface Examination {
@@ -20,13 +20,11 @@ export interface Examination {
   readonly test: 'none' | 'repositories' | 'thorough';
   readonly forgeUrl: string;
   readonly client: Client;
-  /** Signs in with SETUP_TOKEN where that is given. */
-  readonly hookClient: Client;
   capabilities(): Promise<{ version: string; capabilities: Capabilities }>;
   account(): Promise<User>;
   rules(): Promise<readonly FolderFile[]>;
   store(): Promise<Store>;
-  hooks(): Promise<readonly HookLook[]>;
+  hooks(): Promise<HookLooks>;
   listening(): Promise<Listening | Deaf>;
   close(): Promise<void>;
 }
@@ -44,10 +42,7 @@ export function examine(
   const client = createClient(settings.forge);
   const { url } = settings.forge;
   const closing: (() => Promise<void>)[] = [];
-  const hookClient =
-    settings.setupToken === undefined
-      ? client
-      : createClient({ url, credentials: { token: settings.setupToken } });
+  const account = once(async () => (await lookAtAccount(client)).value);
   const store = once(async () => {
     const opened = await openSqliteStore({ path: join(settings.data, 'reeve.db'), role: 'reader' });
     closing.push(() => opened.close());
@@ -57,15 +52,21 @@ export function examine(
     ...given,
     forgeUrl: url,
     client,
-    hookClient,
     capabilities: once(async () => {
       const { finding, value } = await lookAtForge(client, url);
       return { version: finding.text, capabilities: value };
     }),
-    account: once(async () => (await lookAtAccount(client)).value),
+    account,
     rules: once(async () => (settings.rules === undefined ? [] : loadRuleFiles([settings.rules]))),
     store,
-    hooks: once(async () => lookAtHooks(hookClient, settings, await store())),
+    hooks: once(async () => {
+      const signed = [{ client, login: (await account()).login }];
+      if (settings.setupToken !== undefined) {
+        const setupClient = createClient({ url, credentials: { token: settings.setupToken } });
+        signed.unshift({ client: setupClient, login: (await lookAtAccount(setupClient)).value.login });
+      }
+      return lookAtHooks(signed, settings, await store());
+    }),
     listening: once(async () => {
       const [entry] = settings.secrets;
       if (entry === undefined) throw new ReeveError('settings', 'no webhook secret is configured');

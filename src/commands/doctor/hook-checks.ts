@@ -9,31 +9,32 @@ import { count } from '../terminal.ts';
 import type { Check } from './check.ts';
 import { deliveryChecks } from './delivery-checks.ts';
 import type { Examination } from './examination.ts';
-import type { HookLook } from './hook-looks.ts';
+import type { SeenPlace } from './hook-looks.ts';
 
+const noWebhook =
+  'the operator file says nothing of hooks (webhook): reeve setup makes them, and they can be looked at';
 const again = 'run reeve setup again: it mends the hooks';
 
 /** Checks of the hooks as the forge shows them, then of what they deliver. */
 export const hookChecks: readonly Check[] = [
   {
     id: 'hooks',
-    looks: 'The places that the operator file names under `webhook`.',
-    fails: 'It names none, or the token may not see the hooks of one.',
-    remedy: '`reeve setup`; give the token of somebody who may see them as `SETUP_TOKEN`.',
+    looks:
+      'The places that the operator file names under `webhook`, and which of them the token may see. Those it may not see are told, and passed over.',
+    fails: 'It names an address and no place: nothing is heard.',
+    remedy:
+      '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To look at hidden ones, give `SETUP_TOKEN`.',
     after: ['token', 'store'],
     run: async ({ settings, hooks }) => {
-      if (settings.webhook === undefined) {
-        return skipped(
-          'the operator file says nothing of hooks (webhook): reeve setup makes them, and they can be looked at',
-        );
+      if (settings.webhook === undefined) return skipped(noWebhook);
+      const { seen, hidden } = await hooks();
+      if (seen.length + hidden.length === 0) {
+        return wrong('the operator file names no place for a hook', 'reeve setup --repository owner/name');
       }
-      const looks = await hooks();
-      const hidden = looks.flatMap((look) => look.hidden ?? []);
-      if (hidden.length === 0)
-        return ok(`the hooks of ${looks.map(({ place }) => titleOf(place)).join(', ')} can be seen`);
-      return wrong(
-        `the hooks of ${count(hidden.length, 'place')} cannot be seen: ${hidden.join('; ')}`,
-        'give the token of an administrator or owner as SETUP_TOKEN to this command alone',
+      const titles = seen.map(({ place }) => titleOf(place)).join(', ');
+      if (hidden.length === 0) return ok(`the hooks of ${titles} can be seen`);
+      return skipped(
+        `the hooks of ${count(hidden.length, 'place')} cannot be seen without SETUP_TOKEN of somebody who may: ${hidden.join('; ')}${titles && `; those of ${titles} can`}`,
       );
     },
   },
@@ -42,7 +43,7 @@ export const hookChecks: readonly Check[] = [
     looks: 'Whether each place has a hook to `webhook.url`.',
     fails: 'One has none: nothing is heard from there.',
     remedy: '`reeve setup` makes it.',
-    after: ['hooks'],
+    after: ['token', 'store', 'hooks'],
     run: ofHooks('each place has its hook', ({ match, live }, url) => {
       if (match.found ?? match.elsewhere) return [];
       const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
@@ -54,7 +55,7 @@ export const hookChecks: readonly Check[] = [
     looks: 'Whether the hook that setup made still delivers to `webhook.url`.',
     fails: 'Somebody pointed it elsewhere, or the address of Reeve changed.',
     remedy: '`reeve setup` points it here; `--webhook URL` gives Reeve’s new address.',
-    after: ['hooks'],
+    after: ['token', 'store', 'hooks'],
     run: ofHooks('hooks point here', ({ match }) =>
       match.elsewhere ? [`has a hook that now points to ${match.elsewhere.config?.url}`] : [],
     ),
@@ -64,7 +65,7 @@ export const hookChecks: readonly Check[] = [
     looks: 'Whether the hooks are active.',
     fails: 'One was switched off.',
     remedy: '`reeve setup` switches it on.',
-    after: ['hooks'],
+    after: ['token', 'store', 'hooks'],
     run: ofHooks('hooks are active', ({ match }) =>
       match.found && !match.found.active ? ['has a hook that is switched off'] : [],
     ),
@@ -74,7 +75,7 @@ export const hookChecks: readonly Check[] = [
     looks: 'Whether more than one hook of a place delivers here.',
     fails: 'Each event comes several times.',
     remedy: '`reeve setup` keeps one.',
-    after: ['hooks'],
+    after: ['token', 'store', 'hooks'],
     run: ofHooks('each place has one', ({ match }) => {
       const here = match.duplicates.length + (match.found ? 1 : 0);
       return here > 1 ? [`has ${here} hooks that deliver here`] : [];
@@ -85,7 +86,7 @@ export const hookChecks: readonly Check[] = [
     looks: 'What the hooks hear, beside what the operator’s rules listen to.',
     fails: 'An event that a rule waits for never comes.',
     remedy: '`reeve setup` has the hooks hear it.',
-    after: ['hooks'],
+    after: ['token', 'store', 'hooks'],
     run: async (examination) => {
       const { capabilities } = await examination.capabilities();
       const rules = (await examination.rules()).flatMap((file) => file.rules);
@@ -103,7 +104,7 @@ export const hookChecks: readonly Check[] = [
       'Fingerprints of the header and the secret that setup gave each hook, beside those of the settings: no forge shows the values.',
     fails: 'The settings have other values now: every delivery would be refused.',
     remedy: '`reeve setup` gives the hooks the values of the settings.',
-    after: ['hooks'],
+    after: ['token', 'store', 'hooks'],
     run: lookAtSecrets,
   },
   ...deliveryChecks,
@@ -112,10 +113,13 @@ export const hookChecks: readonly Check[] = [
 /** Returns the run of a check that looks at each hook that can be seen; `faults` are texts that go on after the place. */
 function ofHooks(
   right: string,
-  faults: (look: HookLook, url: string) => readonly string[],
+  faults: (look: SeenPlace, url: string) => readonly string[],
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
-    const found = (await hooks()).flatMap((look) =>
+    if (settings.webhook === undefined) return skipped(noWebhook);
+    const { seen } = await hooks();
+    if (seen.length === 0) return skipped('no place with a hook can be seen');
+    const found = seen.flatMap((look) =>
       faults(look, settings.webhook?.url ?? '').map((fault) => `${titleOf(look.place)} ${fault}`),
     );
     return found.length === 0 ? ok(right) : wrong(found.join('; '), again);

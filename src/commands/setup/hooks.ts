@@ -18,7 +18,6 @@ import {
   deleteHookAt,
   editHookAt,
   type HookBody,
-  listHooksAt,
   type Place,
   titleOf,
 } from '../connection/places.ts';
@@ -68,10 +67,14 @@ type Bringing = {
   readonly store: Pick<Store, 'recall' | 'remember'>;
 };
 
-/** Reads the hooks of a place and decides. */
-export async function lookAtHook({ client, place, store }: Bringing, wish: HookWish): Promise<HookPlan> {
+/** Looks at the hooks of a place and decides. */
+export async function lookAtHook(
+  live: readonly Hook[],
+  { place, store }: Omit<Bringing, 'client'>,
+  wish: HookWish,
+): Promise<HookPlan> {
   const known = await recallHook(store, place);
-  return planHook(matchHooks(await listHooksAt(client, place), wish.url, known), known, wish);
+  return planHook(matchHooks(live, wish.url, known), known, wish);
 }
 
 /**

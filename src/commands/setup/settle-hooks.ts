@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../../client/client.ts';
 import type { Settings } from '../../config.ts';
 import { loadFingerprintKey } from '../../named-secrets.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
@@ -10,6 +9,7 @@ import { entryFor } from '../connection/entries.ts';
 import { ok, wrong } from '../connection/finding.ts';
 import { type Listening, listen } from '../connection/listening.ts';
 import { type Place, titleOf } from '../connection/places.ts';
+import { type Signed, seeHooks } from '../connection/seeing.ts';
 import { findingOfTry } from '../connection/tried.ts';
 import { tryHook } from '../connection/try-hook.ts';
 import { count } from '../terminal.ts';
@@ -17,8 +17,8 @@ import { bringAbout, findingOfPlan, type HookWish, lookAtHook, removeHooks } fro
 import type { Steps } from './steps.ts';
 
 type Hooks = {
-  /** Of whoever may make hooks at these places. */
-  readonly client: Client;
+  /** Who may make hooks, those who are to make them first. */
+  readonly makers: readonly Signed[];
   readonly settings: Settings;
   readonly steps: Steps;
   readonly places: readonly Place[];
@@ -99,13 +99,14 @@ async function settleAll(hooks: Hooks, store: Memory, heard: Listening | undefin
 }
 
 async function settle(
-  { client, plan: isPlan, steps, url }: Hooks,
+  { makers, plan: isPlan, steps, url }: Hooks,
   place: Place,
   wish: HookWish,
   store: Memory,
   heard: Listening | undefined,
 ): Promise<boolean> {
-  const plan = await lookAtHook({ client, place, store }, wish);
+  const { client, live } = await seeHooks(makers, place);
+  const plan = await lookAtHook(live, { place, store }, wish);
   if (isPlan) {
     steps.tell('hook', findingOfPlan(plan, place, true));
     return true;
