@@ -142,7 +142,7 @@ it('a repository that is archived in the middle of a run ends the delivery, and 
   const run = await stage.run(({ outcomes }) => outcomes.length > 0);
   await stage.quiet();
 
-  // Labels of an archive may be set on some releases; what the run says is what is so.
+  // Forges let labels of an archive be set, and nothing else of it; what the run says is what is so.
   const [outcome] = run.outcomes;
   if (outcome?.status === 'failed') expect(outcome.error).toContain('423');
   expect(await labelsIn(at, index)).toEqual(outcome?.status === 'applied' ? ['area/docs'] : []);

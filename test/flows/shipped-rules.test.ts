@@ -64,7 +64,7 @@ async function after(doing: () => Promise<unknown>, kind: string, activity: stri
 async function push(branch: string, content: Readonly<Record<string, string>>): Promise<void> {
   await clone.git('checkout', '--quiet', '-B', branch);
   await clone.commit(content, `Change ${Object.keys(content).join(' ')}`);
-  await clone.git('push', '--quiet', 'origin', branch);
+  await stage.pushed(() => clone.git('push', '--quiet', 'origin', branch));
 }
 
 async function openPull(branch: string, body = 'Because.') {
@@ -145,7 +145,7 @@ it('an approval goes with the commits it was given for', async () => {
   await after(() => push('reviewed', { 'guide.md': 'words' }), 'pull_request', 'synchronized');
   expect(await reviews()).toEqual([false]);
   await after(() => push('reviewed', { 'code.ts': 'two' }), 'pull_request', 'synchronized');
-  expect(await reviews()).toEqual([true]);
+  await expect.poll(reviews, { timeout: patienceMs }).toEqual([true]);
   const from = stage.proxy.passed.length;
   await after(() => push('reviewed', { 'code.ts': 'three' }), 'pull_request', 'synchronized');
   expect(writesOf(stage, from).filter((write) => write.includes('reviews'))).toEqual([]);
