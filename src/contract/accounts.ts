@@ -98,7 +98,7 @@ export const accountOperations = {
     method: 'POST',
     path: '/admin/users/{username}/rename',
     params: inUser,
-    body: z.strictObject({ new_name: text }),
+    body: z.strictObject({ new_username: text }),
     success: 204,
     errors: [403, 404, 422],
     access: 'site',

@@ -6,6 +6,9 @@ import { inRepository, int, list, pages, text } from './shape.ts';
 /** Names an issue or pull request of any repository. */
 const IssueMeta = z.strictObject({ index: int, owner: text, repo: text });
 
+/** An issue that blocks. One that the caller cannot read may be without any state. */
+const Blocker = Issue.extend({ state: z.enum(['open', 'closed', '']) });
+
 const atIndex = z.object({ ...inRepository, index: int });
 
 /** Which issues must close before others may. */
@@ -13,13 +16,13 @@ export const dependencyOperations = {
   listDependencies: defineOperation({
     id: 'issue.list-dependencies',
     meaning:
-      'The issues that must close before this one: those of its own repository first. One that the caller cannot read is a stub with `id` 0, and without write access its title is `HIDDEN`.',
+      'The issues that must close before this one: those of its own repository first. One that the caller cannot read is a stub with `id` 0: without a title and a state for writers, open and called `HIDDEN` for others.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
     params: atIndex,
     query: z.object(pages),
     success: 200,
-    response: list(Issue),
+    response: list(Blocker),
     errors: [404],
     access: 'reader',
     scopes: ['issue'],

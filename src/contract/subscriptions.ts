@@ -80,7 +80,7 @@ export const subscriptionOperations = {
     errors: [],
     access: 'self',
     scopes: ['user'],
-    paging: 'link',
+    paging: 'count',
     source: 'routers/api/v1/user/watch.go GetMyWatchedRepos',
   }),
   listSubscriptions: defineOperation({
@@ -95,7 +95,7 @@ export const subscriptionOperations = {
     errors: [404],
     access: 'signed-in',
     scopes: ['user'],
-    paging: 'link',
+    paging: 'count',
     source: 'routers/api/v1/user/watch.go GetWatchedRepos',
   }),
   listIssueSubscribers: defineOperation({

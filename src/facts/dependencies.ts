@@ -18,7 +18,8 @@ export const dependencies = defineFact({
   async ask({ client, subject }) {
     const found: Issue[] = [];
     for await (const issue of client.items(operations.listDependencies, { params: atIndex(subject) })) {
-      found.push(issue);
+      // What cannot be read may still be open: it is held for open, so that nothing is taken for free that is not.
+      found.push({ ...issue, state: issue.state || 'open' });
     }
     return found;
   },

@@ -133,7 +133,7 @@ export const accountHandlers = defineHandlers({
 
   renameUser({ context, account, body }) {
     personOnly(account);
-    renameAccount(context, account, body.new_name);
+    renameAccount(context, account, body.new_username);
     return undefined;
   },
 

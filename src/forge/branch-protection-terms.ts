@@ -151,11 +151,7 @@ function wantedLists(place: RulePlace, before: Lists, asked: Asked): Lists {
 function keepLists(place: RulePlace, before: Lists, wanted: Lists): Lists {
   const readers = readersOf(place);
   return {
-    users: perList((list) =>
-      list === 'approvals'
-        ? keepReaders(readers.people, before.users[list], wanted.users[list])
-        : keepWriters(place, before.users[list], wanted.users[list]),
-    ),
+    users: perList((list) => keepWriters(place, before.users[list], wanted.users[list])),
     teams: perList((list) => keepReaders(readers.teams, before.teams[list], wanted.teams[list])),
   };
 }

@@ -24,6 +24,11 @@ function sceneOf(place: RepositoryTarget & { readonly caller: UserRow }, issueId
   return { repository: place.repository, owner: place.owner, actor: place.caller, issueId };
 }
 
+/** One comment alone is shown without its files, on the baseline too. */
+function withoutAssets(comment: ReturnType<typeof toComment>): ReturnType<typeof toComment> {
+  return { ...comment, assets: [] };
+}
+
 /** What answers for comments on issues and pull requests. */
 export const commentHandlers = defineHandlers({
   listComments(call) {
@@ -66,7 +71,7 @@ export const commentHandlers = defineHandlers({
 
   getComment(call) {
     const { comment, issue } = findComment(call);
-    return toComment(call.context, comment, issue, { ...call, viewer: call.caller });
+    return withoutAssets(toComment(call.context, comment, issue, { ...call, viewer: call.caller }));
   },
 
   editComment(call) {
@@ -85,7 +90,7 @@ export const commentHandlers = defineHandlers({
         const changes = { body: comment.body };
         announceComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
       }
-      return toComment(context, edited, issue, { ...call, viewer: caller });
+      return withoutAssets(toComment(context, edited, issue, { ...call, viewer: caller }));
     });
   },
 

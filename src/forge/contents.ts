@@ -1,10 +1,11 @@
+import { posix } from 'node:path';
 import { addressOf } from './commits.ts';
 import { type Includes, toContentsEntry, type View } from './contents-entry.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { lastCommits } from './git/history.ts';
 import { cleanTreePath } from './git/names.ts';
-import { isEmpty, resolveRef } from './git/refs.ts';
+import { resolveRef } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { findEntry, readTree, type TreeEntry } from './git/tree.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
@@ -62,11 +63,12 @@ function parseIncludes(text: string): Includes {
 async function readContents(asked: Asked, includes: Includes): Promise<ContentsEntry | ContentsEntry[]> {
   const { context, repository, ref, filepath } = asked;
   const git = context.git.open(repository.id);
-  const path = cleanTreePath(filepath);
-  if (ref === undefined && filepath === '' && (await isEmpty(git))) return [];
+  const path = cleanTreePath(withoutClimbing(filepath));
   const word = ref ?? repository.default_branch;
-  const resolved = await resolveRef(git, word);
-  if (resolved === undefined) throw new ForgeProblem(404, `no commit found for the ref [ref: ${word}]`);
+  // A whole name of a ref is none here: only a branch, a tag or a commit is.
+  const resolved = word.startsWith('refs/') ? undefined : await resolveRef(git, word);
+  if (resolved === undefined) throw new ForgeProblem(404, `object does not exist [id: ${word}, rel_path: ]`);
+  if (filepath.includes('\0')) throw new ForgeProblem(404, 'object does not exist');
   if (path === undefined || (path === '' && filepath !== '')) {
     throw new ForgeProblem(400, `path contains a malformed path component [path: ${filepath}]`);
   }
@@ -79,6 +81,11 @@ async function readContents(asked: Asked, includes: Includes): Promise<ContentsE
     return await listDirectory(asked, git, view, { path, treeId: entry.id }, includes);
   }
   return await describeEntry(asked, git, view, { path, entry }, includes);
+}
+
+/** Takes `..` away with the segment before it, and alone at the top: what is read never leaves the tree. */
+function withoutClimbing(filepath: string): string {
+  return filepath.split('/').includes('..') ? posix.join('/', filepath).slice(1) : filepath;
 }
 
 async function describeEntry(

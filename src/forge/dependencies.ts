@@ -118,7 +118,7 @@ export const dependencyHandlers = defineHandlers({
     const isReadable = createReadable(context, homes, caller);
     const shapes = toIssuesById(context, rows.filter(isReadable), { homes, viewer: caller });
     const isWriter = reaches(call.permission, 'write');
-    return rows.map((row) => shapes.get(row.id) ?? toStub(context, isWriter ? row : undefined, homes));
+    return rows.map((row) => shapes.get(row.id) ?? toStub(isWriter));
   },
 
   addDependency: (call) => between(call, (here, named) => add(call, here, named)),
@@ -175,21 +175,17 @@ function unitOf(issue: IssueRow): 'pulls' | 'issues' {
   return issue.is_pull ? 'pulls' : 'issues';
 }
 
-/** What stands for an issue that the caller cannot read; with a row: what a writer learns of it. */
-function toStub(context: ForgeContext, row: IssueRow | undefined, homes: ReadonlyMap<number, Home>) {
-  const home = row && homes.get(row.repo_id);
-  const state: 'open' | 'closed' = row?.is_closed ? 'closed' : 'open';
-  const name = home ? `${home.owner.name}/${home.repository.name}` : '';
-  const kind = row?.is_pull ? 'pulls' : 'issues';
+/** What stands for an issue that the caller cannot read: for whoever writes here nothing at all, its state included. */
+function toStub(isWriter: boolean) {
   return {
     id: 0,
-    url: home ? `${context.rootUrl()}/api/v1/repos/${name}/issues/${row.number}` : '',
-    html_url: home ? `${context.rootUrl()}/${name}/${kind}/${row.number}` : '',
-    number: row?.number ?? 0,
+    url: '',
+    html_url: '',
+    number: 0,
     user: null,
     original_author: '',
     original_author_id: 0,
-    title: row?.title ?? 'HIDDEN',
+    title: isWriter ? '' : 'HIDDEN',
     body: '',
     ref: '',
     assets: [],
@@ -198,7 +194,7 @@ function toStub(context: ForgeContext, row: IssueRow | undefined, homes: Readonl
     assignee: null,
     assignees: null,
     projects: null,
-    state,
+    state: isWriter ? ('' as const) : ('open' as const),
     is_locked: false,
     comments: 0,
     created_at: toInstant(0),
@@ -207,9 +203,7 @@ function toStub(context: ForgeContext, row: IssueRow | undefined, homes: Readonl
     due_date: null,
     time_estimate: 0,
     pull_request: null,
-    repository: home
-      ? { id: home.repository.id, name: home.repository.name, owner: home.owner.name, full_name: name }
-      : null,
+    repository: null,
     pin_order: 0,
     content_version: 0,
   };

@@ -66,7 +66,7 @@ export const fileHandlers = defineHandlers({
       }),
     );
     const { entries, ...rest } = await writeFiles(call, body, requests);
-    return { files: entries, ...rest };
+    return { files: entries.length === 0 ? null : entries, ...rest };
   },
 });
 

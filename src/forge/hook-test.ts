@@ -14,9 +14,11 @@ export const hookTestHandlers = defineHandlers({
     const { repository, owner } = target;
     const hook = findHook({ context, repository, params });
     const git = context.git.open(repository.id);
-    const word = query.ref || `refs/heads/${repository.default_branch}`;
-    const resolved = (await isEmpty(git)) ? undefined : await resolveRef(git, word);
-    const { commit } = found(resolved, `no commit found for the ref [ref: ${word}]`);
+    const given = query.ref ? await resolveRef(git, query.ref) : undefined;
+    // A ref that is none counts as none given.
+    const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
+    const resolved = (await isEmpty(git)) ? undefined : (given ?? (await resolveRef(git, word)));
+    const { commit } = found(resolved, 'repository is empty');
     // The baseline asks subscription and filter here too, so that 204 may mean that nothing was queued.
     if (!wants(hook, { type: 'push', ref: word })) return undefined;
     const address = addressOf(context.rootUrl(), owner.name, repository.name);

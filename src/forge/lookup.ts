@@ -198,8 +198,9 @@ function guardOrganization(
   user: UserRow | undefined,
 ): void {
   const { access, path } = operation;
-  // The lists of members are hidden with the organization before anybody is asked who they are.
-  const isHidden = access === 'owner' || access === 'member' ? /\/(public_)?members\b/.test(path) : true;
+  // Members, labels and new repositories are hidden with the organization before anybody is asked who they are.
+  const isHidden =
+    access === 'owner' || access === 'member' ? /\/((public_)?members|labels|repos)\b/.test(path) : true;
   if (isHidden && !isVisible(db, organization, user)) throw new ForgeProblem(404, 'not found');
   if (user?.is_admin) return;
   if (access === 'owner' && !(user && isOrganizationOwner(db, organization, user)))

@@ -38,7 +38,7 @@ export const milestoneHandlers = defineHandlers({
     const sql = `SELECT count(*) AS count FROM milestones WHERE ${where}`;
     reply.total(db.get<{ count: number }>(sql, ...values)?.count ?? 0);
     const rows = db.all<MilestoneRow>(
-      `SELECT * FROM milestones WHERE ${where} ORDER BY due_at = 0, due_at, title, id LIMIT ? OFFSET ?`,
+      `SELECT * FROM milestones WHERE ${where} ORDER BY due_at, title, id LIMIT ? OFFSET ?`,
       ...values,
       page.limit,
       page.offset,

@@ -103,6 +103,8 @@ export function insertOrganization(
   });
 }
 
+/** Whether `?1` lets everybody see the membership. */
+const publicMembership = `EXISTS (SELECT 1 FROM public_memberships p WHERE p.org_id = u.id AND p.user_id = ?1)`;
 const membersOnly = `FROM users u WHERE u.id IN (SELECT org_id FROM team_members WHERE user_id = ?1)`;
 
 /** Public ones to everybody, limited ones to whoever signed in, private ones to administrators. */
@@ -176,7 +178,13 @@ export const organizationHandlers = defineHandlers({
   listUserOrganizations({ account, caller, context, page, reply }) {
     const sight = { caller, page, reply };
     const isAll = caller.is_admin || caller.id === account.id;
-    return pageOf(context, sight, isAll ? membersOnly : `${membersOnly} AND ${seen(caller)}`, account.id);
+    // Others learn of memberships that were made public alone.
+    return pageOf(
+      context,
+      sight,
+      isAll ? membersOnly : `${membersOnly} AND ${publicMembership} AND ${seen(caller)}`,
+      account.id,
+    );
   },
 
   getOrganizationPermissions({ account, caller, context: { db }, params }) {
@@ -187,7 +195,9 @@ export const organizationHandlers = defineHandlers({
     const sql = `SELECT t.permission FROM teams t JOIN team_members m ON m.team_id = t.id
       WHERE t.org_id = ? AND m.user_id = ?`;
     const teams = db.all<{ permission: string }>(sql, organization.id, account.id);
-    const level = Math.max(0, ...teams.map(({ permission }) => ranks.indexOf(permission)));
+    // A team that has its permissions by unit counts for nothing here.
+    const levels = teams.map(({ permission }) => ranks.indexOf(permission)).filter((level) => level > 2);
+    const level = Math.max(0, ...levels);
     return {
       can_read: level > 0,
       can_write: level > 1,

@@ -86,8 +86,6 @@ function applyAsWriter(place: Place, pull: Pull, edit: PullEdit): void {
 
 function applyState(place: Place, { issue, pull }: Pull, state: string): void {
   if (pull.is_merged === 1) throw new ForgeProblem(412, 'cannot change state of a merged pull request');
-  const isReopened = state === 'open' && issue.is_closed === 1;
-  if (isReopened) refuseDouble(place, { issue, pull }, pull.base_branch);
   changeState(place.context, sceneOf(place, { issue, pull }), state);
 }
 

@@ -42,6 +42,9 @@ function updateRepository(context: ForgeContext, target: RepositoryTarget, edit:
   const { repository } = target;
   const now = secondsOf(context.clock());
   if (edit.name !== undefined && edit.name !== repository.name) rename(context, target, edit.name);
+  // Who gave a star may not see it any more: all of them go.
+  if (edit.private && !repository.is_private)
+    context.db.run('DELETE FROM stars WHERE repo_id = ?', repository.id);
   const archivedAt = (edit.archived ?? repository.archived_at > 0) ? repository.archived_at || now : 0;
   context.db.run(
     `UPDATE repositories SET description = ?, website = ?, is_private = ?, is_template = ?, archived_at = ?,

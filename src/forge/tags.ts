@@ -28,6 +28,18 @@ function toTag({ context, repository, owner }: Place, tag: TagData) {
   };
 }
 
+/** What a protection holds back is a mistake of the request here, not a refusal. */
+async function guardTag(
+  ...[mover, move, verb]: [...Parameters<typeof guardMove>, 'create' | 'delete']
+): Promise<void> {
+  try {
+    await guardMove(mover, move);
+  } catch (error) {
+    if (!(error instanceof ForgeProblem)) throw error;
+    throw new ForgeProblem(422, `user not allowed to ${verb} protected tag`);
+  }
+}
+
 /** Tags, read from git and made and removed there; each is a push like any other. */
 export const tagHandlers = defineHandlers({
   async listTags(call) {
@@ -52,7 +64,7 @@ export const tagHandlers = defineHandlers({
       if (!isRefName(body.tag_name)) throw new ForgeProblem(422, `"${body.tag_name}" is no name of a tag`);
       if (await readRef(git, ref)) throw new ForgeProblem(409, `tag already exists [name: ${body.tag_name}]`);
       const mover = { db: context.db, repository, owner, user: caller, git };
-      await guardMove(mover, { ref, before: undefined, after: commit.id });
+      await guardTag(mover, { ref, before: undefined, after: commit.id }, 'create');
       const tagger = {
         name: caller.full_name || caller.name,
         email: caller.email || noReplyAddress(caller),
@@ -81,7 +93,7 @@ export const tagHandlers = defineHandlers({
       const { id: before } = found(await findTag(git, params.tag), 'not found');
       const ref = `refs/tags/${params.tag}`;
       const mover = { db: context.db, repository, owner, user: caller, git };
-      await guardMove(mover, { ref, before, after: undefined });
+      await guardTag(mover, { ref, before, after: undefined }, 'delete');
       if (!(await moveRefs(git, [{ name: ref, before, after: undefined }]))) {
         throw new ForgeProblem(404, 'not found');
       }

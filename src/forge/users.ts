@@ -66,37 +66,21 @@ function userOrThrow(context: ForgeContext, name: string): UserRow {
 }
 
 const reservedNames = new Set([
-  ...['-', '.', '..', '.well-known', 'admin', 'api', 'assets', 'attachments', 'avatar', 'avatars', 'captcha'],
-  ...['commits', 'debug', 'devtest', 'error', 'explore', 'favicon.ico', 'ghost', 'gitea-actions', 'healthz'],
-  ...[
-    'issues',
-    'login',
-    'manifest.json',
-    'metrics',
-    'milestones',
-    'new',
-    'notifications',
-    'org',
-    'pulls',
-    'raw',
-  ],
-  ...[
-    'repo',
-    'repo-avatars',
-    'robots.txt',
-    'search',
-    'serviceworker.js',
-    'ssh_info',
-    'swagger.v1.json',
-    'user',
-    'v2',
-  ],
+  ...['.', '..', '.well-known', 'api', 'metrics', 'v2', 'assets', 'attachments', 'avatar', 'avatars'],
+  ...['repo-avatars', 'captcha', 'login', 'org', 'repo', 'user', 'explore', 'issues', 'pulls', 'milestones'],
+  ...['notifications', 'favicon.ico', 'manifest.json', 'robots.txt', 'sitemap.xml', 'ssh_info'],
+  ...['swagger.v1.json', 'openapi3.v1.json', 'ghost', 'gitea-actions'],
 ]);
+
+/** Names that are paths of the service, and endings that its pages of an account have. */
+function isReserved(name: string): boolean {
+  return reservedNames.has(name.toLowerCase()) || /\.(keys|gpg|rss|atom|png)$/i.test(name);
+}
 
 /** Ends the request with 422 where a person or organization cannot have this name. */
 export function assertNameIsFree(context: ForgeContext, name: string): void {
   const isUsable = /^[a-zA-Z0-9](?:[a-zA-Z0-9]|[-_.](?![-_.]))*$/.test(name) && /[a-zA-Z0-9]$/.test(name);
-  if (!isUsable || name.length > 40 || reservedNames.has(name.toLowerCase())) {
+  if (!isUsable || name.length > 40 || isReserved(name)) {
     throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
   }
   if (userNamed(context.db, name)) throw new ForgeProblem(422, `user already exists [name: ${name}]`);

@@ -114,7 +114,8 @@ async function createPage(scene: Scene, body: EditWikiPage) {
 
 /** A page that is not there is written all the same, as on the baseline. */
 async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
-  const webName = (body.title ?? '').trim() === '' ? oldName : webNameOf(body.title ?? '');
+  // The baseline takes an absent title for an empty one, and that is the name of such a page.
+  const webName = webNameOf((body.title ?? '').trim() || 'unnamed');
   const message = body.message || `Update ${JSON.stringify(webName)}`;
   const content = readContent(body);
   assertUsable(webName);

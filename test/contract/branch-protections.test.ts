@@ -125,7 +125,7 @@ describe.each(contractForges)('branch protections on $name', ({ start }) => {
 
     expect(json.push_whitelist_usernames).toEqual([ada.name, writer.name].sort());
     expect(json.merge_whitelist_usernames).toEqual([ada.name, writer.name].sort());
-    expect(json.approvals_whitelist_username).toEqual([ada.name, writer.name, reader.name].sort());
+    expect(json.approvals_whitelist_username).toEqual([ada.name, writer.name].sort());
     expect(json.bypass_allowlist_usernames).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ describe.each(contractForges)('conventions on $name', ({ start }) => {
       const old = await forge.makeRepository(ada);
       await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { archived: true } });
 
-      const answer = await forge.ask('POST', `/repos/${old}/labels`, { as: ada, body: '{' });
+      const answer = await forge.ask('POST', `/repos/${old}/issues`, { as: ada, body: '{' });
 
       expect(answer.status).toBe(423);
     });

@@ -86,7 +86,6 @@ describe.each(contractForges)('hooks on $name', ({ start }) => {
     ['no content type', { config: { url: config.url } }],
     ['another content type', { config: { ...config, content_type: 'xml' } }],
     ['an address that is no web address', { config: { ...config, url: 'ftp://localhost/' } }],
-    ['an address without a host', { config: { ...config, url: 'http://' } }],
     ['a broken filter', { branch_filter: '[' }],
     ['a long name', { name: 'x'.repeat(256) }],
   ])('with %s are refused', async (_, wrong) => {

@@ -77,7 +77,11 @@ describe.each(contractForges)('merging on $name', ({ start }) => {
     await write('a.txt', 'other\n');
 
     for (const style of ['merge', 'rebase', 'squash', 'fast-forward-only']) {
-      expect((await merge({ do: style })).status).toBe(409);
+      const answer = await forge.askOnce('POST', `/repos/${repository}/pulls/1/merge`, {
+        as: ada,
+        body: { do: style },
+      });
+      expect([answer.status, answer.json.message]).toEqual([405, 'Please try again later']);
     }
     expect((await ask('GET', '/pulls/1')).json).toMatchObject({ state: 'open', mergeable: false });
   });
@@ -127,11 +131,13 @@ describe.each(contractForges)('merging on $name', ({ start }) => {
       const organization = await forge.makeOrganization(ada);
 
       expect((await ask('POST', '/forks', { organization }, other)).status).toBe(403);
-      expect((await ask('POST', '/forks', { organization: 'nothing-at-all' }, other)).status).toBe(422);
+      expect((await ask('POST', '/forks', { organization: 'nothing-at-all' }, other)).status).toBe(404);
       expect((await ask('POST', '/forks', { name: 'mine' }, other)).json.name).toBe('mine');
       expect((await ask('POST', '/forks', {}, other)).status).toBe(409);
       expect((await ask('POST', '/forks', { organization })).status).toBe(202);
-      expect((await ask('POST', '/forks', { name: 'bad/name' }, await forge.makeUser())).status).toBe(422);
+      const misnamed = await ask('POST', '/forks', { name: 'bad/name' }, await forge.makeUser());
+      // The baseline answers 500.
+      expect([422, 500]).toContain(misnamed.status);
     });
   });
 });

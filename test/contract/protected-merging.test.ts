@@ -54,8 +54,10 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
 
   it('counts stale approvals unless told not to', async () => {
     await protect({ required_approvals: 1, ignore_stale_approvals: true });
-    await approve(bob);
+    const { id } = (await approve(bob)).json;
     await write('b.txt', 'more', { branch: 'topic' });
+    const isStale = async () => (await ask('GET', `/pulls/1/reviews/${id}`)).json.stale;
+    await expect.poll(isStale, { timeout: 15_000 }).toBe(true);
 
     expect(await merge()).toBe(405);
     await ask('PATCH', '/branch_protections/main', { ignore_stale_approvals: false });
@@ -107,10 +109,14 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
   it('is stopped while the head is behind its base', async () => {
     await protect({ block_on_outdated_branch: true, enable_push: true });
     await write('elsewhere', 'x', { branch: 'main' });
+    // How far a pull request is behind is counted in the background, and at once for a new one.
+    await ask('PATCH', '/pulls/1', { state: 'closed' });
+    await ask('POST', '/pulls', { title: 'Late', head: 'topic', base: 'main' });
+    const mergeLate = async () => (await ask('POST', '/pulls/2/merge', { do: 'merge' }, bob)).status;
 
-    expect(await merge()).toBe(405);
-    await ask('POST', '/pulls/1/update?style=merge');
-    expect(await merge()).toBe(200);
+    expect(await mergeLate()).toBe(405);
+    await ask('POST', '/pulls/2/update?style=merge');
+    await expect.poll(mergeLate, { timeout: 15_000 }).toBe(200);
   });
 
   it('is stopped by a protected file', async () => {
@@ -211,10 +217,10 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
       (await ask('POST', '/tags', { tag_name }, as)).status;
 
     expect(await tag(bob, 'nightly')).toBe(201);
-    expect([403, 405, 500]).toContain(await tag(bob, 'v1/2'));
+    expect(await tag(bob, 'v1/2')).toBe(422);
     expect(await tag(ada, 'v1/2')).toBe(201);
     expect(await tag(bob, 'v2-rc1')).toBe(201);
-    expect([403, 405, 409]).toContain((await ask('DELETE', '/tags/v1%2F2', undefined, bob)).status);
+    expect((await ask('DELETE', '/tags/v1%2F2', undefined, bob)).status).toBe(422);
     expect((await ask('DELETE', '/tags/v1%2F2')).status).toBe(204);
   });
 });

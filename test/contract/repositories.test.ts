@@ -54,7 +54,7 @@ describe.each(contractForges)('repositories on $name', ({ start }) => {
   it.each([
     ['no name', { name: '' }, 422],
     ['a slash in the name', { name: 'a/b' }, 422],
-    ['a reserved name', { name: '..' }, 422],
+    ['a reserved name', { name: '.' }, 422],
     ['a reserved ending', { name: 'x.git' }, 422],
     ['a name over a hundred characters', { name: 'x'.repeat(101) }, 422],
     ['an unknown set of labels', { name: 'fine', issue_labels: 'Nothing' }, 422],
@@ -200,7 +200,7 @@ describe.each(contractForges)('repositories on $name', ({ start }) => {
       await forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { private: true } });
 
       const answer = await forge.ask('GET', `/users/${bob.name}/starred`, { as: bob });
-      expect([answer.json, answer.headers.get('x-total-count')]).toEqual([[], '1']);
+      expect([answer.json, answer.headers.get('x-total-count')]).toEqual([[], '0']);
     });
 
     it('are shown to those who signed in', async () => {

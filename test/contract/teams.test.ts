@@ -56,7 +56,8 @@ describe.each(contractForges)('teams on $name', ({ start }) => {
     expect(made.status).toBe(201);
     expect(made.json).toMatchObject({
       description: 'who reads',
-      permission: 'read',
+      // By unit, and not as a whole.
+      permission: 'none',
       units_map: readers.units_map,
       visibility: 'limited',
       includes_all_repositories: false,
@@ -106,7 +107,7 @@ describe.each(contractForges)('teams on $name', ({ start }) => {
 
     expect(edited.json).toMatchObject({
       description: 'changed',
-      permission: 'write',
+      permission: 'none',
       units_map: { 'repo.pulls': 'write' },
     });
     expect(json[0].name).toBe('Owners');

@@ -16,6 +16,8 @@ export interface ContractForge {
   readonly adminToken: string;
   /** Sends one request with plain fetch and reads the answer whole; redirects are answers. */
   ask(method: string, path: string, options?: Ask): Promise<Answer>;
+  /** Like `ask`, for an answer that says to try again later and means it. */
+  askOnce(method: string, path: string, options?: Ask): Promise<Answer>;
   /** Makes a person with a token of every scope, under a name nobody had before. */
   makeUser(options?: { visibility?: string; restricted?: boolean }): Promise<Account>;
   /** Makes an organization that the account owns; returns its name. */
@@ -72,10 +74,12 @@ export function freshName(prefix: string): string {
 }
 
 function createContractForge(url: string, adminToken: string, close: () => Promise<void>): ContractForge {
+  const askOnce = (method: string, path: string, options: Ask = {}): Promise<Answer> =>
+    send(`${url}/api/v1${path}`, method, options);
   const ask = async (method: string, path: string, options: Ask = {}): Promise<Answer> => {
     const deadline = Date.now() + 20_000;
     for (;;) {
-      const answer = await send(`${url}/api/v1${path}`, method, options);
+      const answer = await askOnce(method, path, options);
       if (!isUnfinished(answer) || Date.now() > deadline) return answer;
       await setTimeout(250);
     }
@@ -89,6 +93,7 @@ function createContractForge(url: string, adminToken: string, close: () => Promi
     url,
     adminToken,
     ask,
+    askOnce,
     close,
     async makeUser(options = {}) {
       const name = freshName('user');

@@ -50,6 +50,7 @@ export function expectDifferences(): void {
     const known = findDifference(plainName(titles), lineOf(forge.version));
     if (known === undefined) return;
     task.meta.difference = known.reason;
-    task.fails = true;
+    // What `it.fails` declares beforehand; vitest reads it after the case has run.
+    Object.assign(task, { fails: true });
   });
 }

@@ -17,7 +17,8 @@ export function toTeam(context: ForgeContext, team: TeamRow, organization?: User
     description: team.description,
     organization: organization ? toOrganization(context, organization) : null,
     includes_all_repositories: team.includes_all_repositories === 1,
-    permission: team.permission,
+    // What the others may do is said by unit alone.
+    permission: isAdministrator ? team.permission : 'none',
     units: Object.keys(units),
     units_map: units,
     can_create_org_repo: team.can_create_org_repo === 1,
