@@ -124,10 +124,9 @@ function bindRecord(valueType: z.ZodType, value: unknown, place: Place): unknown
   return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
 }
 
+/** An empty list is something, to the baseline's binder. */
 function isZero(value: unknown): boolean {
-  return (
-    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
-  );
+  return value === undefined || value === null || value === '';
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

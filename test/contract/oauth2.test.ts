@@ -61,6 +61,10 @@ describe.each(contractForges)('OAuth2 applications on $name', ({ start }) => {
     );
   });
 
+  it('may have no address at all', async () => {
+    expect((await make({ redirect_uris: [] })).status).toBe(201);
+  });
+
   it('are nobody else’s business', async () => {
     const { id } = (await make()).json;
     const other = await forge.makeUser();
