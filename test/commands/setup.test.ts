@@ -86,7 +86,11 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect((await forge.ask('GET', '/user/hooks', { as: owner })).json).toHaveLength(1);
     // Without that token the hooks cannot be seen again: told, and none is made in the bot's own name.
     const blind = await connection.setup({ repository: [] });
-    expect(stateOf(blind, 'hook')).toEqual(['wrong', 'wrong']);
+    expect(stateOf(blind, 'hook')).toEqual(['skipped', 'skipped']);
+    expect(blind.status).toBe(0);
+    const rotating = await connection.setup({ repository: [], rotate: true });
+    expect(stateOf(rotating, 'hook')).toEqual(['wrong', 'wrong']);
+    expect(readEnvFile(connection.envFile).WEBHOOK_SECRET).toContain('\n');
     expect((await forge.ask('GET', '/user/hooks', { as: connection.bot })).json).toEqual([]);
     const repositories = (await forge.ask('GET', '/user/repos', { as: owner })).json as { name: string }[];
     expect(repositories.filter((one) => one.name.startsWith('reeve-try-'))).toEqual([]);

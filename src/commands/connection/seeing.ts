@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { Hook } from '../../contract/hooks.ts';
 import { ReeveError } from '../../errors.ts';
-import { listHooksAt, type Place, titleOf } from './places.ts';
+import { listHooksAt, type Place } from './places.ts';
 
 /** A way to sign in, and whose it is. */
 export type Signed = { readonly client: Client; readonly login: string };
@@ -15,13 +15,9 @@ export type Seen = { readonly client: Client; readonly live: readonly Hook[] };
 export async function seeHooks(signed: readonly Signed[], place: Place): Promise<Seen> {
   const isTheirs = ({ login }: Signed): boolean =>
     place.level !== 'user' || login.toLowerCase() === place.name.toLowerCase();
-  let refusal = new ReeveError(
-    'forge-forbidden',
-    `${titleOf(place)}: only a token of @${place.name} shows its hooks`,
-    {
-      status: 403,
-    },
-  );
+  let refusal = new ReeveError('forge-forbidden', `only a token of @${place.name} shows its hooks`, {
+    status: 403,
+  });
   let isRefused = false;
   for (const { client } of signed.filter(isTheirs)) {
     try {

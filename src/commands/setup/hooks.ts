@@ -61,6 +61,17 @@ export function planHook(match: Match, known: KnownHook | undefined, wish: HookW
   return { do: why.length === 0 ? 'nothing' : 'edit', hook, others, why };
 }
 
+/** Says whether an earlier run made the hook of a place with these very values. */
+export async function isRemembered(
+  store: Pick<Store, 'recall'>,
+  place: Place,
+  { entry, key }: HookWish,
+): Promise<boolean> {
+  const known = await recallHook(store, place);
+  const prints = printsOf(hookSecretsOf(entry), key);
+  return known !== undefined && known.hmac === prints.hmac && known.authorization === prints.authorization;
+}
+
 type Bringing = {
   readonly client: Client;
   readonly place: Place;

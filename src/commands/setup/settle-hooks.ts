@@ -2,18 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config.ts';
+import { messageOf, ReeveError } from '../../errors.ts';
 import { loadFingerprintKey } from '../../named-secrets.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { entryFor } from '../connection/entries.ts';
-import { ok, wrong } from '../connection/finding.ts';
+import { ok, skipped, wrong } from '../connection/finding.ts';
 import { type Listening, listen } from '../connection/listening.ts';
 import { type Place, titleOf } from '../connection/places.ts';
 import { type Signed, seeHooks } from '../connection/seeing.ts';
 import { findingOfTry } from '../connection/tried.ts';
 import { tryHook } from '../connection/try-hook.ts';
 import { count } from '../terminal.ts';
-import { bringAbout, findingOfPlan, type HookWish, lookAtHook, removeHooks } from './hooks.ts';
+import { bringAbout, findingOfPlan, type HookWish, isRemembered, lookAtHook, removeHooks } from './hooks.ts';
 import type { Steps } from './steps.ts';
 
 type Hooks = {
@@ -105,7 +106,20 @@ async function settle(
   store: Memory,
   heard: Listening | undefined,
 ): Promise<boolean> {
-  const { client, live } = await seeHooks(makers, place);
+  const seen = await seeHooks(makers, place).catch(async (error: unknown) => {
+    // Made by an earlier run, with a token that is not kept: nothing says that it is not so any more.
+    const isMade = error instanceof ReeveError && (await isRemembered(store, place, wish));
+    if (!isMade) throw error;
+    return messageOf(error);
+  });
+  if (typeof seen === 'string') {
+    steps.tell(
+      'hook',
+      skipped(`hook of ${titleOf(place)}: made by an earlier run, and cannot be seen now: ${seen}`),
+    );
+    return true;
+  }
+  const { client, live } = seen;
   const plan = await lookAtHook(live, { place, store }, wish);
   if (isPlan) {
     steps.tell('hook', findingOfPlan(plan, place, true));
