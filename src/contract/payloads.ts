@@ -91,6 +91,9 @@ const WorkflowRun = resource(
     conclusion: text,
     actor: User,
     trigger_actor: User,
+    /** Since 1.27; null for a first attempt. */
+    previous_attempt_url: text,
+    pull_requests: z.array(resource({}, { id: int, number: int, url: text })),
     repository: Repository,
     head_repository: Repository,
     started_at: instant,

@@ -1,0 +1,102 @@
+import { setTimeout } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startEmbedded } from '../support/contract-forge.ts';
+import { compareRecordings } from '../support/recording/compare.ts';
+import { type Recording, readRecordings } from '../support/recording/fixture.ts';
+import { record } from '../support/recording/record.ts';
+
+type Known = { readonly path: string; readonly told: string; readonly reason: string };
+
+/** Wherever a payload shows a repository. */
+const repositoryPaths = [
+  ...['repository', 'repository.parent', 'forkee', 'pull_request.base.repo', 'pull_request.head.repo'],
+  'pull_request.head.repo.parent',
+];
+
+const since127 = (path: string, told: string, what: string): Known => ({
+  path,
+  told,
+  reason: `came with 1.27: ${what}`,
+});
+
+const removals: readonly Known[] = [
+  ['issue.assignee', 'object → null'],
+  ['issue.assignees', 'list → null'],
+  ['pull_request.assignee', 'object → null'],
+  ['pull_request.assignees[]', 'object → nothing'],
+].map(([path = '', told = '']) => ({
+  path,
+  told,
+  reason: '1.26 tells of each removal before it does the next; 1.27 does all of them first',
+}));
+
+const withoutReleases: Known = {
+  path: 'events',
+  told: 'delete push release.deleted → delete push',
+  reason:
+    'a tag made by the API is a row of the releases there; the embedded forge has tags without releases',
+};
+
+/**
+ * Where the embedded forge is not as a recorded server is, by path and what is told of it. It behaves as 1.27 does: an
+ * entry for an older release says what 1.27 brought, one for 1.27 what the embedded forge has no part in.
+ */
+const known: Readonly<Record<string, readonly Known[]>> = {
+  '1.26': [
+    ...['after', 'before'].map((path) =>
+      since127(path, 'nothing → text', 'what a push to a pull request moved'),
+    ),
+    ...repositoryPaths.flatMap((path) => [
+      since127(`${path}.allow_merge_update`, 'nothing → flag', 'a setting of repositories'),
+      since127(`${path}.default_update_style`, 'nothing → text', 'a setting of repositories'),
+      since127(`${path}.mirror_last_sync_at`, 'nothing → text', 'when a mirror was last in step'),
+    ]),
+    since127('issue.projects', 'nothing → null', 'the projects of an issue'),
+    since127('pull_request.requested_reviewers_teams[].visibility', 'nothing → text', 'who sees a team'),
+    since127('events', 'nothing → pull_request_comment.created', 'replies to comments on lines'),
+    ...removals,
+    withoutReleases,
+  ],
+  '1.27': [withoutReleases],
+};
+
+/** Parts of a forge that the embedded one does not have: no operation of the contract leads to them. */
+const without = ['releases and packages', 'workflows'];
+
+describe('the same things done to the embedded forge', () => {
+  let own: Recording;
+  beforeAll(async () => {
+    const { forge, url, adminToken, close } = await startEmbedded();
+    try {
+      own = await record({
+        url,
+        token: adminToken,
+        without,
+        patience: 15,
+        async settle() {
+          await setTimeout(30);
+          await forge.deliveries.idle();
+        },
+      });
+    } finally {
+      await close();
+    }
+  }, 300_000);
+
+  it('bring everything that they are known to bring', () => {
+    expect(own.missing).toEqual([]);
+  });
+
+  it.each(readRecordings().filter(({ server }) => server === 'gitea'))(
+    'bring the same events as on $server $version, with the same members and headers, but for what is known',
+    (recorded) => {
+      const found = compareRecordings(recorded, own);
+      const version = recorded.version.split('.').slice(0, 2).join('.');
+      const lines = (all: readonly { readonly path: string; readonly told: string }[]) =>
+        all.map(({ path, told }) => `${path}: ${told}`).sort();
+
+      // A new difference is a defect; an entry that no longer differs has to go.
+      expect(lines(found), JSON.stringify(found)).toEqual(lines(known[version] ?? []));
+    },
+  );
+});
