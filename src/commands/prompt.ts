@@ -15,10 +15,11 @@ export function processPrompt(): Prompt | undefined {
     async ask(question, { hidden = false, standard } = {}) {
       const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
       // Questions go to stderr: stdout holds results, which may be piped on.
-      stderr.write(`${question}${standard === undefined ? '' : ` [${standard}]`}: `);
+      const text = `${question}${standard === undefined ? '' : ` [${standard}]`}: `;
+      if (hidden) stderr.write(text);
       const reader = createInterface({ input: stdin, output: hidden ? silence : stderr, terminal: true });
       try {
-        const answer = (await reader.question('')).trim();
+        const answer = (await reader.question(hidden ? '' : text)).trim();
         if (hidden) stderr.write('\n');
         return answer === '' ? (standard ?? '') : answer;
       } finally {
