@@ -1,0 +1,209 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '../../../src/client/client.ts';
+import { operations } from '../../../src/contract/operations.ts';
+import type { Run } from '../../../src/engine/record.ts';
+import { createForge } from '../../../src/forge/forge.ts';
+import { silentLog } from '../../../src/log.ts';
+import { packageRoot } from '../../../src/package.ts';
+import type { LoadedRule } from '../../../src/rules/rule.ts';
+import { type Server, startServer } from '../../../src/server.ts';
+import { loadRuleFiles } from '../../../src/sources/folder.ts';
+import { type HookReceiver, startReceiver } from '../hook-receiver.ts';
+
+const authorization = 'Bearer a-value-that-only-the-hook-knows';
+const secret = 'a-secret-that-only-the-hook-knows';
+const org = 'acme';
+
+/** Labels that shipped rules set and that a repository has before them. */
+const labels = [
+  ...['area/docs', 'area/build', 'area/tests', 'blocked', 'kept'].map((name) => ({ name })),
+  ...['size/S', 'size/M', 'size/L'].map((name) => ({ name, exclusive: true })),
+];
+
+/** A forge of its own with the organization acme, and the bot with all rules that ship, on one clock that stands still. */
+export type Manor = {
+  readonly root: Client;
+  readonly ada: Client;
+  readonly bob: Client;
+  readonly bot: Client;
+  readonly rules: readonly LoadedRule[];
+  readonly runs: Run[];
+  now(): Date;
+  pass(minutes: number): void;
+  /** Starts the bot on its data, at the address that the organization's hook names. */
+  startBot(): Promise<void>;
+  stopBot(): Promise<void>;
+  /** Waits until all that happened was told, and, where the bot is there, handled. */
+  quiet(): Promise<void>;
+  /** Asks for every sweep there is, as `reeve sweep` does beside a running server; of these rules alone, where given. */
+  sweep(named?: (rule: LoadedRule) => boolean): Promise<void>;
+  makeRepository(name: string): Promise<void>;
+  putRunners(runners: readonly object[]): Promise<void>;
+  /** How many deliveries and jobs were given up, or wait for another attempt. */
+  unfinished(): Promise<number>;
+  close(): Promise<void>;
+};
+
+/** Sets it up: people, teams, repositories site, tools and ops, the hook. The bot is not started. */
+export async function setManor(): Promise<Manor> {
+  const data = await mkdtemp(join(tmpdir(), 'reeve-manor-'));
+  let nowMs = Date.parse('2026-05-04T10:00:00Z');
+  const now = (): Date => new Date(nowMs);
+  const forge = await createForge({ clock: now, data: join(data, 'forge'), control: true });
+  const url = await forge.listen({ port: 0 });
+  const as = (user: string): Client =>
+    createClient({ url, credentials: { user, password: `${user}-password` } });
+  await forge.createAdministrator({ name: 'root', password: 'root-password' });
+  const [root, ada, bob, bot] = [as('root'), as('ada'), as('bob'), as('reeve')];
+  for (const username of ['ada', 'bob', 'reeve']) {
+    const body = { username, password: `${username}-password`, email: `${username}@example.org` };
+    await root.call(operations.createUser, { body: { ...body, must_change_password: false } });
+  }
+  await bot.call(operations.createOrganization, { body: { username: org } });
+  const team = {
+    permission: 'write',
+    includes_all_repositories: true,
+    units: ['repo.code', 'repo.issues', 'repo.pulls'],
+  };
+  for (const [name, member] of [
+    ['release', 'bob'],
+    ['people', 'ada'],
+  ] as const) {
+    const { id } = await bot.call(operations.createTeam, { params: { org }, body: { name, ...team } });
+    for (const username of [member, 'bob'])
+      await bot.call(operations.putTeamMember, { params: { id, username } });
+  }
+  const build = await startReceiver();
+  const folder = join(data, 'rules');
+  const rules = await copyRules(folder, build);
+
+  const runs: Run[] = [];
+  let server: Server | undefined;
+  let port = 0;
+  let holder: Holder | undefined;
+
+  const manor: Manor = {
+    ...{ root, ada, bob, bot, rules, runs, now },
+    pass(minutes) {
+      nowMs += minutes * 60_000;
+    },
+    async startBot() {
+      await holder?.release();
+      server = await startServer({
+        forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
+        secrets: [{ name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] }],
+        namedSecrets: new Map([
+          ['CI_HEADER', 'Bearer of-the-build-server'],
+          ['CI_SIGNATURE', 'signature-of-the-build-server'],
+        ]),
+        data: join(data, 'reeve'),
+        rules: folder,
+        repositories: [`${org}/*`],
+        allowAdmin: false,
+        host: '127.0.0.1',
+        port,
+        log: silentLog,
+        clock: { now },
+        onRun: (run) => void runs.push(run),
+        onSweepRun: (run) => void runs.push(run),
+      });
+      if (port === 0) await hookTo(server.url, bot);
+      port = Number(new URL(server.url).port);
+      await manor.quiet();
+    },
+    async stopBot() {
+      await server?.stop();
+      if (server) holder = await holdPort(port);
+      server = undefined;
+    },
+    async quiet() {
+      for (;;) {
+        await forge.deliveries.idle();
+        if (server === undefined) return;
+        const { accepted, claimed } = await server.store.counts();
+        if (accepted + claimed === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    },
+    async sweep(named = () => true) {
+      for (const rule of rules) {
+        if (rule.schedules.length === 0 || !named(rule)) continue;
+        const slot = `${rule.id}#by hand@${now().toISOString()}`;
+        const payload = { rule: rule.id, slot };
+        const about = { kind: 'sweep', lane: `sweep ${rule.id}`, receivedAt: now(), payload };
+        await server?.store.enqueue({ door: 'cli', uuid: slot, ...about });
+        // One after the other, as their clocks would have it: what one defines the next may use.
+        await manor.quiet();
+      }
+    },
+    async makeRepository(repo) {
+      const body = { name: repo, auto_init: true, default_branch: 'main' };
+      await bot.call(operations.createOrganizationRepository, { params: { org }, body });
+      const params = { owner: org, repo };
+      await bot.call(operations.watch, { params });
+      for (const label of labels)
+        await root.call(operations.createLabel, { params, body: { color: 'aaaaaa', ...label } });
+    },
+    async putRunners(runners) {
+      const answer = await fetch(`${url}/-/control/runners`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${forge.controlToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ runners }),
+      });
+      if (!answer.ok) throw new Error(`the runners were refused: ${answer.status} ${await answer.text()}`);
+    },
+    async unfinished() {
+      const { dead, retry } = (await server?.store.counts()) ?? { dead: 0, retry: 0 };
+      return dead + retry;
+    },
+    async close() {
+      await manor.stopBot();
+      await holder?.release();
+      await forge.close();
+      await build.close();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+  for (const name of ['site', 'tools', 'ops']) await manor.makeRepository(name);
+  for (const repo of ['site', 'tools']) {
+    const params = { owner: org, repo };
+    await root.call(operations.createBranch, { params, body: { new_branch_name: 'next' } });
+  }
+  await ada.call(operations.createFork, { params: { owner: org, repo: 'site' }, body: {} });
+  return manor;
+}
+
+/** Copies the rules that ship. The build server they tell stands on this machine here. */
+async function copyRules(folder: string, build: HookReceiver): Promise<readonly LoadedRule[]> {
+  const shipped = join(packageRoot, 'rules');
+  await cp(shipped, folder, { recursive: true, filter: (path) => path !== join(shipped, 'demo') });
+  const path = join(folder, 'hooks.yml');
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.replace('https://ci.example.org/hook', build.url));
+  return (await loadRuleFiles([folder])).flatMap(({ rules }) => rules);
+}
+
+async function hookTo(server: string, bot: Client): Promise<void> {
+  await bot.call(operations.createOrganizationHook, {
+    params: { org },
+    body: {
+      type: 'gitea',
+      active: true,
+      events: ['push', 'create', 'delete', 'issues', 'issue_comment', 'pull_request', 'repository'],
+      config: { url: `${server}/webhook`, content_type: 'json', secret },
+      authorization_header: authorization,
+    },
+  });
+}
+
+type Holder = { release(): Promise<void> };
+
+/** Keeps a port from being anybody else's while nobody answers at it. */
+async function holdPort(port: number): Promise<Holder> {
+  const holder = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));
+  return { release: () => new Promise((resolve) => holder.close(() => resolve())) };
+}
