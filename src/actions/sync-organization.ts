@@ -34,6 +34,9 @@ type Setting = keyof SyncOrganization;
 
 const organizationFact: FactRequest = { name: 'organization' };
 
+/** Forgejo clears these where a PATCH leaves them out, so they are sent as they are. Source: its `routers/api/v1/org/org.go` Edit. */
+const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
+
 /**
  * The organization has these settings; those not named stay as they are. What differs leaves as one PATCH, and what the
  * forge answers is held against what was wanted.
@@ -60,8 +63,10 @@ with:
     );
   },
   async join(changes, facts) {
-    const body = Object.fromEntries(changes.map((change) => [settingOf(change), change.value]));
-    return { params: inOrganization(facts.subject), body };
+    const live = (await facts.ask(organizationFact)) as Organization;
+    const kept = Object.fromEntries(clearedByAbsence.map((setting) => [setting, live[setting] ?? '']));
+    const wanted = Object.fromEntries(changes.map((change) => [settingOf(change), change.value]));
+    return { params: inOrganization(facts.subject), body: { ...kept, ...wanted } };
   },
   confirm(change, answer) {
     const answered = Organization.safeParse(answer);

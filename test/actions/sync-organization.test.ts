@@ -44,13 +44,14 @@ describe('what is planned', () => {
     expect(changes).toHaveLength(expected.length);
   });
 
-  it('is one PATCH with the members that differ, and no other', async () => {
+  it('is one PATCH with the members that differ, and those that a forge clears where they are absent', async () => {
     const changes = await planned({ visibility: 'limited', full_name: 'Acme', location: 'Moon' });
     const open = changes.filter(({ already }) => !already);
 
     expect(await syncOrganization.join?.(open, factsOf(live))).toEqual({
       params: { org: 'acme' },
-      body: { visibility: 'limited', location: 'Moon' },
+      // What a forge may clear where it is absent goes along as it is.
+      body: { full_name: 'Acme', description: '', website: '', visibility: 'limited', location: 'Moon' },
     });
   });
 
