@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { ReeveError } from '../../src/errors.ts';
 import type { FlowForge } from './flow-forge.ts';
 
 /** A runner as a flow wants it: of an organization (`owner`) or of a repository (`owner/name`). */
@@ -74,11 +75,19 @@ function placeOf({ owner = '', repository }: WantedRunner) {
   return { organization: { org: owner }, repository: repository && { owner: repositoryOwner, repo } };
 }
 
-function registrationToken(owner: Client, want: WantedRunner): Promise<{ token: string }> {
+async function registrationToken(owner: Client, want: WantedRunner): Promise<{ token: string }> {
   const { organization, repository } = placeOf(want);
-  return repository
-    ? owner.call(operations.createRepositoryRunnerToken, { params: repository })
-    : owner.call(operations.createOrganizationRunnerToken, { params: organization });
+  const ask = (method: 'POST' | 'GET') =>
+    repository
+      ? owner.call({ ...operations.createRepositoryRunnerToken, method }, { params: repository })
+      : owner.call({ ...operations.createOrganizationRunnerToken, method }, { params: organization });
+  try {
+    return await ask('POST');
+  } catch (error) {
+    // Forgejo gives the token to those who read it.
+    if (error instanceof ReeveError && error.status === 405) return ask('GET');
+    throw error;
+  }
 }
 
 async function remove(owner: Client, runner: Registered): Promise<void> {
