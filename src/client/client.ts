@@ -10,6 +10,7 @@ import {
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { type Answer, parseAnswer, readText } from './answer.ts';
+import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
 import { authorizationOf, type Credentials } from './credentials.ts';
 import { failureOf, unreachable } from './failure.ts';

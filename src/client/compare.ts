@@ -1,0 +1,29 @@
+import type { Operation } from '../contract/operation.ts';
+import { operations } from '../contract/operations.ts';
+
+type Named = { readonly filename: string; readonly status?: unknown };
+
+/**
+ * Returns the answer to a comparison with its files, whichever forge gave it: Gitea (1.26, 1.27) names files at each commit
+ * alone, Forgejo of the whole as well. Put together from commits they are at least those that differ: what one commit added
+ * and another took away is among them. Every other answer is returned as it is.
+ */
+export function normalizeCompare(operation: Operation, answer: unknown): unknown {
+  if (operation.id !== operations.compare.id || !isRecord(answer)) return answer;
+  if (Array.isArray(answer.files) || !Array.isArray(answer.commits)) return answer;
+  const files = new Map<string, Named>();
+  // Newest first: what came of a file is what the newest commit says.
+  for (const commit of answer.commits as readonly unknown[]) {
+    for (const file of filesOf(commit)) if (!files.has(file.filename)) files.set(file.filename, file);
+  }
+  return { ...answer, files: [...files.values()] };
+}
+
+function filesOf(commit: unknown): readonly Named[] {
+  if (!isRecord(commit) || !Array.isArray(commit.files)) return [];
+  return commit.files.filter((file): file is Named => isRecord(file) && typeof file.filename === 'string');
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

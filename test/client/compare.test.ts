@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { normalizeCompare } from '../../src/client/compare.ts';
+import { operations } from '../../src/contract/operations.ts';
+
+const commit = (...files: { filename: string; status: string }[]) => ({ sha: 'a', files });
+
+it('takes the files of a comparison from its commits where the forge names them there alone', () => {
+  const answer = {
+    total_commits: 2,
+    commits: [
+      commit({ filename: 'a.ts', status: 'modified' }),
+      commit({ filename: 'a.ts', status: 'added' }, { filename: 'b.md', status: 'added' }),
+      { sha: 'c', files: null },
+    ],
+  };
+
+  expect(normalizeCompare(operations.compare, answer)).toEqual({
+    ...answer,
+    files: [
+      { filename: 'a.ts', status: 'modified' },
+      { filename: 'b.md', status: 'added' },
+    ],
+  });
+});
+
+it('leaves the files that a forge names, and every other answer', () => {
+  const whole = { commits: [commit({ filename: 'a', status: 'added' })], files: [] };
+
+  expect(normalizeCompare(operations.compare, whole)).toBe(whole);
+  expect(normalizeCompare(operations.getVersion, { commits: [] })).toEqual({ commits: [] });
+});
