@@ -30,6 +30,8 @@ export type Change = {
   readonly forgets?: readonly string[];
   /** Changes are applied in order of stage, then of appearance: 0 makes what others need, 1 is the rest, 2 removes. */
   readonly stage?: 0 | 1 | 2;
+  /** Target of another change of its step without which this one is not made: what is replaced goes only with its successor. */
+  readonly needs?: string;
   /** It deletes one of the `there` things of a list; how much of one list may go at once is bounded. */
   readonly removes?: { readonly from: string; readonly there: number };
   /** What the forge must be able to do; where it cannot, the change is refused before anything is sent. */

@@ -115,7 +115,8 @@ async function planHook(
   if (leaving.length === 0) return [first];
   // The id of a hook that is yet to be made is not known: it is when this is planned again, before the test.
   const testing = await testChange(situation, isOther ? 0 : current.hook.id, facts);
-  return [first, ...testing, ...leaving.map((old) => removal(situation, old))];
+  const after = [...testing, ...leaving.map((old) => removal(situation, old))];
+  return [first, ...(isOther ? after.map((change) => ({ ...change, needs: first.target })) : after)];
 }
 
 /** Of several hooks to one url the one that Reeve wrote is meant; else nobody can say which. */

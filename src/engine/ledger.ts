@@ -112,9 +112,12 @@ function seenBefore(history: readonly Entry[], value: string): boolean {
   return history[0]?.before === value || history.some((entry) => entry.value === value);
 }
 
-/** Returns what a change decides, without the names of the repository: a rename does not make it another target. */
+/**
+ * Returns what a change decides, without the names of the repository and the number of the thing: a rename does not make it
+ * another target, nor does a hook that is made anew.
+ */
 export function targetKey(params: Readonly<Record<string, unknown>> | undefined, target: string): string {
-  const { owner: _owner, repo: _repo, ...rest } = params ?? {};
+  const { owner: _owner, repo: _repo, id: _id, ...rest } = params ?? {};
   return `${JSON.stringify(rest)} ${target}`;
 }
 

@@ -1,5 +1,5 @@
 import { type Limits, withinLimits } from './limits.ts';
-import { namesOf, type PlannedChange, type RefusedChange, rankOf, type Wish } from './wish.ts';
+import { isEnforced, namesOf, type PlannedChange, type RefusedChange, rankOf, type Wish } from './wish.ts';
 
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
@@ -26,7 +26,7 @@ function byTarget(wishes: readonly Wish[]): readonly (readonly PlannedChange[])[
   let count = 0;
   for (const wish of wishes) {
     for (const change of wish.changes) {
-      const key = `${JSON.stringify(change.input.params)} ${change.target}`;
+      const key = `${placeOf(change)} ${change.target}`;
       const values = targets.get(key) ?? new Map<string, PlannedChange>();
       targets.set(key, values);
       const value = JSON.stringify(change.value) ?? 'undefined';
@@ -40,6 +40,35 @@ function byTarget(wishes: readonly Wish[]): readonly (readonly PlannedChange[])[
     }
   }
   return [...targets.values()].map((values) => [...values.values()]);
+}
+
+/** Where a change is made. What a forge numbered is no part of it: to edit a hook and to make it anew decide the same. */
+function placeOf({ input }: PlannedChange['change']): string {
+  const { id: _id, ...place } = input.params ?? {};
+  return JSON.stringify(place);
+}
+
+/**
+ * Returns the plan without the changes that rest on one which is not made: refused, or only observed where they would be
+ * sent. Called when all else is refused.
+ */
+export function refuseUnfounded(plan: Plan): Plan {
+  const changes: PlannedChange[] = [];
+  const refused: RefusedChange[] = [...plan.refused];
+  for (const planned of plan.changes) {
+    const { needs } = planned.change;
+    const isFounded =
+      needs === undefined ||
+      plan.changes.some(
+        (other) =>
+          other.change.target === needs &&
+          other.wishes.some((wish) => planned.wishes.includes(wish)) &&
+          (isEnforced(other) || !isEnforced(planned)),
+      );
+    if (isFounded) changes.push(planned);
+    else refused.push({ planned, why: `it goes only together with ${needs}, which is not made` });
+  }
+  return { changes, refused };
 }
 
 function decide(group: readonly PlannedChange[]): {

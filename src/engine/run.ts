@@ -19,10 +19,10 @@ import { refuseBeyond } from './bounds.ts';
 import type { Budgets } from './budgets.ts';
 import { refuseLacking } from './lacking.ts';
 import { type Entry, type Ledger, targetKey } from './ledger.ts';
-import { makePlan } from './plan.ts';
+import { makePlan, refuseUnfounded } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
-import { levelOf, type PlannedChange, type Wish } from './wish.ts';
+import { isEnforced, levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What a run is given. It has no clock, no disk and no server of its own. */
 export type RunInput = {
@@ -98,7 +98,7 @@ async function run(input: RunInput): Promise<Ran> {
   // Noted in the same moment as they were planned: a run beside this one must not spend the same budget.
   const noted = made.changes.filter((planned) => maySend(planned, input));
   const takeBack = past?.note(noted.map((planned) => entryOf(planned, input.now)));
-  const plan = await refuseLacking(made, input.capabilities);
+  const plan = refuseUnfounded(await refuseLacking(made, input.capabilities));
   const writes = plan.changes.filter((planned) => maySend(planned, input));
   const shown = await recordChanges(plan.changes, input.facts);
   const applied: Applied = input.client
@@ -173,10 +173,6 @@ function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): Pl
 /** A rule in `observe` plans and records; so does every rule of a run that is no enforcement. */
 function maySend(planned: PlannedChange, input: RunInput): boolean {
   return input.mode === 'enforce' && input.client !== undefined && isEnforced(planned);
-}
-
-function isEnforced({ wishes }: PlannedChange): boolean {
-  return wishes.some(({ rule }) => rule.mode === 'enforce');
 }
 
 function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skipped: readonly Verdict[] } {

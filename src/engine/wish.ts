@@ -37,3 +37,8 @@ export function namesOf(planned: PlannedChange): string {
 export function levelOf(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
 }
+
+/** Says whether a change may be sent: some rule that wants it does more than observe. */
+export function isEnforced({ wishes }: PlannedChange): boolean {
+  return wishes.some(({ rule }) => rule.mode === 'enforce');
+}

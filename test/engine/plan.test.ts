@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
-import { makePlan } from '../../src/engine/plan.ts';
+import { makePlan, refuseUnfounded } from '../../src/engine/plan.ts';
 import type { Wish } from '../../src/engine/wish.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
@@ -115,6 +115,48 @@ describe('several rules and one target', () => {
         wish(makeRule('b'), change('label:x', false, elsewhere)),
       ]).refused,
     ).toEqual([]);
+  });
+});
+
+describe('what goes only with another', () => {
+  const make = (secret: string): Change => change('hook:u', { hmac: secret }, { stage: 0 });
+  const remove = change('hook:u#7', null, {
+    input: { params: { owner: 'acme', repo: 'demo', index: 1, id: 7 } },
+    stage: 2,
+    needs: 'hook:u',
+  });
+  const left = (...wishes: readonly Wish[]) => {
+    const { changes, refused } = refuseUnfounded(makePlan(wishes));
+    return {
+      changes: changes.map(({ change: { target } }) => target),
+      refused: refused.map(({ why }) => why),
+    };
+  };
+
+  it('goes with it', () => {
+    expect(left(wish(makeRule('a'), make('A'), remove)).changes).toEqual(['hook:u', 'hook:u#7']);
+  });
+
+  it('stays where rules quarrel about it, also when one of them would edit what the other replaces', () => {
+    const quarrel = left(wish(makeRule('a'), make('A'), remove), wish(makeRule('b'), make('B'), remove));
+    const numbered = { input: { params: { ...remove.input.params } } };
+    const edit = left(
+      wish(makeRule('a'), make('A'), remove),
+      wish(makeRule('b'), change('hook:u', {}, numbered)),
+    );
+
+    for (const { changes, refused } of [quarrel, edit]) {
+      expect(changes).toEqual([]);
+      expect(refused.at(-1)).toContain('only together with hook:u');
+    }
+  });
+
+  it('stays where it is only observed', () => {
+    const observing = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
+
+    expect(left(wish(observing, make('A'), remove), wish(makeRule('b'), make('B'), remove)).changes).toEqual([
+      'hook:u',
+    ]);
   });
 });
 
