@@ -32,6 +32,15 @@ describe('the table of operations', () => {
   it.each(['..', 'a/../b', 'a/./b'])('never fills a path with %s', (value) => {
     expect(() => fillPath(operations.getBranch, { owner: 'o', repo: 'r', branch: value })).toThrow(TypeError);
   });
+
+  it('keeps slashes, but for names that not every forge finds with them', () => {
+    const at = { owner: 'o', repo: 'r' };
+
+    expect(fillPath(operations.getBranch, { ...at, branch: 'a/b' })).toBe('/repos/o/r/branches/a/b');
+    expect(fillPath(operations.editBranchProtection, { ...at, name: 'a/*' })).toBe(
+      '/repos/o/r/branch_protections/a%2F*',
+    );
+  });
 });
 
 describe('the table of event kinds', () => {

@@ -53,6 +53,8 @@ export type Operation = {
   readonly access: Access;
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
+  /** Slashes of a `*` parameter are sent as `%2F`: Forgejo takes that one segment alone, the Gitea line both forms. */
+  readonly oneSegment?: true;
   /** Status that the baseline answers for a caller's mistake although it should not; the suite accepts either. */
   readonly baseline?: Readonly<Record<string, number>>;
   readonly source: string;
@@ -93,7 +95,8 @@ export type AnyInput = {
 };
 
 /**
- * Returns the path of a call with its parameters filled in, each percent-encoded; a `*` parameter keeps its slashes.
+ * Returns the path of a call with its parameters filled in, each percent-encoded; a `*` parameter keeps its slashes, unless the
+ * row says `oneSegment`.
  * Throws where a parameter is missing or could leave its place (`..`, empty): such a call must never be sent.
  */
 export function fillPath(operation: Operation, params: Readonly<Record<string, unknown>> = {}): string {
@@ -106,6 +109,6 @@ export function fillPath(operation: Operation, params: Readonly<Record<string, u
     if (segments.some((segment) => segment === '..' || (segment === '.' && text !== '.'))) {
       throw new TypeError(`${operation.id}: path parameter ${name} must not contain "${text}"`);
     }
-    return segments.map(encodeURIComponent).join('/');
+    return segments.map(encodeURIComponent).join(operation.oneSegment ? '%2F' : '/');
   });
 }
