@@ -163,7 +163,7 @@ export function createClient(options: ClientOptions): Client {
       const where = `${operation.method} ${operation.path}`;
       const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where);
       const parsed = operation.response.safeParse(
-        normalizeContents(operation, normalizeRunners(operation, said)),
+        normalizeCompare(operation, normalizeContents(operation, normalizeRunners(operation, said))),
       );
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
