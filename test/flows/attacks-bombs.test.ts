@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
+
+const calm = { owner: acme, repo: 'calm' } as const;
+const marking = (condition: string): string => `version: 1
+rules:
+  mark:
+    on: issues.opened
+    if: ${JSON.stringify(condition)}
+    steps: [{ uses: set-labels, with: { add: [area/docs] } }]
+`;
+/** What a stranger may write into an issue, to be matched by the rule. */
+const body = `${'a'.repeat(60_000)}!`;
+
+let stage: Stage;
+beforeAll(async () => {
+  const server = { repositories: [`${acme}/*`] };
+  stage = await setStage({ rules: marking('true'), hook: 'organization', scopes: repositoryScopes, server });
+  const { root } = stage;
+  const settings = { name: calm.repo, auto_init: true, default_branch: 'main' };
+  await root.call(operations.createOrganizationRepository, { params: { org: acme }, body: settings });
+  for (const collaborator of [people.ada, people.bot]) {
+    await root.call(operations.putCollaborator, {
+      params: { ...calm, collaborator },
+      body: { permission: 'write' },
+    });
+  }
+  await root.call(operations.createLabel, { params: calm, body: { name: 'area/docs', color: 'ff0000' } });
+  const content = Buffer.from(marking('true')).toString('base64');
+  const params = { ...calm, filepath: '.reeve.yml' };
+  await root.call(operations.createFile, { params, body: { content, message: 'rules' } });
+  await stage.quiet();
+});
+afterAll(() => stage.close());
+
+/** Sets the bomb off, and beside it something that another repository's rule waits for. Returns what came of both. */
+async function setOff(): Promise<{ bombed: Run; labels: readonly string[]; slowestMs: number }> {
+  const seen = stage.runs.length;
+  const open = (where: typeof at | typeof calm) =>
+    stage.ada.call(operations.createIssue, { params: where, body: { title: 'Boom', body } });
+  let slowestMs = 0;
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      const startedMs = performance.now();
+      const { status } = await fetch(`${stage.server.url}/healthz`);
+      expect(status).toBe(200);
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  const [, other] = await Promise.all([open(at), open(calm)]);
+  const isOf = (name: string) => (run: Run) =>
+    stage.runs.indexOf(run) >= seen &&
+    run.trigger.activity === 'opened' &&
+    run.rules.some(({ source }) => source.startsWith(`${acme}/${name}/`));
+  const [bombed] = await Promise.all([stage.run(isOf(at.repo)), stage.run(isOf(calm.repo))]);
+  isOver = true;
+  await asking;
+  await stage.quiet();
+  const labels = await stage.ada.call(operations.listIssueLabels, {
+    params: { ...calm, index: other.number },
+  });
+  return { bombed, labels: labels.map(({ name }) => name), slowestMs };
+}
+
+async function reportOn(branch: string): Promise<readonly unknown[]> {
+  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch } });
+  const params = { ...at, sha: commit?.id ?? '' };
+  const all = await stage.root.call(operations.listStatuses, { params });
+  return all.map(({ context, status, description }) => ({ context, status, description }));
+}
+
+const aliases = Array.from(
+  { length: 12 },
+  (_, n) =>
+    `  a${n}: &a${n} [${Array(9)
+      .fill(n === 0 ? 'x' : `*a${n - 1}`)
+      .join(', ')}]`,
+);
+
+it.each([
+  ['aliases that double', `version: 1\nrules:\n${aliases.join('\n')}\n`, 3],
+  [
+    'a map of thousands of keys',
+    `version: 1\nrules: {${Array.from({ length: 9_000 }, (_, n) => `r${n}`).join(', ')}}\n`,
+    2,
+  ],
+  ['lists in lists', `version: 1\nrules: ${'['.repeat(30_000)}\n`, 1],
+  ['a tag that makes something of text', 'version: 1\nrules: !!js/function "() => process.exit()"\n', 2],
+  ['an expression of thousands of braces', marking(`${'('.repeat(8_000)}true${')'.repeat(8_000)}`), 5],
+  ['an expression of thousands of parts', marking(Array(5_000).fill('true').join(' && ')), 5],
+  [
+    'a pattern that is larger than it looks',
+    marking('event.issue.body.matches("((((a{99}){99}){99}){99})")'),
+    5,
+  ],
+])(
+  '%s: the file is refused with its line, and others go on',
+  async (_, text, line) => {
+    await stage.setRules(text);
+    const { bombed, labels, slowestMs } = await setOff();
+
+    expect(bombed.rules[0]).toMatchObject({ verdict: 'failed' });
+    expect(bombed.rules[0]?.reason).toMatch(new RegExp(`\\.reeve\\.yml:${line}:\\d+`));
+    expect(bombed.changes).toEqual([]);
+    await expect
+      .poll(() => reportOn('main'), { timeout: 10_000 })
+      .toMatchObject([
+        {
+          context: 'reeve/rules',
+          status: 'failure',
+          description: expect.stringContaining(`.reeve.yml:${line}:`),
+        },
+      ]);
+    expect(labels).toEqual(['area/docs']);
+    expect(slowestMs).toBeLessThan(3_000);
+  },
+  60_000,
+);
+
+it.each([
+  ['a pattern that backtracks elsewhere', 'event.issue.body.matches("(a+)+$")'],
+  ['a text joined to itself', `(${Array(40).fill('event.issue.body').join(' + ')}).contains("b")`],
+  [
+    'a text searched for every letter of a list',
+    'event.issue.body.split("").all(x, event.issue.body.contains(x + "b"))',
+  ],
+  [
+    'a pattern matched again and again',
+    `[${Array(100).fill('1').join(',')}].all(x, !event.issue.body.matches("a*a*a*a*b"))`,
+  ],
+])(
+  '%s costs little or is given up, and others go on',
+  async (_, condition) => {
+    await stage.setRules(marking(condition));
+    const { bombed, labels, slowestMs } = await setOff();
+
+    // The file itself is in order: it is the value that somebody else wrote which makes it a bomb.
+    expect(bombed.rules[0]?.rule).toContain('#mark');
+    expect(bombed.rules[0]?.verdict).not.toBe('matched');
+    expect(bombed.changes).toEqual([]);
+    expect(labels).toEqual(['area/docs']);
+    expect(slowestMs).toBeLessThan(3_000);
+  },
+  60_000,
+);
