@@ -55,9 +55,9 @@ describe.each(contractForges)('answers on $name', ({ start }) => {
       forge.ask('POST', `/repos/${repository}${path}`, { as: ada, body });
     const hook = { type: 'gitea', config: { url: 'http://localhost:9/', content_type: 'json' } };
     const label = { name: 'bug', color: 'fff' };
-    await write('/labels', label);
-    await write('/milestones', { title: 'v1' });
-    await write('/issues', { title: 'full', assignees: [ada.name], milestone: 1, labels: [1] });
+    const { id } = (await write('/labels', label)).json;
+    const milestone = (await write('/milestones', { title: 'v1' })).json.id;
+    await write('/issues', { title: 'full', assignees: [ada.name], milestone, labels: [id] });
     await write('/issues', { title: 'bare' });
     await write('/issues/1/comments', { body: 'hm' });
     await write('/hooks', hook);

@@ -199,7 +199,8 @@ describe.each(contractForges)('wikis on $name', ({ start }) => {
     });
     afterAll(() => receiver.close());
 
-    const heard = (count: number) => expect.poll(() => receiver.received.length).toBe(count);
+    const heard = (count: number) =>
+      expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(count);
 
     it('what became of a page', async () => {
       const told = await forge.makeRepository(ada);

@@ -1,0 +1,76 @@
+import type { Difference } from '../differences.ts';
+import { onForgejo } from './row.ts';
+
+/** Organizations, accounts, tokens and teams. */
+export const people: readonly Difference[] = [
+  onForgejo(
+    'Forgejo lets nobody publish the membership of another, owners neither, and answers 403.',
+    'organizations and accounts > members > hide and show themselves, others only for owners',
+  ),
+  onForgejo(
+    'Forgejo finds only the teams that the caller is in, for owners too.',
+    'organizations and accounts > members > are let go by owners, out of every team, but the last owner is not',
+  ),
+  onForgejo(
+    'Forgejo lists the organizations of another account only where these are public.',
+    'organizations and accounts > are listed as far as they may be seen',
+  ),
+  onForgejo(
+    'Forgejo has no operation that removes all repositories of an organization at once, and answers 405.',
+    'organizations and accounts > go once they own nothing',
+  ),
+  onForgejo(
+    'Forgejo reads neither q nor visibility where it lists accounts for administrators.',
+    'organizations and accounts > accounts > are found by name and listed for administrators',
+  ),
+  onForgejo(
+    'Forgejo takes an empty login_name.',
+    'organizations and accounts > accounts > are changed by administrators',
+  ),
+  onForgejo(
+    'Forgejo has no operation for the token in use, and answers 404.',
+    'organizations and accounts > accounts > learn of the token they use, and end it',
+  ),
+  onForgejo(
+    'Forgejo makes tokens for a password alone, and answers 401 to a token in its place.',
+    'accounts > tokens > hand out no wider scope than they have',
+  ),
+  onForgejo(
+    'Forgejo answers 403 instead of 404 for a write to a private organization that the caller cannot see.',
+    'accounts > organizations > are hidden from strangers when private, and refuse their settings with 403',
+  ),
+  onForgejo(
+    'Forgejo clears the texts of an organization that an edit leaves out.',
+    'accounts > organizations > change what an edit names and keep the rest',
+  ),
+  onForgejo(
+    'Forgejo takes a token in the query without a warning.',
+    'credentials > takes the query parameter token, with a warning',
+    'credentials > takes the query parameter access_token, with a warning',
+  ),
+  onForgejo(
+    'Forgejo answers 401 for Basic credentials without a colon.',
+    'credentials > takes Basic without a colon for nobody',
+  ),
+  onForgejo(
+    'Forgejo lets a token for public things read the hooks of its account.',
+    'credentials > scopes of a token > keeps a token for public things from the hooks of its account',
+  ),
+  onForgejo(
+    'Forgejo has no visibility of teams: the member is ignored and not answered.',
+    'teams > are made with what they may do in each unit',
+    'teams > with an unknown visibility are refused',
+    'teams > change what an edit names, of the owners only what they are called',
+    'teams > that are private show themselves to those who may see them',
+    'teams > that are limited show themselves to those who may see them',
+    'teams > that are public show themselves to those who may see them',
+  ),
+  onForgejo(
+    'Forgejo sends no links with the teams of an organization.',
+    'teams > are listed and found by members of the organization, with their number',
+  ),
+  onForgejo(
+    'Forgejo answers 404 instead of 403 for the team of an organization that the caller is not in.',
+    'teams > take members and let them go, and with the last team the organization',
+  ),
+];
