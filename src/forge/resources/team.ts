@@ -18,7 +18,7 @@ export function toTeam(context: ForgeContext, team: TeamRow, organization?: User
     organization: organization ? toOrganization(context, organization) : null,
     includes_all_repositories: team.includes_all_repositories === 1,
     // What the others may do is said by unit alone.
-    permission: isAdministrator ? team.permission : 'none',
+    permission: isAdministrator ? team.permission : ('none' as const),
     units: Object.keys(units),
     units_map: units,
     can_create_org_repo: team.can_create_org_repo === 1,
