@@ -4,6 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
+import { leaksOf } from '../support/canaries.ts';
 import { reeve } from '../support/command.ts';
 import { post } from '../support/deliveries.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
@@ -22,6 +23,9 @@ const ruleOf = (row: ActionRow): string => nameOf(row).replaceAll(' ', '-');
 let stage: Stage;
 let receiver: HookReceiver;
 const swept: Run[] = [];
+/** What the commands said. */
+const told: string[] = [];
+const signature = 'a-value-to-sign-with';
 beforeAll(async () => {
   receiver = await startReceiver();
   const address = receiver.url.replace(/\/$/, '');
@@ -29,7 +33,7 @@ beforeAll(async () => {
   stage = await setOperatorStage(`version: 1\nrules:\n${rules.join('')}`, {
     scopes,
     server: {
-      namedSecrets: new Map([['SIGN', 'a-value-to-sign-with']]),
+      namedSecrets: new Map([['SIGN', signature]]),
       onSweepRun: (run) => void swept.push(run),
     },
   });
@@ -71,6 +75,7 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     const { status, out, error } = await reeve(['revert', run.id, '--json'], {
       environment: stage.environment,
     });
+    told.push(out, error);
     expect(error).toBe('');
     const back: Run = JSON.parse(out);
     expect(back.outcomes.map(({ status: one, error: why }) => why ?? one)).toEqual(
@@ -80,6 +85,10 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     expect(status).toBe(row.stays ? 1 : 0);
     expect(await row.read(stage, arranged)).toEqual(row.back ?? first);
   }, 120_000);
+});
+
+it('no credential is in any byte that was written on the way', () => {
+  expect(leaksOf(stage, [...told, JSON.stringify(swept)], [signature])).toEqual([]);
 });
 
 /** Lets happen what a row says and returns the run that came of it. */
@@ -104,7 +113,8 @@ async function sweeps(row: ActionRow): Promise<Run> {
 
 async function sweep(row: ActionRow): Promise<void> {
   const environment = { ...stage.environment, REEVE_RULES: stage.rules ?? '' };
-  const { status, error } = await reeve(['sweep', ruleOf(row)], { environment });
+  const { status, out, error } = await reeve(['sweep', ruleOf(row)], { environment });
+  told.push(out, error);
   expect([status, error]).toEqual([0, expect.any(String)]);
 }
 
