@@ -58,7 +58,10 @@ describe.each(contractForges)('labels on $name', ({ start }) => {
         await ask('PUT', `/issues/${issue.json.number}/labels`, { labels });
       }
 
-      expect(namesOf((await ask('GET', `/labels${query}`)).json)).toEqual(names);
+      // Some forges count in the background.
+      await expect
+        .poll(async () => namesOf((await ask('GET', `/labels${query}`)).json), { timeout: 15_000 })
+        .toEqual(names);
     });
 
     it('are found by id, and by a name that is no number', async () => {

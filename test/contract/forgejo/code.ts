@@ -28,6 +28,7 @@ export const code: readonly Difference[] = [
     'branches and pull requests that move > moves a branch forwards, and backwards only by force',
     'branches and pull requests that move > answers for branches and commits that are not there',
     'branches and pull requests that move > lets writers alone move and rename, and administrators the default branch',
+    'merging into a protected branch > stops files written, branches made, moved, renamed and removed',
   ),
   onForgejo(
     'Forgejo counts in the background how far a branch is behind, and answers 500 to a rebase before it has.',
@@ -110,6 +111,10 @@ export const code: readonly Difference[] = [
     'wikis > takes a limit of one for thirty, has no upper limit, and links',
   ),
   onForgejo(
+    'Forgejo answers an empty list for the contents of an empty repository.',
+    'contents > of a directory > are not there in an empty repository',
+  ),
+  onForgejo(
     'Forgejo has no priority, force-push, bypass and override members of branch protections, and apply_to_admins instead.',
     'branch protections > has all 36 members, off and empty where nothing is said',
     'branch protections > counts no dependent flag without enable_push when it is made',
@@ -136,14 +141,32 @@ export const code: readonly Difference[] = [
     'branch protections > is refused on an archived repository after its body was read',
   ),
   onForgejo(
+    'Forgejo knows the title of a merge as MergeTitleField alone.',
+    'merging > takes the head branch along where asked',
+  ),
+  onForgejo(
+    'Forgejo answers 422 for a fork into an organization that is not there.',
+    'merging > from a fork > is made once in each account, and only in one’s own organizations',
+  ),
+  onForgejo(
+    'Forgejo answers 409 where a protected file stops a merge.',
+    'merging into a protected branch > is stopped by a protected file',
+  ),
+  onForgejo(
+    'Forgejo answers 403 to a merge that shall take a protected head branch along.',
+    'merging into a protected branch > keeps a protected head branch',
+  ),
+  onForgejo(
     'Forgejo ignores reviewers where a pull request is made.',
     'pull requests > opened > come with everything that is known of them',
     'pull requests > opened > are refused where a reviewer is unknown',
+    'notifications > tell of pull requests: opened, asked to review, pushed to and merged',
   ),
   onForgejo(
     'Forgejo has no content_version.',
     'pull requests > edited > refuse a body over one that the caller has not seen',
     'issues > when edited > refuse a body written upon another version',
+    'pull requests > edited > answer 201 with what they are now',
   ),
   onForgejo(
     'Forgejo tells added and removed lines in lists, too.',
@@ -165,5 +188,17 @@ export const code: readonly Difference[] = [
   onForgejo(
     'Forgejo answers 500 for a head that is a commit.',
     'pull requests > opened > are refused from a commit',
+  ),
+  onForgejo(
+    'Forgejo lets everybody who reads a repository open pull requests between its branches.',
+    'pull requests > opened > are refused to strangers and in the archive',
+  ),
+  onForgejo(
+    'Forgejo has no operation that resolves a comment on lines, and answers 405.',
+    'reviews > keeps comments on lines, resolved and answered',
+  ),
+  onForgejo(
+    'Forgejo does not count anew whose reviews are official.',
+    'reviews > counts anew when the pull request is aimed at another branch',
   ),
 ];

@@ -115,4 +115,12 @@ export const surface: readonly Difference[] = [
     'Forgejo sends no links with notifications.',
     'notifications > with one of each status > they come in pages',
   ),
+  onForgejo(
+    'Forgejo does not count who comments on an issue as subscribed.',
+    'subscriptions > to an issue > hold for who wrote it, comments on it or watches the repository',
+  ),
+  onForgejo(
+    'Forgejo still names repository and subject to who lost access.',
+    'notifications > name nothing of what one lost access to',
+  ),
 ];
