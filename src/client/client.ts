@@ -12,7 +12,7 @@ import { type Log, silentLog } from '../log.ts';
 import { type Answer, parseAnswer, readText } from './answer.ts';
 import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
-import { authorizationOf, type Credentials } from './credentials.ts';
+import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 import { failureOf, unreachable } from './failure.ts';
 import { createLimiter } from './limiter.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
@@ -87,6 +87,13 @@ export function createClient(options: ClientOptions): Client {
   const root = apiRoot(options.url);
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'reeve' };
   if (options.credentials) headers.authorization = authorizationOf(options.credentials);
+  // Forgejo repeats a token that it does not know in its answer, and what a forge answers is recorded.
+  const secrets = options.credentials ? secretsOf(options.credentials) : [];
+  const hide = (text: string): string => {
+    let left = text;
+    for (const secret of secrets) left = left.replaceAll(secret, '[hidden]');
+    return left;
+  };
   const limiter = createLimiter({ max: options.concurrency ?? 8 });
   const log = options.log ?? silentLog;
   const sleep = options.sleep ?? wait;
@@ -144,7 +151,7 @@ export function createClient(options: ClientOptions): Client {
             hops += 1;
             continue;
           }
-          failure = failureOf(where, answer.status, answer.text, answer.headers.get('retry-after'));
+          failure = failureOf(where, answer.status, hide(answer.text), answer.headers.get('retry-after'));
         } catch (cause) {
           failure = unreachable(where, cause);
         }

@@ -36,6 +36,18 @@ afterEach(async () => {
 });
 
 describe('a call', () => {
+  it('hides its own credential in what a forge answers', async () => {
+    const { client } = await serve((_seen, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ message: `access token does not exist [sha: ${token}]` }));
+    });
+
+    const error = await failureOf(client.call(operations.getSelf, {}));
+
+    expect(error.message).toContain('access token does not exist [sha: [hidden]]');
+    expect(inspect(error)).not.toContain(token);
+  });
+
   it('fills in the path, sends query and credential, and reads the answer by its shape', async () => {
     const { server, client } = await serve((_seen, response) =>
       json(response, { id: 1, name: 'a/b', color: null, odd: 1 }),
