@@ -41,9 +41,10 @@ async function commitFrom(write: () => Promise<unknown> | unknown, add = true): 
   return (await clone.git('rev-parse', 'HEAD')).trim();
 }
 
-async function pushMain(commit: string): Promise<void> {
-  await stage.pushed(() => clone.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`));
-}
+const forcePush = (commit: string) =>
+  clone.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`);
+
+const pushMain = (commit: string): Promise<void> => stage.pushed(() => forcePush(commit));
 
 function openIssue(title: string) {
   return stage.ada.call(operations.createIssue, { params: at, body: { title } });
@@ -129,7 +130,7 @@ it('a force-push race decides by what the default branch holds, never by a mixtu
   const second = await commitFrom(() => write('.reeve.yml', rulesThat('kept')));
   for (let round = 0; round < 6; round += 1) {
     const to = round % 2 === 0 ? second : first;
-    await Promise.all([pushMain(to), openIssue(`race ${round}`)]);
+    await Promise.all([forcePush(to), openIssue(`race ${round}`)]);
   }
   await stage.quiet();
 
@@ -139,7 +140,7 @@ it('a force-push race decides by what the default branch holds, never by a mixtu
   for (const { rules, changes } of raced) {
     for (const { target } of changes) expect(target).toBe(wanted[rules[0]?.commit ?? '']);
   }
-  await pushMain(first);
+  await forcePush(first);
   await stage.quiet();
 });
 

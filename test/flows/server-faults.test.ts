@@ -78,9 +78,10 @@ it('what happened while the hook had no target is caught up with, and nothing is
   await expect.poll(() => stage.labelsOf(issue), { timeout: patienceMs }).toEqual(['area/docs']);
   await expect.poll(() => stage.labelsOf(old), { timeout: patienceMs }).toEqual(['area/docs']);
   await expect.poll(() => stage.labelsOf(pull), { timeout: patienceMs }).toEqual(['area/code']);
-  expect(stage.runs.filter(isApplied).map(({ trigger }) => trigger.door)).toEqual(['cron', 'cron', 'cron']);
-
   await stage.quiet();
+  const changing = stage.runs.filter(({ changes }) => changes.length > 0);
+  expect(changing.map(({ trigger }) => trigger.door)).toEqual(['cron', 'cron', 'cron']);
+
   const from = stage.proxy.passed.length;
   await stage.restart();
   await stage.quiet();
