@@ -32,7 +32,6 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo counts in the background how far a branch is behind, and answers 500 to a rebase before it has.',
-    'branches and pull requests that move > brings the head up to date by a rebase',
     'merging > as rebase brings the files',
   ),
   onForgejo(
