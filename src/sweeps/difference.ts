@@ -16,6 +16,8 @@ export type LiveItem = {
   readonly kind: SeenItem['kind'];
   readonly number: number;
   readonly value: Readonly<Record<string, unknown>>;
+  /** A pull request that was not known before got commits after it was opened, or after the repository was last seen. */
+  readonly hasMoved?: boolean;
 };
 
 /** One thing that happened while nobody listened: the Event-Type it would have had, and its payload but for the repository. */
@@ -99,11 +101,12 @@ function activitiesOf(
   const since = Date.parse(seen.at);
   const isOpen = now.state === 'open';
   if (before === undefined) {
-    if (instantOf(item.value.created_at) >= since) return isOpen ? ['opened'] : ['opened', 'closed'];
+    const moved = item.hasMoved ? ['synchronized'] : [];
+    if (instantOf(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
     // What is older than its repository came with it, from elsewhere.
     if (seen.isNew) return [];
     // All that was open is known, so this one was closed: what is open now was opened again.
-    if (isOpen) return ['reopened'];
+    if (isOpen) return ['reopened', ...moved];
     return instantOf(item.value.closed_at) >= since ? ['closed'] : [];
   }
   const found: string[] = [];
@@ -140,7 +143,8 @@ function missedOf(
       action: activity,
       number,
       [kind]: value,
-      ...(isMoved ? { before: before?.head, after: now.head } : {}),
+      // Where nobody knows which commit was there before, all of the pull request is told.
+      ...(isMoved ? { before: before?.head ?? value.merge_base ?? now.head, after: now.head } : {}),
     },
     key: `${number} ${activity} ${now.updated} ${now.head ?? ''}`,
   };

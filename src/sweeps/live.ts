@@ -1,11 +1,13 @@
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
+import { ReeveError } from '../errors.ts';
 import type { Live, LiveItem, LiveTag } from './difference.ts';
-import type { SeenItem, SeenRepository } from './seen-repository.ts';
+import { type SeenItem, type SeenRepository, seenItemOf } from './seen-repository.ts';
 
 /**
  * Reads what a repository is like: its branches, its tags, its open pull requests, and what changed since it was last
- * seen, or its open issues where it never was. Four lists, and one request for each pull request that was closed since.
+ * seen, or its open issues where it never was. Four lists, one request for each pull request that was closed since, and one for
+ * each that was opened since and is not as it was opened.
  */
 export async function readLive(
   { login, name }: { readonly login: string; readonly name: string },
@@ -38,7 +40,34 @@ export async function readLive(
       add('pull_request', index, await client.call(operations.getPull, { params: { ...params, index } }));
     }
   }
+  for (const [number, item] of items) {
+    if (before === undefined || !(await hasMoved(item, { client, params, before }))) continue;
+    items.set(number, { ...item, hasMoved: true });
+  }
   return { refs, tags, items: [...items.values()] };
+}
+
+/** Says whether a pull request that was not known before was pushed to since: its newest commit is younger than it. */
+async function hasMoved(
+  { kind, number, value }: LiveItem,
+  {
+    client,
+    params,
+    before,
+  }: { client: Client; params: { owner: string; repo: string }; before: SeenRepository },
+): Promise<boolean> {
+  const [createdMs, updatedMs] = [value.created_at, value.updated_at].map((at) => Date.parse(String(at)));
+  const sha = seenItemOf(value, kind)?.head;
+  if (sha === undefined || before.items[number] !== undefined || createdMs === updatedMs) return false;
+  try {
+    const query = { stat: false, verification: false, files: false };
+    const { created } = await client.call(operations.getCommit, { params: { ...params, sha }, query });
+    return Date.parse(created ?? '') > Math.max(createdMs ?? 0, Date.parse(before.at));
+  } catch (error) {
+    // A head that is gone has nothing to tell.
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return false;
+    throw error;
+  }
 }
 
 /** The bound of a listing includes its instant, so that what is known comes again. */

@@ -76,7 +76,7 @@ it('health tells a disk that is full, and asks the forge all the same', async ()
       asked += 1;
     },
   });
-  parts.healthy = async () => ({ ok: false, reason: '12 MB are free' });
+  parts.healthy = async () => ({ ok: false, reason: '12 MB are free', freeBytes: 12_000_000 });
 
   await chores.health?.run(now);
 

@@ -129,6 +129,21 @@ describe('a pull request', () => {
     ]);
   });
 
+  it('that was opened, pushed to and closed meanwhile is found as all three', () => {
+    const value = pull({ state: 'closed', created_at: '2026-05-04T10:30:00Z', merge_base: 'base' });
+    const live = liveWith({ items: [{ kind: 'pull_request', number: 7, value, hasMoved: true }] });
+
+    expect(foundAfter(seenWith(undefined), live)).toEqual([
+      'pull_request opened',
+      'pull_request_sync synchronized',
+      'pull_request closed',
+    ]);
+    expect(differencesOf(seenWith(undefined), live)[1]?.payload).toMatchObject({
+      before: 'base',
+      after: 'aaa',
+    });
+  });
+
   it('that came with a repository from elsewhere is no news', () => {
     const seen: SeenRepository = { ...seenWith(undefined), at: '2026-05-04T10:30:00Z', isNew: true };
 
