@@ -14,16 +14,37 @@ const { values } = parseArgs({
 });
 const times = Number(values.times);
 
-/** One label by the title of an issue, one by the files of a pull request. */
+/** The first two times warm up: rule files, labels and the account are read then. */
+const warmUp = 2;
+const places = Array.from({ length: times + warmUp }, (_, place) => place);
+/** Each time has labels of its own: one that came and went would be stopped as a quarrel. */
+const sync = (labelOf: (place: number) => string, condition: (place: number) => string): string =>
+  places.map((place) => `            ${labelOf(place)}: '${condition(place)}'`).join('\n');
+const issueLabel = (place: number): string => `issue/${place}`;
+const pushLabel = (place: number): string => `push/${place}`;
+
 const rules = `version: 1
 rules:
   by-title:
     on: { issues: [opened, edited] }
-    steps: [{ uses: set-labels, with: { sync: { area/docs: 'issue.title.contains("docs")' } } }]
+    steps:
+      - uses: set-labels
+        with:
+          sync:
+${sync(issueLabel, (place) => `issue.title == "number ${place}"`)}
   by-path:
     on: { pull_request: [opened, synchronized] }
-    steps: [{ uses: set-labels, with: { sync: { area/code: 'files.exists(f, f.filename == "code.js")' } } }]
+    steps:
+      - uses: set-labels
+        with:
+          sync:
+${sync(pushLabel, (place) => `files.exists(f, f.filename == "file-${place}")`)}
 `;
+const enough = 10_000;
+const budgets = {
+  delivery: { all: enough, repository: enough },
+  hour: { all: enough, repository: enough },
+};
 
 /** One time: milliseconds until the delivery was stored and until the label was changed, and requests of the run. */
 type Sample = { readonly delivered: number; readonly labelled: number; readonly requests: number };
@@ -46,7 +67,12 @@ console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
 
 async function measure(forge: string, options: StageOptions): Promise<readonly Row[]> {
   console.error(`measuring ${forge} …`);
-  const stage = await setStage({ rules, ...options });
+  const stage = await setStage({
+    rules,
+    labels: [...places.map(issueLabel), ...places.map(pushLabel)],
+    server: { budgets },
+    ...options,
+  });
   try {
     return [
       rowOf(forge, 'edit of an issue → label', await editIssue(stage)),
@@ -66,7 +92,7 @@ async function editIssue(stage: Stage): Promise<readonly Sample[]> {
   return repeat(stage, (time) =>
     stage.ada.call(operations.editIssue, {
       params: { ...at, index },
-      body: { title: time % 2 === 0 ? `docs ${time}` : `plain ${time}` },
+      body: { title: `number ${time}` },
     }),
   );
 }
@@ -81,8 +107,7 @@ async function pushCommits(stage: Stage): Promise<readonly Sample[]> {
       stage,
       () => clone.git('push', '--quiet', 'origin', 'work'),
       async (time) => {
-        if (time % 2 === 1) await clone.git('rm', '--quiet', 'code.js');
-        await clone.commit(time % 2 === 0 ? { 'code.js': `${time}` } : { 'notes.txt': `${time}` });
+        await clone.commit({ [`file-${time}`]: `${time}` });
       },
     );
   } finally {
@@ -97,8 +122,7 @@ async function repeat(
   prepare: (time: number) => Promise<unknown> = async () => {},
 ): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
-  // The first two warm up: rule files, labels and the account are read then.
-  for (let time = 0; time < times + 2; time += 1) {
+  for (const time of places) {
     await prepare(time);
     const changed = Promise.withResolvers<number>();
     stage.proxy.decide = ({ method, path }) => ({
@@ -110,8 +134,8 @@ async function repeat(
     const seen = stage.runs.length;
     await happen(time);
     const ended = Date.now();
-    const changedAt = await changed.promise;
     const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.changes.length > 0);
+    const changedAt = await changed.promise;
     const delivery = await stage.server.store.readDelivery(run.trigger.delivery ?? '');
     await stage.quiet();
     samples.push({
@@ -120,7 +144,7 @@ async function repeat(
       requests: run.requests,
     });
   }
-  return samples.slice(2);
+  return samples.slice(warmUp);
 }
 
 function rowOf(forge: string, journey: string, samples: readonly Sample[]): Row {
