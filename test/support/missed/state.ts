@@ -92,11 +92,12 @@ async function itemState(
   return {
     ...shared,
     ...{ merged, draft },
-    reviews: reviews.map(({ user, state, stale, dismissed }) => ({
+    reviews: reviews.map(({ user, state: said, stale, dismissed }) => ({
       by: user?.login,
-      state,
+      said,
       stale,
-      dismissed,
+      // Forges refuse (403) to dismiss a review of what is closed: that one cannot be made good.
+      dismissed: state === 'open' ? dismissed : 'closed',
     })),
     statuses: sorted(
       (statuses.statuses ?? []).map(({ context, status, description }) => ({ context, status, description })),
