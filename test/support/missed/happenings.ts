@@ -83,6 +83,19 @@ const work: readonly Happening[] = [
       }),
     ),
   },
+  {
+    name: 'a pull request that no protection watches is approved, then commits are pushed',
+    weight: 5,
+    happen: onPull(
+      (story) => openPulls(story).filter(({ base, isDraft }) => base === 'next' && !isDraft),
+      async (story, pull) => {
+        const params = { ...pull.at, index: pull.index };
+        const body = { event: 'APPROVED', body: 'Good.' };
+        await story.manor.bob.call(operations.createReview, { params, body });
+        await push(story, pull);
+      },
+    ),
+  },
   { name: 'a pull request is closed', weight: 4, happen: onPull(freePulls, close) },
   {
     name: 'commits are pushed, and the pull request is closed',

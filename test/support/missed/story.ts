@@ -9,6 +9,7 @@ export type Pull = {
   /** Where its commits come from: its own repository, or a fork. */
   readonly home: At;
   readonly branch: string;
+  readonly base: string;
   readonly waits: boolean;
   isDraft: boolean;
   isOpen: boolean;
@@ -55,7 +56,17 @@ export async function openPull(story: Story, at: At, draft = story.chance.below(
   const body = { title, head, base, body: chance.below(3) === 0 ? '' : 'What it is for.' };
   const { number } = await manor.ada.call(operations.createPull, { params: at, body });
   const waits = chance.below(4) === 0;
-  const pull = { at, index: number, home, branch, waits, isDraft: draft, isOpen: true, isMerged: false };
+  const pull = {
+    at,
+    index: number,
+    home,
+    branch,
+    base,
+    waits,
+    isDraft: draft,
+    isOpen: true,
+    isMerged: false,
+  };
   story.pulls.push(pull);
   return pull;
 }
