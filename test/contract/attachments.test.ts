@@ -181,6 +181,8 @@ describe.each(contractForges)('attachments on $name', ({ start }) => {
 
   it('of a comment on a kind that is switched off are an empty answer', async () => {
     const { id } = (await upload(comment)).json;
+    // An empty repository has no pull requests either: then nothing is there at all.
+    await cast.ask('POST', '/contents/a', { body: { content: 'eA==', message: 'a' } });
     await cast.ask('PATCH', '', { body: { has_issues: false } });
 
     const answer = await cast.ask('GET', `${comment}/assets/${id}`);

@@ -332,11 +332,14 @@ describe.each(contractForges)('contents on $name', ({ start }) => {
       expect((await write('a', 'x')).status).toBe(423);
     });
 
-    it('never lose one of many that come at the same time', async () => {
+    it('are there when they were confirmed, of many that come at the same time', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(`file-${at}`, 'x')));
 
-      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
-      expect((await ask('GET', '/contents')).json).toHaveLength(9);
+      const written = answers.filter(({ status }) => status === 201);
+      // Whoever finds the branch moved meanwhile is refused with 403, by Forgejo with 500.
+      for (const { status } of answers) expect([201, 403, 500]).toContain(status);
+      expect(written).not.toHaveLength(0);
+      expect((await ask('GET', '/contents')).json).toHaveLength(written.length + 1);
     });
   });
 });

@@ -1,4 +1,5 @@
 import { forgejoDifferences } from './forgejo-differences.ts';
+import { giteaDifferences } from './gitea-differences.ts';
 
 /** Cases of this suite that a real forge is known to answer otherwise, and why that is the forge's own way. */
 export type Difference = {
@@ -11,4 +12,4 @@ export type Difference = {
 };
 
 /** Everything known; a case that no longer differs fails. */
-export const differences: readonly Difference[] = [...forgejoDifferences];
+export const differences: readonly Difference[] = [...giteaDifferences, ...forgejoDifferences];

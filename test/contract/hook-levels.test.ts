@@ -88,14 +88,11 @@ describe.each(contractForges)('hooks of every level on $name', ({ start }) => {
 
   it('each hear once of what happens in a repository below them', async () => {
     const repository = await forge.makeRepository(ada, { in: organization });
-    const more = {
-      active: true,
-      events: ['issues_only'],
-      config: { ...config(), is_system_webhook: 'true' },
-    };
+    const more = { active: true, events: ['issues_only'], config: config() };
+    const ofInstance = { ...more, config: { ...config(), is_system_webhook: 'true' } };
     await make({ path: `/repos/${repository}/hooks`, as: ada }, more);
     await make({ path: `/orgs/${organization}/hooks`, as: ada }, more);
-    await make({ path: '/admin/hooks', as: forge.adminToken }, more);
+    await make({ path: '/admin/hooks', as: forge.adminToken }, ofInstance);
     await make({ path: '/user/hooks', as: ada }, more);
 
     await forge.ask('POST', `/repos/${repository}/issues`, { as: ada, body: { title: 'heard' } });

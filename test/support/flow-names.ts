@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { realForge } from './real-forge.ts';
 
 /**
  * The real server that flows run on, when the environment names one: `FORGE_URL`, `FORGE_TOKEN` (a site administrator's,
  * with every scope) and, where there is one, `FORGE_RESTART`, a command that stops the server and returns once it answers
- * again. Undefined: every stage starts the embedded forge. This is the one place that asks.
+ * again. Undefined: every stage starts the embedded forge.
  */
 export const realServer = findRealServer();
 
@@ -15,9 +16,8 @@ export type RealServer = {
 };
 
 function findRealServer(): RealServer | undefined {
-  const { FORGE_URL: url, FORGE_TOKEN: adminToken, FORGE_RESTART: restartCommand } = process.env;
-  if (!url || !adminToken) return undefined;
-  return { url: url.replace(/\/+$/, '').replace(/\/api\/v1$/, ''), adminToken, restartCommand };
+  const forge = realForge();
+  return forge && { url: forge.url, adminToken: forge.token, restartCommand: process.env.FORGE_RESTART };
 }
 
 /** A server that others use too must not know these names yet; a forge of one's own knows none. */

@@ -90,8 +90,20 @@ export const code: readonly Difference[] = [
     'contents > written > are made by an update without `sha`',
   ),
   onForgejo(
-    'Forgejo answers 500 to some of many files that are written at the same time; none of those that it took is lost.',
-    'contents > written > never lose one of many that come at the same time',
+    'Forgejo reads `refs/heads/…` as a ref, too.',
+    'contents > of a file > are those of the branch, the tag or the commit that `ref` names',
+  ),
+  onForgejo(
+    'Forgejo tries to merge branches that conflict, and answers 409.',
+    'merging > is refused where the branches conflict',
+  ),
+  onForgejo(
+    'Forgejo lets whoever reads the base bring the head up to date by a rebase.',
+    'branches and pull requests that move > brings the head up to date by a rebase',
+  ),
+  onForgejo(
+    'Forgejo takes an approval of a pull request that is closed.',
+    'reviews > is not dismissed where it is a comment, elsewhere, unknown, or its pull request is closed',
   ),
   onForgejo(
     'Forgejo answers 500 where several files are changed at once, one of them by an update without sha.',

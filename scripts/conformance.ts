@@ -1,0 +1,87 @@
+// Runs test/contract and test/flows against the server that FORGE_URL and FORGE_TOKEN name, keeps the result in
+// docs/conformance/, and writes docs/conformance.md from all results. With --check it runs nothing and only compares.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RealForge, realForge } from '../test/support/real-forge.ts';
+import { conformancePage, findFaults } from './conformance/page.ts';
+import { Result, readResult } from './conformance/result.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const resultFolder = join(root, 'docs/conformance');
+const pagePath = join(root, 'docs/conformance.md');
+
+/** Returns the kept results, by server. */
+export function readResults(): readonly Result[] {
+  const names = readdirSync(resultFolder).filter((name) => name.endsWith('.json'));
+  return names
+    .toSorted()
+    .map((name) => Result.parse(JSON.parse(readFileSync(join(resultFolder, name), 'utf8'))));
+}
+
+/** Returns everything that is wrong with the page and the results it is made from. */
+export function findProblems(): readonly string[] {
+  const results = readResults();
+  const isStale = readFileSync(pagePath, 'utf8') !== conformancePage(results);
+  const stale = isStale ? ['docs/conformance.md is stale: run node scripts/conformance.ts'] : [];
+  return [...stale, ...results.flatMap(findFaults)];
+}
+
+function runSuites(forge: RealForge): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
+  const record = join(folder, 'record');
+  writeFileSync(record, '');
+  try {
+    return readResult({
+      version: forge.version,
+      day: new Date().toISOString().slice(0, 10),
+      contract: runSuite(folder, 'test/contract', { CONTRACT_RECORD: record }, ['-t', asPattern(forge.url)]),
+      flows: runSuite(folder, 'test/flows', {}),
+      record: readFileSync(record, 'utf8'),
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runSuite(
+  folder: string,
+  suite: string,
+  environment: Readonly<Record<string, string>>,
+  more: readonly string[] = [],
+): unknown {
+  const output = join(folder, `${suite.replace('/', '-')}.json`);
+  const program = join(root, 'node_modules/vitest/vitest.mjs');
+  // A server takes its time, and some flows wait for a minute to pass on it.
+  const patience = ['--testTimeout=240000', '--hookTimeout=240000'];
+  const reports = ['--reporter=dot', '--reporter=json', `--outputFile.json=${output}`];
+  const given = [program, 'run', suite, ...patience, ...reports, ...more];
+  spawnSync(process.execPath, given, {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: 'inherit',
+  });
+  return JSON.parse(readFileSync(output, 'utf8'));
+}
+
+function asPattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+if (import.meta.main) {
+  const forge = realForge();
+  if (!process.argv.includes('--check') && forge) {
+    mkdirSync(resultFolder, { recursive: true });
+    const result = runSuites(forge);
+    const name = result.version.toLowerCase().replace(/[^a-z0-9.]+/g, '-');
+    const kind = result.version.includes('+gitea-') ? 'forgejo' : 'gitea';
+    writeFileSync(join(resultFolder, `${kind}-${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
+  }
+  if (!process.argv.includes('--check')) writeFileSync(pagePath, conformancePage(readResults()));
+  const problems = findProblems();
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  console.log(`docs/conformance.md: ${readResults().length} servers`);
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { lineOf } from '../../test/support/real-forge.ts';
+
+const caseWithReason = z.strictObject({ case: z.string(), reason: z.string() });
+
+/** What one run of the suites against one server gave; a file in `docs/conformance/`. */
+export const Result = z.strictObject({
+  /** As the server tells it. */
+  version: z.string(),
+  /** Day of the run, YYYY-MM-DD. */
+  day: z.iso.date(),
+  contract: z.strictObject({
+    /** Cases that behave as the suite asks. */
+    passed: z.int(),
+    /** Cases that ran and are known to differ, with the reason. */
+    different: z.array(caseWithReason),
+    failed: z.array(z.string()),
+  }),
+  flows: z.strictObject({
+    passed: z.int(),
+    /** Flows that need what this server does not have. */
+    skipped: z.array(caseWithReason),
+    failed: z.array(z.string()),
+  }),
+  /** Statuses that each operation was answered with, by its id. */
+  operations: z.record(z.string(), z.array(z.int())),
+});
+export type Result = z.infer<typeof Result>;
+
+const Report = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      assertionResults: z.array(
+        z.object({
+          ancestorTitles: z.array(z.string()),
+          title: z.string(),
+          status: z.string(),
+          meta: z.object({ forge: z.string().optional(), difference: z.string().optional() }),
+        }),
+      ),
+    }),
+  ),
+});
+
+/**
+ * Reads two JSON reports of vitest and the record of answered operations.
+ *
+ * @param given.contract report of `test/contract`; cases that ran on the embedded forge are left out
+ * @param given.flows report of `test/flows`
+ * @param given.record lines `file id status real|embedded`
+ */
+export function readResult(given: {
+  readonly version: string;
+  readonly day: string;
+  readonly contract: unknown;
+  readonly flows: unknown;
+  readonly record: string;
+}): Result {
+  const { name } = lineOf(given.version);
+  const cases = casesOf(given.contract).filter(({ meta }) => meta.forge === name);
+  const flows = casesOf(given.flows);
+  return {
+    version: given.version,
+    day: given.day,
+    contract: {
+      passed: cases.filter((one) => one.status === 'passed' && one.meta.difference === undefined).length,
+      different: cases
+        .filter(({ status }) => status === 'passed')
+        .flatMap(({ title, meta: { difference } }) =>
+          difference === undefined ? [] : [{ case: title, reason: difference }],
+        ),
+      failed: cases.filter(({ status }) => status === 'failed').map(({ title }) => title),
+    },
+    flows: {
+      passed: flows.filter(({ status }) => status === 'passed').length,
+      skipped: flows.filter(({ status }) => status === 'skipped').map(skippedFlow),
+      failed: flows.filter(({ status }) => status === 'failed').map(({ title }) => title),
+    },
+    operations: answersOf(given.record),
+  };
+}
+
+type Case = {
+  readonly title: string;
+  readonly status: string;
+  readonly meta: { readonly forge?: string | undefined; readonly difference?: string | undefined };
+};
+
+function casesOf(report: unknown): readonly Case[] {
+  return Report.parse(report).testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ ancestorTitles, title, status, meta }) => ({
+      title: [fileOf(name), ...ancestorTitles, title]
+        .filter(Boolean)
+        .map((part) => part.replace(/ on https?:\/\/\S+$/, ''))
+        .join(' > '),
+      status: status === 'pending' ? 'skipped' : status,
+      meta,
+    })),
+  );
+}
+
+function fileOf(path: string): string {
+  return path.split('/').at(-1)?.replace('.test.ts', '') ?? '';
+}
+
+/** The reason stands at the end of the title: `… [needs control routes: only the embedded forge has them]`. */
+function skippedFlow({ title }: Case): { case: string; reason: string } {
+  const [, name = title, reason = 'no reason given'] = /^(.*) \[(needs .*)\]$/s.exec(title) ?? [];
+  return { case: name, reason };
+}
+
+function answersOf(record: string): Record<string, number[]> {
+  const lines = record.split('\n').map((line) => line.split(' '));
+  const real = lines.filter(([, , , forge]) => forge === 'real');
+  const byId = Map.groupBy(real, ([, id = '']) => id);
+  return Object.fromEntries(
+    [...byId]
+      .map(
+        ([id, of]) =>
+          [id, [...new Set(of.map(([, , status]) => Number(status)))].toSorted((a, b) => a - b)] as const,
+      )
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+}

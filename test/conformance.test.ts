@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { findFaults } from '../scripts/conformance/page.ts';
+import { readResult } from '../scripts/conformance/result.ts';
+import { findProblems, readResults } from '../scripts/conformance.ts';
+import { differences } from './contract/differences.ts';
+import { findDifference, plainName } from './support/known-differences.ts';
+import { lineOf } from './support/real-forge.ts';
+
+const report = (...cases: readonly object[]) => ({
+  testResults: [
+    {
+      name: '/somewhere/labels.test.ts',
+      assertionResults: cases.map((one) => ({ ancestorTitles: [], meta: {}, ...one })),
+    },
+  ],
+});
+
+describe('the page of conformance', () => {
+  it('is what the kept results say, and they hold no failure', () => {
+    expect(findProblems()).toEqual([]);
+  });
+
+  it('has no difference in its results that is not declared with the same reason', () => {
+    const declared = new Set(differences.map(({ reason }) => reason));
+
+    for (const { contract } of readResults()) {
+      expect(contract.different.filter(({ reason }) => !declared.has(reason))).toEqual([]);
+    }
+  });
+});
+
+describe('a result', () => {
+  const given = {
+    version: '1.27.0',
+    day: '2026-07-20',
+    contract: report(
+      { title: 'pass', status: 'passed', meta: { forge: 'Gitea 1.27.0' } },
+      { title: 'differ', status: 'passed', meta: { forge: 'Gitea 1.27.0', difference: 'answers later' } },
+      { title: 'fail', status: 'failed', meta: { forge: 'Gitea 1.27.0' } },
+      { title: 'ran on the embedded forge', status: 'passed' },
+    ),
+    flows: report(
+      { title: 'flow', status: 'passed' },
+      { title: 'stops [needs a stopped clock: it goes on]', status: 'skipped' },
+      { title: 'was left out', status: 'skipped' },
+    ),
+    record:
+      'labels.test.ts hook.edit 200 real\nlabels.test.ts hook.edit 404 real\nlabels.test.ts hook.edit 403 embedded\n',
+  };
+
+  it('counts what ran on the server, and what it is known to do otherwise', () => {
+    const result = readResult(given);
+
+    expect(result.contract).toEqual({
+      passed: 1,
+      different: [{ case: 'labels > differ', reason: 'answers later' }],
+      failed: ['labels > fail'],
+    });
+    expect(result.flows.skipped).toEqual([
+      { case: 'labels > stops', reason: 'needs a stopped clock: it goes on' },
+      { case: 'labels > was left out', reason: 'no reason given' },
+    ]);
+    expect(result.operations).toEqual({ 'hook.edit': [200, 404] });
+  });
+
+  it('is at fault for failures, for flows left out without a reason, and for kinds of answers that nothing asked for', () => {
+    const faults = findFaults(readResult(given));
+
+    expect(faults).toContain('Gitea 1.27.0: failed: labels > fail');
+    expect(faults).toContain('Gitea 1.27.0: labels > was left out: no reason given');
+    expect(faults).toContain('Gitea 1.27.0: hook.edit: no answer of the kind permission');
+    expect(faults).not.toContain('Gitea 1.27.0: hook.edit: no answer of the kind success');
+  });
+});
+
+describe('a known difference', () => {
+  const rows = [{ on: ['gitea 1.26', 'forgejo'], cases: ['labels > a', 'hooks > *'], reason: 'x' }];
+
+  it.each([
+    ['1.26.3', 'labels > a', true],
+    ['1.27.0', 'labels > a', false],
+    ['15.0.3+gitea-1.22.0', 'hooks > b > c', true],
+    ['1.26.3', 'labels > ab', false],
+  ])('of %s covers "%s": %s', (version, name, isKnown) => {
+    expect(findDifference(name, lineOf(version), rows) !== undefined).toBe(isKnown);
+  });
+
+  it('is named without the address of the forge', () => {
+    expect(plainName(['labels on http://127.0.0.1:3000', 'of a repository'])).toBe(
+      'labels > of a repository',
+    );
+  });
+});
