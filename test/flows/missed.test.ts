@@ -9,8 +9,9 @@ import type { Story } from '../support/missed/story.ts';
 
 /** `LONG=1` is the full size of the promise; `SEED` tells another story. */
 const events = process.env.LONG ? 500 : 60;
-const seed = Number(process.env.SEED ?? 22);
-/** Rules that must have changed something without a single delivery, so that being equal means something. */
+const usualSeed = 22;
+const seed = Number(process.env.SEED ?? usualSeed);
+/** Rules that must have changed something without a single delivery, so that being equal means something: in this story. */
 const never = ['quiet-what-is-old', 'welcome'];
 const few = ['label-by-path', 'label-by-size', 'describe', 'blocked-pulls', 'release-tags', 'ci-hook'];
 
@@ -83,5 +84,6 @@ it(`ends up the same after ${events} events that nobody heard as where all were 
   const read = (manor: Manor) => stateOf(manor.root, manor.bot, lost.map(markerOf));
   expect(await read(down)).toEqual(await read(up));
   const all = up.rules.map(({ name }) => name).filter((name) => !never.includes(name));
+  if (seed !== usualSeed) return;
   expect(rulesThatDid(down, before)).toEqual(expect.arrayContaining(process.env.LONG ? all : few));
 }, 1_800_000);
