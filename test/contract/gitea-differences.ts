@@ -17,4 +17,136 @@ export const giteaDifferences: readonly Difference[] = [
     reason:
       'Gitea takes branches by the API that git itself does not make: names that begin with a dash, and HEAD. The embedded forge keeps them away from every git command.',
   },
+  {
+    on: ['gitea 1.26'],
+    cases: ['tracked times > may be tracked for others by administrators'],
+    reason: 'Gitea 1.26 answers 500 where times are asked of an account that is not there.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'contents > that cannot be had > answer /contents/.git/config with 400',
+      'contents > that cannot be had > answer /contents/a/.GIT/b with 400',
+    ],
+    reason: 'Gitea 1.26 answers 500 to paths inside of `.git`.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['reviews > keeps comments on lines, resolved and answered'],
+    reason: 'Gitea 1.26 has no operation that answers a comment on a line.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'branch protections > has all 36 members, off and empty where nothing is said',
+      'branch protections > drops who could not use the right, without a word',
+      'branch protections > keeps what an edit does not name, replaces lists, and empties the bypass list with its flag',
+      'merging into a protected branch > is forced by administrators and by the bypass list, only when asked, unless blocked',
+    ],
+    reason: 'Protections of branches have no list of who may bypass them before Gitea 1.27.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'answers > of getRepository have every member of the contract',
+      'answers > of listOrganizationRepositories have every member of the contract',
+      'answers > of listOwnRepositories have every member of the contract',
+      'answers > of listStarred have every member of the contract',
+    ],
+    reason:
+      'Members of repositories that came with Gitea 1.27 are not there: `allow_merge_update` and its kind.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'answers > of listIssues have every member of the contract',
+      'answers > of getIssue have every member of the contract',
+    ],
+    reason: 'Issues tell no projects before Gitea 1.27.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['hooks > never show their secret or their authorization header'],
+    reason: 'Gitea 1.26 shows the authorization header of a hook to whoever may read the hook.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['hooks > when edited > refuse a broken filter'],
+    reason: 'Gitea 1.26 looks at a branch filter only when a hook is made.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['branches > are listed last committed first, page by page, narrowed by `q`'],
+    reason: 'The list of branches has no `q` before Gitea 1.27.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['reviews > counts anew when the pull request is aimed at another branch'],
+    reason: 'Gitea 1.26 leaves reviews as they counted when a pull request is aimed at another branch.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'conventions > answers HEAD of /version like GET, without a body',
+      'conventions > answers HEAD of /repos/R like GET, without a body',
+      'conventions > answers HEAD of /repos/R/labels like GET, without a body',
+    ],
+    reason: 'Gitea 1.26 answers HEAD with 405.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'subscriptions > to a repository > end for all when it becomes private, and for a collaborator who goes',
+    ],
+    reason: 'Gitea 1.26 keeps who watches a repository that becomes private.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'organizations and accounts > members > are let go by owners, out of every team, but the last owner is not',
+      'teams > are listed and found by members of the organization, with their number',
+    ],
+    reason: 'The search of Gitea 1.26 for teams finds those of the caller alone, for owners too.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['organizations and accounts > are listed as far as they may be seen'],
+    reason: 'Gitea 1.26 tells the members of a private organization to strangers, too: an empty list.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['organizations and accounts > go once they own nothing'],
+    reason: 'Gitea 1.26 has no operation that removes all repositories of an organization.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['organizations and accounts > accounts > learn of the token they use, and end it'],
+    reason: 'Gitea 1.26 has no operation for the token that is used.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'teams > are made with what they may do in each unit',
+      'teams > with an unknown visibility are refused',
+      'teams > change what an edit names, of the owners only what they are called',
+      'teams > that are private show themselves to those who may see them',
+      'teams > that are limited show themselves to those who may see them',
+      'teams > that are public show themselves to those who may see them',
+      'teams > take members and let them go, and with the last team the organization',
+    ],
+    reason: 'Teams have no visibility before Gitea 1.27: their members and owners see them.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: ['accounts > tokens > hand out no wider scope than they have'],
+    reason: 'Gitea 1.26 lets a token make another with wider scopes.',
+  },
+  {
+    on: ['gitea 1.26'],
+    cases: [
+      'OAuth2 applications > with an address of another kind are refused',
+      'OAuth2 applications > with an address that is none are refused',
+    ],
+    reason: 'Gitea 1.26 takes every text for an address of an OAuth2 application.',
+  },
 ];
