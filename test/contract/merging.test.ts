@@ -81,7 +81,8 @@ describe.each(contractForges)('merging on $name', ({ start }) => {
         as: ada,
         body: { do: style },
       });
-      expect(answer.status, answer.text).toBe(405);
+      // 405 where the conflict is known by then, 409 where the merge is tried.
+      expect([405, 409], answer.text).toContain(answer.status);
     }
     expect((await ask('GET', '/pulls/1')).json).toMatchObject({ state: 'open', mergeable: false });
   });

@@ -94,10 +94,6 @@ export const code: readonly Difference[] = [
     'contents > of a file > are those of the branch, the tag or the commit that `ref` names',
   ),
   onForgejo(
-    'Forgejo tries to merge branches that conflict, and answers 409.',
-    'merging > is refused where the branches conflict',
-  ),
-  onForgejo(
     'Forgejo lets whoever reads the base bring the head up to date by a rebase.',
     'branches and pull requests that move > brings the head up to date by a rebase',
   ),
