@@ -3,7 +3,7 @@ import type { Difference } from './differences.ts';
 /** What a running Gitea does otherwise than the embedded forge. */
 export const giteaDifferences: readonly Difference[] = [
   {
-    on: ['gitea', 'forgejo'],
+    on: ['gitea'],
     cases: ['issues > in a list > are narrowed by q=ALPH'],
     reason: 'The search of a server with an index finds whole words; the embedded forge finds parts of them.',
   },

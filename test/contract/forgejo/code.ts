@@ -8,6 +8,10 @@ export const code: readonly Difference[] = [
     'attachments > are uploaded to an issue and a comment, listed, read, renamed and removed',
   ),
   onForgejo(
+    'Forgejo shows the files of a comment that is read alone, too.',
+    'attachments > show on what they hang on',
+  ),
+  onForgejo(
     'Forgejo takes attachments of every kind by the API, whatever its settings allow.',
     'attachments > of a kind that is not allowed are refused, as new ones and as new names',
   ),
