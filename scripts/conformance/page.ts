@@ -1,3 +1,5 @@
+import { type Capability, capabilitiesOf } from '../../src/client/capabilities.ts';
+import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { lineOf } from '../../test/support/real-forge.ts';
 import { page, table, word } from '../reference/text.ts';
@@ -48,11 +50,13 @@ export function findFaults(result: Result): readonly string[] {
     ...flows.skipped
       .filter(({ reason }) => !reason.startsWith('needs '))
       .map((flow) => `${name}: ${flow.case}: ${flow.reason}`),
-    ...described.flatMap((id) =>
-      Object.entries(kinds)
-        .filter(([, isOf]) => !(result.operations[id] ?? []).some(isOf))
-        .map(([kind]) => `${name}: ${id}: no answer of the kind ${kind}`),
-    ),
+    ...described
+      .filter((id) => !isLacking(result, id))
+      .flatMap((id) =>
+        Object.entries(kinds)
+          .filter(([kind, isOf]) => mayAnswer(id, kind) && !(result.operations[id] ?? []).some(isOf))
+          .map(([kind]) => `${name}: ${id}: no answer of the kind ${kind}`),
+      ),
   ];
 }
 
@@ -109,6 +113,25 @@ How many operations were answered, and with what: a success, an error (400 and a
   );
 }
 
+/** Operations that some servers do not have, by the capability that says so. */
+const lackable: Readonly<Record<string, Capability>> = { 'contents.get-ext': 'contents_ext' };
+
+function isLacking({ version }: Result, id: string): boolean {
+  const capability = lackable[id];
+  return capability !== undefined && !capabilitiesOf(version).has[capability];
+}
+
+/** An operation whose row knows no error but refusals has none to ask for. */
+function mayAnswer(id: string, kind: string): boolean {
+  return kind !== 'error' || operationOf(id).errors.some((status) => kinds.error(status));
+}
+
+function operationOf(id: string): Operation {
+  const found = Object.values(operations).find((operation) => operation.id === id);
+  if (found === undefined) throw new Error(`no operation ${id}`);
+  return found;
+}
+
 function serverRow({ version, day, contract, flows }: Result): readonly string[] {
   const run = contract.passed + contract.different.length + contract.failed.length;
   const counts = [
@@ -132,21 +155,29 @@ function operationRow({ version, operations: answers }: Result): readonly string
 }
 
 function pathOf(id: string): string {
-  const found = Object.values(operations).find((operation) => operation.id === id);
-  if (found === undefined) throw new Error(`no operation ${id}`);
-  return `${found.method} ${found.path}`;
+  const { method, path } = operationOf(id);
+  return `${method} ${path}`;
+}
+
+type Named = { readonly case: string; readonly reason: string };
+
+function byReason(rows: readonly Named[]): string[][] {
+  const groups = [...Map.groupBy(rows, ({ reason }) => reason)];
+  return groups.map(([reason, of]) => [reason, of.map((one) => one.case).join('; ')]);
+}
+
+function flowsOf({ passed, failed, skipped }: Result['flows']): string {
+  if (passed + failed.length + skipped.length === 0)
+    return 'The flows were not run as a whole on this server.';
+  const rows = table(['flows not possible, because it', 'flows'], byReason(skipped));
+  return rows || 'Every flow is possible.';
 }
 
 function differencesOf({ version, contract, flows }: Result): string {
-  const group = (rows: readonly { readonly case: string; readonly reason: string }[]): string[][] =>
-    [...Map.groupBy(rows, ({ reason }) => reason)].map(([reason, of]) => [
-      reason,
-      of.map((one) => one.case).join('; '),
-    ]);
   return [
     `## ${lineOf(version).name}: what differs, and what is not possible`,
-    table(['what the server does', 'cases of the contract suite'], group(contract.different)) ||
+    table(['what the server does', 'cases of the contract suite'], byReason(contract.different)) ||
       'No case differs.',
-    table(['flows not possible, because it', 'flows'], group(flows.skipped)) || 'Every flow is possible.',
+    flowsOf(flows),
   ].join('\n\n');
 }

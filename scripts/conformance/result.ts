@@ -90,7 +90,8 @@ type Case = {
 function casesOf(report: unknown): readonly Case[] {
   return Report.parse(report).testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title, status, meta }) => ({
-      title: [fileOf(name), ...ancestorTitles, title]
+      // The outermost title says more than the file's name; where there is none, the name is better than nothing.
+      title: [ancestorTitles.filter(Boolean).length > 0 ? '' : fileOf(name), ...ancestorTitles, title]
         .filter(Boolean)
         .map((part) => part.replace(/ on https?:\/\/\S+$/, ''))
         .join(' > '),

@@ -8,6 +8,10 @@ export const code: readonly Difference[] = [
     'attachments > are uploaded to an issue and a comment, listed, read, renamed and removed',
   ),
   onForgejo(
+    'Forgejo has no contents-ext, and answers 404 before it looks at the token.',
+    'described operations > refuses GET /repos/REPO/contents-ext/README.md to a token of another scope',
+  ),
+  onForgejo(
     'Forgejo shows the files of a comment that is read alone, too.',
     'attachments > show on what they hang on',
   ),
