@@ -98,7 +98,10 @@ if (import.meta.main) {
     writeFileSync(join(resultFolder, `${kind}-${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
   }
   if (!process.argv.includes('--check')) writeFileSync(pagePath, conformancePage(readResults()));
-  const problems = findProblems();
+  const failed = readResults().flatMap(({ version, contract, flows }) =>
+    [...contract.failed, ...flows.failed].map((title) => `${version}: failed: ${title}`),
+  );
+  const problems = [...findProblems(), ...failed];
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exit(1);
   console.log(`docs/conformance.md: ${readResults().length} servers`);

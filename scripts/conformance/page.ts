@@ -41,12 +41,11 @@ const kinds = {
   permission: (status: number) => status === 401 || status === 403,
 } as const;
 
-/** Returns what is wrong with results: failures, flows skipped without a reason, described operations not asked in every way. */
+/** Returns what is wrong with how a server was asked: flows skipped without a reason, described operations not asked in every way. */
 export function findFaults(result: Result): readonly string[] {
   const { name } = lineOf(result.version);
-  const { contract, flows } = result;
+  const { flows } = result;
   return [
-    ...[...contract.failed, ...flows.failed].map((title) => `${name}: failed: ${title}`),
     ...flows.skipped
       .filter(({ reason }) => !reason.startsWith('needs '))
       .map((flow) => `${name}: ${flow.case}: ${flow.reason}`),
@@ -166,6 +165,14 @@ function byReason(rows: readonly Named[]): string[][] {
   return groups.map(([reason, of]) => [reason, of.map((one) => one.case).join('; ')]);
 }
 
+/** What fails is a defect of ours that is not mended yet: the page says so. */
+function failuresOf({ contract, flows }: Result): string {
+  const failed = [...contract.failed, ...flows.failed];
+  return failed.length === 0
+    ? ''
+    : `Failed, and to be mended:\n\n${failed.map((title) => `- ${title}`).join('\n')}`;
+}
+
 function flowsOf({ passed, failed, skipped }: Result['flows']): string {
   if (passed + failed.length + skipped.length === 0)
     return 'The flows were not run as a whole on this server.';
@@ -173,11 +180,15 @@ function flowsOf({ passed, failed, skipped }: Result['flows']): string {
   return rows || 'Every flow is possible.';
 }
 
-function differencesOf({ version, contract, flows }: Result): string {
+function differencesOf(result: Result): string {
+  const { version, contract, flows } = result;
   return [
     `## ${lineOf(version).name}: what differs, and what is not possible`,
     table(['what the server does', 'cases of the contract suite'], byReason(contract.different)) ||
       'No case differs.',
     flowsOf(flows),
-  ].join('\n\n');
+    failuresOf(result),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
 }
