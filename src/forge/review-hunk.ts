@@ -1,4 +1,4 @@
-import { isObjectId } from './git/names.ts';
+import { cleanTreePath, isObjectId } from './git/names.ts';
 import type { GitRepository } from './git/repository.ts';
 
 /** Lines of a hunk that are kept before the one that is commented on, as on the baseline. */
@@ -27,7 +27,8 @@ export async function cutHunk(
   { base, head }: { readonly base: string; readonly head: string },
   place: LineOfFile,
 ): Promise<string> {
-  if (place.path === '' || place.line === 0) return '';
+  // A path that is none inside the tree, such as an absolute one, is in no difference; git would end with an error.
+  if (place.path === '' || cleanTreePath(place.path) !== place.path || place.line === 0) return '';
   const { stdout } = await git.git.run(
     ['diff-tree', '-p', '-r', '--no-renames', base, head, '--', place.path],
     { folder: git.folder },
