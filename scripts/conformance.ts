@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RealForge, realForge } from '../test/support/real-forge.ts';
+import { lineOf, type RealForge, realForge } from '../test/support/real-forge.ts';
 import { conformancePage, findFaults } from './conformance/page.ts';
 import { Result, readResult } from './conformance/result.ts';
 
@@ -94,7 +94,7 @@ if (import.meta.main) {
     const asked = process.argv.slice(2);
     const result = runSuites(forge, (suite) => asked.length === 0 || asked.includes(suite), kept);
     const name = result.version.toLowerCase().replace(/[^a-z0-9.]+/g, '-');
-    const kind = result.version.includes('+gitea-') ? 'forgejo' : 'gitea';
+    const { kind } = lineOf(result.version);
     writeFileSync(join(resultFolder, `${kind}-${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
   }
   if (!process.argv.includes('--check')) writeFileSync(pagePath, conformancePage(readResults()));

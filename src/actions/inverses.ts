@@ -2,6 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { deletedHook, editedHook, madeHook, testedHook } from './hook-inverse.ts';
 import { type Inverse, isStill } from './inverse.ts';
 import { deleted, edited, itemsOf, made, member, membersLike, paramsOf, type Row } from './inverse-forms.ts';
+import { clearedByAbsence } from './sync-organization.ts';
 
 const issueLabel: Inverse = async (change, client) => {
   const params = paramsOf(change);
@@ -159,7 +160,12 @@ export const inverses: Readonly<Record<string, Inverse>> = {
   [operations.testHook.id]: testedHook,
   [operations.createPull.id]: madePull,
   [operations.editPull.id]: edited(operations.getPull, operations.editPull),
-  [operations.editOrganization.id]: member(operations.getOrganization, operations.editOrganization, ':'),
+  [operations.editOrganization.id]: member(
+    operations.getOrganization,
+    operations.editOrganization,
+    ':',
+    () => clearedByAbsence,
+  ),
   [operations.createBranchProtection.id]: made(
     operations.listBranchProtections,
     operations.deleteBranchProtection,

@@ -34,8 +34,8 @@ type Setting = keyof SyncOrganization;
 
 const organizationFact: FactRequest = { name: 'organization' };
 
-/** Forgejo clears these where a PATCH leaves them out, so they are sent as they are. Source: its `routers/api/v1/org/org.go` Edit. */
-const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
+/** Settings that Forgejo clears where a PATCH leaves them out, so that every PATCH sends them as they are. Source: its `routers/api/v1/org/org.go` Edit. */
+export const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
 
 /**
  * The organization has these settings; those not named stay as they are. What differs leaves as one PATCH, and what the

@@ -39,7 +39,8 @@ const types = new Set([
 
 function readUrl(text: string): string {
   // An address without a host is taken, too; its deliveries fail.
-  if (!/^https?:\/\//i.test(text) || (text.length > 8 && !URL.canParse(text))) {
+  const isEmpty = /^https?:\/\/$/i.test(text);
+  if (!isEmpty && !(/^https?:\/\//i.test(text) && URL.canParse(text))) {
     throw new ForgeProblem(422, 'Invalid url');
   }
   return text;

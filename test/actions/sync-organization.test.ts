@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { inverses } from '../../src/actions/inverses.ts';
 import { syncOrganization } from '../../src/actions/sync-organization.ts';
+import { createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { json, startBareServer } from '../support/bare-server.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
@@ -92,4 +96,21 @@ describe('what may be written', () => {
   it.each(refused)('not %s', (_title, given) => {
     expect(syncOrganization.arguments.safeParse(given).success).toBe(false);
   });
+});
+
+it('is taken back with what a forge clears where it is absent', async () => {
+  const server = await startBareServer((_request, response) => json(response, { ...live, location: 'Moon' }));
+  try {
+    const target = 'organization:location';
+    const input = { params: { org: 'acme' }, body: {} };
+    const done = { operation: operations.editOrganization.id, target, input, before: 'Earth', after: 'Moon' };
+
+    const found = await inverses[operations.editOrganization.id]?.(done, createClient({ url: server.url }));
+
+    expect(found?.undo()).toMatchObject({
+      input: { body: { full_name: 'Acme', description: '', website: '', location: 'Earth' } },
+    });
+  } finally {
+    await server.close();
+  }
 });

@@ -48,6 +48,7 @@ describe.each(contractForges)('accounts on $name', ({ start }) => {
   it.each([
     ['a name with a space', { username: 'a b' }],
     ['a reserved name', { username: 'api' }],
+    ['an ending that pages have', { username: 'ada.keys' }],
     ['a name that starts with a dot', { username: '.x' }],
     ['a broken address', { email: 'nonsense' }],
     ['an unknown visibility', { visibility: 'secret' }],

@@ -92,6 +92,12 @@ describe.each(contractForges)('hooks on $name', ({ start }) => {
     expect((await make(wrong)).status).toBe(422);
   });
 
+  it('may have an address without a host', async () => {
+    const { status, json } = await make({ config: { ...config, url: 'http://' } });
+
+    expect([status, json.config.url]).toEqual([201, 'http://']);
+  });
+
   it('may be registered twice at one address', async () => {
     const [first, second] = [await make(), await make()];
 

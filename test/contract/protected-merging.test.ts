@@ -57,7 +57,7 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
     const { id } = (await approve(bob)).json;
     await write('b.txt', 'more', { branch: 'topic' });
     const isStale = async () => (await ask('GET', `/pulls/1/reviews/${id}`)).json.stale;
-    await expect.poll(isStale, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isStale).toBe(true);
 
     expect(await merge()).toBe(405);
     await ask('PATCH', '/branch_protections/main', { ignore_stale_approvals: false });
@@ -116,7 +116,7 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
 
     expect(await mergeLate()).toBe(405);
     await ask('POST', '/pulls/2/update?style=merge');
-    await expect.poll(mergeLate, { timeout: 15_000 }).toBe(200);
+    await expect.poll(mergeLate).toBe(200);
   });
 
   it('is stopped by a protected file', async () => {

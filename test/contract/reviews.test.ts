@@ -34,7 +34,7 @@ describe.each(contractForges)('reviews on $name', ({ start }) => {
     ask('POST', '/pulls/1/reviews', { event, body, ...more }, as);
   const get = async (id: number) => (await ask('GET', `/pulls/1/reviews/${id}`)).json;
   /** A real forge looks at what was pushed in the background. */
-  const soon = (id: number) => expect.poll(() => get(id), { timeout: 15_000 });
+  const soon = (id: number) => expect.poll(() => get(id));
   const list = async (as: Account = ada) => (await ask('GET', '/pulls/1/reviews', undefined, as)).json;
   const request = (names: string[], as: Account = ada): Promise<Answer> =>
     ask('POST', '/pulls/1/requested_reviewers', { reviewers: names }, as);
