@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
-import { findCapabilities } from './client/capabilities.ts';
+import { capabilitiesFor } from './client/capabilities.ts';
 import { createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { Event } from './contract/events.ts';
@@ -19,6 +19,7 @@ import { createPreview } from './preview.ts';
 import { maxConnections, serverOptions } from './receiver/limits.ts';
 import { receiver } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
+import { remembering } from './remembering.ts';
 import { readRevertJob, revertKind, revertStored } from './revert-job.ts';
 import { findRuleFiles } from './sources/folder.ts';
 import type { OrganizationSource } from './sources/organization.ts';
@@ -118,7 +119,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ledger: createLedger({ now: clock.now, readRuns }),
       ...(budgets ? { budgets } : {}),
       secrets: createNamedSecrets(options.namedSecrets ?? new Map(), await loadFingerprintKey(options.data)),
-      capabilities: remembering(() => findCapabilities(client)),
+      capabilities: () => capabilitiesFor(client),
     };
     const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
     const handle = createDeliveryHandler({
@@ -228,18 +229,6 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
     log.warn({ error: error.message }, 'the forge cannot be asked now; deliveries are stored and wait');
     return undefined;
   }
-}
-
-/** Returns a function that asks until it has an answer and then keeps it. */
-function remembering<T>(ask: () => Promise<T>): () => Promise<T> {
-  let known: Promise<T> | undefined;
-  return () => {
-    known ??= ask().catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    return known;
-  };
 }
 
 /** Puts the operator's rules in force, and those that the folder holds from then on. */

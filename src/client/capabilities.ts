@@ -1,5 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { messageOf, ReeveError } from '../errors.ts';
+import { remembering } from '../remembering.ts';
 import type { Client } from './client.ts';
 
 /** `since` absent: the Gitea line never had it. */
@@ -11,6 +12,11 @@ type Since = { readonly since?: readonly [number, number]; readonly forgejo: boo
  * `modules/webhook/type.go` at the tags v1.21.0 to v1.26.0, the baseline, and Forgejo's tree.
  */
 const table = {
+  branches_before_tags: {
+    since: [1, 24],
+    forgejo: false,
+    what: 'reading a file from a branch where a tag has its name',
+  },
   contents_ext: { since: [1, 25], forgejo: false, what: 'the extended contents operation' },
   code_unit: { since: [1, 25], forgejo: false, what: 'switching the code of a repository off' },
   hook_names: { since: [1, 26], forgejo: false, what: 'names of hooks' },
@@ -120,6 +126,15 @@ export async function findCapabilities(client: Client): Promise<Capabilities> {
     }
     throw cause;
   }
+}
+
+const asked = new WeakMap<Client, () => Promise<Capabilities>>();
+
+/** As `findCapabilities`, asked once for a client; after a failure it is asked again. */
+export function capabilitiesFor(client: Client): Promise<Capabilities> {
+  const known = asked.get(client) ?? remembering(() => findCapabilities(client));
+  asked.set(client, known);
+  return known();
 }
 
 /** Returns why a change that needs these cannot be made on this forge, or undefined where it can. */

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { capabilitiesFor } from '../client/capabilities.ts';
 import type { ContentsEntry } from '../contract/contents.ts';
 import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/pulls.ts';
 import { instant, int, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
-import { isNothing } from './push-range.ts';
+import { defaultBranch, isNothing } from './push-range.ts';
 import { inRepository } from './where.ts';
 
 /** A file of the repository with its text; a directory, link or submodule has none. */
@@ -54,16 +55,30 @@ const hasExtended = 'forge/contents-ext';
 
 type Found = ContentsEntry | 'directory';
 
-/** Returns the branch or commit to read from; none is the default branch. */
-async function refOf({ subject, ask }: AskContext): Promise<{ ref?: string }> {
-  if (subject.kind === 'pull_request') {
-    const { base } = (await ask({ name: 'pull_request' })) as PullRequest;
-    return base ? { ref: base.ref } : {};
+/** Returns what to read from; nothing is the default branch. */
+async function refOf(context: AskContext): Promise<{ ref?: string }> {
+  const { subject, ask } = context;
+  if (subject.kind === 'branch') {
+    const { range, ref } = subject;
+    const pushed = range && !isNothing(range.after) ? range.after : undefined;
+    const read = pushed ?? ref;
+    if (read !== undefined) return { ref: read };
   }
-  if (subject.kind !== 'branch') return {};
-  const { range, ref } = subject;
-  const pushed = range && !isNothing(range.after) ? range.after : undefined;
-  return pushed === undefined ? (ref === undefined ? {} : { ref }) : { ref: pushed };
+  const isPull = subject.kind === 'pull_request';
+  const base = isPull ? ((await ask({ name: 'pull_request' })) as PullRequest).base?.ref : undefined;
+  return refOfBranch(context, base);
+}
+
+/** A forge that finds a tag before a branch of the same name is given the full name of the branch. */
+async function refOfBranch(
+  { client, ask }: AskContext,
+  branch: string | undefined,
+): Promise<{ ref?: string }> {
+  if ((await capabilitiesFor(client)).has.branches_before_tags) {
+    return branch === undefined ? {} : { ref: branch };
+  }
+  const name = branch ?? (await defaultBranch(ask));
+  return { ref: `refs/heads/${name}` };
 }
 
 /** A forge without this operation answers 404, as one with it does for a file that is not there: then the plain one decides. */

@@ -14,14 +14,15 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
   }
   const { before, after } = subject.range;
   if (isNothing(after)) return undefined;
+  // A new branch has no commit before: what it brings is what differs from the default branch.
   const base = isNothing(before) ? await defaultBranch(ask) : before;
   return client.call(operations.compare, {
     params: { ...inRepository(subject), basehead: `${base}...${after}` },
   });
 }
 
-/** A new branch has no commit before: what it brings is what differs from the default branch. */
-async function defaultBranch(ask: AskContext['ask']): Promise<string> {
+/** Returns the name of the default branch. */
+export async function defaultBranch(ask: AskContext['ask']): Promise<string> {
   const repository = (await ask({ name: 'repository' })) as { default_branch?: string | null };
   return repository.default_branch ?? 'main';
 }

@@ -3,7 +3,7 @@ import { ReeveError } from '../errors.ts';
 import { isRuleFileName } from '../rules/load.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule, Pattern } from '../rules/rule.ts';
-import { type Head, loadEntry, readEntry, readSteadily } from './plain-file.ts';
+import { type Head, loadEntry, type Place, readEntry, readSteadily } from './plain-file.ts';
 import type { RepositoryRules } from './repository-file.ts';
 
 /** An organization that the operator lets have rules of its own. */
@@ -52,7 +52,7 @@ export async function readOrganizationRules(
       if (pinned !== found.at.id)
         return { value: [refusal(source, found, takenOver(source, found, pinned))], decides: false };
       if (found.commit === '') return { value: [], decides: false };
-      const files = await readFilesAt(client, source, { ...found, ref: undefined }, options.grants);
+      const files = await readFilesAt(client, source, found, options.grants);
       return { value: files, decides: files.length > 0 };
     });
     return { head, files: value };
@@ -78,7 +78,7 @@ function refusal(source: OrganizationSource, head: Pick<Head, 'commit'>, problem
 export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
-  head: Pick<Head, 'at' | 'commit'> & { readonly ref: string | undefined },
+  head: Place & Pick<Head, 'commit'>,
   grants: readonly string[],
 ): Promise<readonly RepositoryRules[]> {
   const refuse = (problem: string): readonly RepositoryRules[] => [refusal(source, head, problem)];

@@ -1,3 +1,4 @@
+import { capabilitiesFor } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import type { ContentsEntry } from '../contract/contents.ts';
 import { operations } from '../contract/operations.ts';
@@ -36,7 +37,7 @@ async function readHead(client: Client, given: { owner: string; name: string }):
   }
 }
 
-/** Where a file is read: the default branch as it is now, or one commit. */
+/** Where a file is read: one commit, or where `ref` is undefined the default branch as it is now. */
 export type Place = { readonly at: RepositoryRef; readonly ref: string | undefined };
 
 /** How often a branch may move under the reading before it is left for later. */
@@ -44,18 +45,21 @@ const maxMoves = 3;
 
 /**
  * Reads from the default branch and returns what was read with the commit it stood at: the branch must be found at the
- * same commit before and after. It is never named in between. A forge that is asked for a commit looks for a branch and
- * a tag of that name first, and whoever may push some branch could call it so.
- * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`.
+ * same commit before and after. What it is called in between must not be something that whoever may push can take over.
+ * Gitea since 1.24 looks for a branch, a tag and a commit in this order: there no ref is given, which is the default
+ * branch. Forgejo, and Gitea before, let git look, which finds a tag before a branch, but takes a whole id of a commit as
+ * it is: there the commit is given.
+ * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24 `services/repository/files/content.go`
+ * and `modules/git/repo_commit_nogogit.go`, in Forgejo `modules/git/repo_commit.go`.
  */
 export async function readSteadily<T>(
   client: Client,
   given: { owner: string; name: string },
-  read: (head: Head) => Promise<{ readonly value: T; readonly decides: boolean }>,
+  read: (place: Head & Place) => Promise<{ readonly value: T; readonly decides: boolean }>,
 ): Promise<{ readonly head: Head; readonly value: T }> {
   for (let moves = 0; ; moves += 1) {
     const head = await readHead(client, given);
-    const { value, decides } = await read(head);
+    const { value, decides } = await read({ ...head, ref: await refOf(client, head) });
     // Where nothing was found nothing is decided, and looking again would tell nothing.
     if (!decides) return { head, value };
     const after = await readHead(client, head.at);
@@ -65,6 +69,11 @@ export async function readSteadily<T>(
       throw new ReeveError('forge-unavailable', `the default branch of ${where} moves while it is read`);
     }
   }
+}
+
+async function refOf(client: Client, { commit }: Head): Promise<string | undefined> {
+  if (commit === '') return undefined;
+  return (await capabilitiesFor(client)).has.branches_before_tags ? undefined : commit;
 }
 
 /** Returns what stands at a path, a folder's entries among it; undefined where nothing does. */

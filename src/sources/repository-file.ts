@@ -3,7 +3,7 @@ import type { RepositoryRef } from '../contract/subject.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { repositoryPaths } from './paths.ts';
-import { type Head, loadEntry, readEntry, readSteadily } from './plain-file.ts';
+import { type Head, loadEntry, type Place, readEntry, readSteadily } from './plain-file.ts';
 
 /** The rules of one file of a forge, or why it has none. `commit` is the head of the default branch it was read at. */
 export type RepositoryRules = {
@@ -28,7 +28,7 @@ export async function readRepositoryRules(
   grants: readonly string[] = [],
 ): Promise<RepositoryReading> {
   const { head, value } = await readSteadily(client, at, async (found) => {
-    const file = await readFileAt(client, at, { ...found, ref: undefined }, grants);
+    const file = await readFileAt(client, at, found, grants);
     return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
   });
   return { head, file: value };
@@ -41,7 +41,7 @@ export async function readRepositoryRules(
 export async function readFileAt(
   client: Client,
   wanted: RepositoryRef,
-  { at, commit, ref }: Pick<Head, 'at' | 'commit'> & { readonly ref: string | undefined },
+  { at, commit, ref }: Place & Pick<Head, 'commit'>,
   grants: readonly string[],
 ): Promise<RepositoryRules> {
   if (at.id !== wanted.id) {

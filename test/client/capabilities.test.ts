@@ -24,6 +24,9 @@ describe('what a version can do', () => {
     ['15.0.3+gitea-1.22.0', 'hook_header_removal', false],
     ['15.0.3+gitea-1.22.0', 'apply_to_admins', true],
     ['17.0.0-dev-1024-abc+gitea-1.22.0', 'label_delete_by_name', true],
+    ['1.24.0', 'branches_before_tags', true],
+    ['1.23.8', 'branches_before_tags', false],
+    ['15.0.3+gitea-1.22.0', 'branches_before_tags', false],
     ['', 'bypass_allowlist', true],
   ];
 

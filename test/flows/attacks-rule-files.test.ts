@@ -99,6 +99,8 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
 describe('rules from anywhere but the default branch are not used', () => {
   it.each(Object.keys(shapes))('%s', async (shape) => {
     await shapes[shape]?.();
+    // What was kept of the rules before is forgotten: they are read anew, with this at their side.
+    await stage.restart();
     const main = await headOf('main');
 
     const { run, labels } = await trigger();

@@ -37,12 +37,15 @@ const allScopes: readonly ScopeCategory[] = ['repository', 'issue', 'organizatio
 
 /** One embedded forge for many worlds. */
 export async function startWorlds(): Promise<{
+  /** Where the forge listens. */
+  readonly url: string;
   make(needs: Needs): Promise<World>;
   close(): Promise<void>;
 }> {
   const forge = await startEmbedded();
   const proxy = await startFaultProxy(forge.url);
   return {
+    url: forge.url,
     make: (needs) => makeWorld(forge, proxy, needs),
     async close() {
       await proxy.close();
