@@ -64,6 +64,10 @@ export const CommitEntry = resource(
       },
     ),
     parents: z.array(resource({ sha: text }, { url: text, created: instant })),
+    /** `status` is added, removed or modified. Not in every list. */
+    files: z.array(resource({ filename: text }, { status: text })),
+    /** Lines. */
+    stats: resource({}, { total: int, additions: int, deletions: int }),
   },
 );
 export type CommitEntry = z.output<typeof CommitEntry>;
@@ -85,6 +89,7 @@ export const ChangedFile = resource(
 );
 export type ChangedFile = z.output<typeof ChangedFile>;
 
+/** `files` of the whole is told by Forgejo alone; the client puts it together from the commits elsewhere. */
 export const Compare = resource(
   {},
   { total_commits: int, commits: z.array(CommitEntry), files: z.array(ChangedFile) },

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { CommitEntry } from './branches.ts';
 import { defineOperation } from './operation.ts';
-import { flag, inRepository, int, resource, text } from './shape.ts';
+import { flag, inRepository, text } from './shape.ts';
 import { User } from './users.ts';
 
-/** A commit by itself: as in a list, with the accounts behind its addresses and what it changes. */
+/** A commit by itself: as in a list, with the accounts behind its addresses. */
 export const SingleCommit = CommitEntry.extend({
   author: User.nullish(),
   committer: User.nullish(),
-  /** `status` is added, removed or modified. */
-  files: z.array(resource({ filename: text }, { status: text })).nullish(),
-  stats: resource({}, { total: int, additions: int, deletions: int }).nullish(),
 });
 export type SingleCommit = z.output<typeof SingleCommit>;
 

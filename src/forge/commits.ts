@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { type FileChange, pathsOf } from './git/changes.ts';
 import { type CommitData, instantOf, type Signature } from './git/commit.ts';
 import { toInstant, yearOne } from './instants.ts';
 import type { UserRow } from './rows.ts';
@@ -117,5 +118,19 @@ export function toFileCommit(address: RepositoryAddress, commit: CommitData) {
     parents: commit.parents.map((sha) => toMeta(address, 'commits', sha, yearOne)),
     message: commit.message,
     tree: toMeta(address, 'trees', commit.tree, yearOne),
+  };
+}
+
+/** Returns the files that a commit touches and how many lines it changes, as the API tells them of commits. */
+export function tellChanges(changes: readonly FileChange[]) {
+  const sum = (member: 'additions' | 'deletions') =>
+    changes.reduce((total, change) => total + change[member], 0);
+  const [additions, deletions] = [sum('additions'), sum('deletions')];
+  const paths = pathsOf(changes);
+  return {
+    files: (['added', 'removed', 'modified'] as const).flatMap((status) =>
+      paths[status].map((filename) => ({ filename, status })),
+    ),
+    stats: { total: additions + deletions, additions, deletions },
   };
 }

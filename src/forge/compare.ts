@@ -1,7 +1,14 @@
-import { accountByEmail, addressOf, escapePath, type RepositoryAddress, toCommitEntry } from './commits.ts';
+import {
+  accountByEmail,
+  addressOf,
+  escapePath,
+  type RepositoryAddress,
+  tellChanges,
+  toCommitEntry,
+} from './commits.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
-import { type FileChange, listChanges } from './git/changes.ts';
+import { type FileChange, listChangesOf } from './git/changes.ts';
 import type { CommitData } from './git/commit.ts';
 import { findMergeBase, listCommits } from './git/history.ts';
 import { takeRef } from './git/merge.ts';
@@ -12,19 +19,17 @@ import { findHead } from './head-repository.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
 
-/** Two refs or commits compared. */
+/** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
 export const compareHandlers = defineHandlers({
   compare: async ({ context, params, caller, ...target }) => {
     const { base, head, isDirect } = await openComparison(context, target, params.basehead, caller);
     const git = context.git.open(target.repository.id);
     const from = isDirect ? base : await findMergeBase(git, base, head);
     const commits = await listCommits(git, { from: from ?? base, to: head }, { limit: maxCommits });
-    const changes = await listChanges(git, from ?? base, head);
     const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
     return {
       total_commits: commits.length,
-      commits: commits.map((commit) => toEntry(context, address, commit, caller)),
-      files: changes.map((change) => toChangedFile(address, change, { base: from ?? base, head })),
+      commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit, caller)),
     };
   },
 });
@@ -90,6 +95,17 @@ export function toEntry(
     const account = accountByEmail(context.db, email);
     return account ? toUser(context, account, viewer) : null;
   });
+}
+
+/** Returns commits as lists of the API show them, each with what it changes. */
+export async function toEntries<Entry extends object>(
+  git: GitRepository,
+  commits: readonly CommitData[],
+  toOne: (commit: CommitData) => Entry,
+) {
+  const ids = commits.map(({ id }) => id);
+  const changes = await listChangesOf(git, ids);
+  return commits.map((commit) => ({ ...toOne(commit), ...tellChanges(changes.get(commit.id) ?? []) }));
 }
 
 /** Returns a changed file as the API shows it. A file that is gone is looked at where it last was. */

@@ -1,5 +1,5 @@
 import { addressOf } from './commits.ts';
-import { toChangedFile, toEntry } from './compare.ts';
+import { toChangedFile, toEntries, toEntry } from './compare.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { listChanges } from './git/changes.ts';
@@ -74,7 +74,7 @@ export const pullHandlers = defineHandlers({
     tellPage(reply, page, await countCommits(git, stretch));
     const commits = await listCommits(git, stretch, { skip: page.offset, limit: page.limit });
     const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
-    return commits.map((commit) => toEntry(context, address, commit, caller));
+    return toEntries(git, commits, (commit) => toEntry(context, address, commit, caller));
   },
 });
 

@@ -174,6 +174,8 @@ describe.each(contractForges)('branches on $name', ({ start }) => {
         commit: { message: expect.stringMatching(/^b\n?$/), author: { name: ada.name } },
         author: { login: ada.name },
         parents: [{ sha: first }],
+        files: [{ filename: expect.stringMatching(/b/), status: 'added' }],
+        stats: { deletions: 0 },
       });
     });
 

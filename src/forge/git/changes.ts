@@ -33,14 +33,68 @@ export async function listChanges(
       folder: repository.folder,
     },
   );
-  return parseChanges(stdout.toString('utf8').split('\0'));
+  return parseChanges(fieldsOf(stdout)).changes;
 }
 
-/** Fields in a row: first all `:modes status`, path, path; then all counts, where a rename brings two more fields. */
-function parseChanges(fields: readonly string[]): FileChange[] {
+/**
+ * Returns for each commit what it changes against its first parent, renames found; commits that change nothing are absent.
+ * One process for all of them.
+ */
+export async function listChangesOf(
+  repository: GitRepository,
+  commitIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly FileChange[]>> {
+  requireIds(...commitIds);
+  const found = new Map<string, readonly FileChange[]>();
+  if (commitIds.length === 0) return found;
+  const { stdout } = await repository.git.run(
+    ['diff-tree', '--stdin', '-r', '-z', '-M', '--root', '--first-parent', '-m', '--raw', '--numstat'],
+    { folder: repository.folder, input: Buffer.from(commitIds.map((id) => `${id}\n`).join('')) },
+  );
+  const fields = fieldsOf(stdout);
+  for (let at = 0; at < fields.length; ) {
+    const id = fields[at] ?? '';
+    const { changes, end } = parseChanges(fields, at + 1);
+    if (isObjectId(id)) found.set(id, changes);
+    at = end;
+  }
+  return found;
+}
+
+/** Returns the paths that changes add, take away and modify; a file that is renamed is taken away and added. */
+export function pathsOf(changes: readonly FileChange[]): Readonly<Record<Touch, readonly string[]>> {
+  const paths = { added: [] as string[], removed: [] as string[], modified: [] as string[] };
+  for (const { status, path, from } of changes) {
+    paths[touches[status]].push(path);
+    if (status === 'renamed' && from !== undefined) paths.removed.push(from);
+  }
+  return paths;
+}
+
+type Touch = 'added' | 'removed' | 'modified';
+const touches = {
+  added: 'added',
+  changed: 'modified',
+  deleted: 'removed',
+  renamed: 'added',
+  copied: 'added',
+} as const satisfies Record<FileStatus, Touch>;
+
+function fieldsOf(output: Buffer): readonly string[] {
+  return output.toString('utf8').split('\0');
+}
+
+/**
+ * Reads the fields of one comparison: first all `:modes status`, path, path; then all counts, where a rename brings two more
+ * fields. `end` is where the next one starts, or the fields end.
+ */
+function parseChanges(
+  fields: readonly string[],
+  start = 0,
+): { readonly changes: readonly FileChange[]; readonly end: number } {
   const changes: FileChange[] = [];
   const counts = new Map<string, { additions: number; deletions: number }>();
-  let at = 0;
+  let at = start;
   const next = (): string => fields[at++] ?? '';
   while (at < fields.length) {
     const field = next();
@@ -54,13 +108,16 @@ function parseChanges(fields: readonly string[]): FileChange[] {
       continue;
     }
     const [added, deleted, path] = field.split('\t');
-    if (added === undefined || deleted === undefined || path === undefined) continue;
+    if (added === undefined || deleted === undefined || path === undefined) {
+      at -= 1;
+      break;
+    }
     if (path === '') next();
     const name = path === '' ? next() : path;
     // Binary files have a dash for a number.
     counts.set(name, { additions: Number(added) || 0, deletions: Number(deleted) || 0 });
   }
-  return changes.map((change) => ({ ...change, ...counts.get(change.path) }));
+  return { changes: changes.map((change) => ({ ...change, ...counts.get(change.path) })), end: at };
 }
 
 /** Returns the paths that one commit adds, removes and changes against its first parent. */
