@@ -46,7 +46,9 @@ export async function planProtection(
         ? 'it is so already'
         : isDropped
           ? 'the forge drops what is missing'
-          : 'the rule says otherwise',
+          : live === undefined
+            ? 'the rule says so'
+            : 'the rule says otherwise',
       ...(capability ? { requires: [capability] } : {}),
       ...(isSo || isDropped ? { already: true } : {}),
     });

@@ -1,5 +1,6 @@
 import type { RecordedChange, Run } from '../engine/record.ts';
 import type { Finding, SkipReason, Verdict } from '../rules/verdict.ts';
+import { describeChange } from './describe-change.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 /** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
@@ -17,7 +18,7 @@ export function printRun(run: Run, terminal: Terminal): void {
     for (const change of changes) printChange(change, outcomeOf(run, change.id), terminal);
   }
   for (const { change, why } of run.refused) {
-    terminal.out(terminal.style('yellow', plain(`  ! ${describe(change)}: refused, ${why}`)));
+    terminal.out(terminal.style('yellow', plain(`  ! ${describeChange(change).words}: refused, ${why}`)));
   }
 }
 
@@ -71,19 +72,12 @@ function byRequest(changes: readonly RecordedChange[]): ReadonlyMap<string, read
   return grouped;
 }
 
-function printChange(change: RecordedChange, outcome: string, terminal: Terminal): void {
-  const added = change.after !== false && change.after !== null;
-  const sign = change.before === false || change.before === null ? '+' : added ? '~' : '-';
-  const line = plain(`  ${sign} ${describe(change)}`);
-  terminal.out(
-    `${terminal.style(sign === '+' ? 'green' : sign === '-' ? 'red' : 'yellow', line)}${terminal.style('dim', outcome)}`,
-  );
-}
+const colours = { '+': 'green', '-': 'red', '~': 'yellow' } as const;
 
-function describe(change: RecordedChange): string {
-  if (typeof change.before === 'boolean' || change.before === null)
-    return `${change.target}  (${change.reason})`;
-  return `${change.target}: ${JSON.stringify(change.before)} → ${JSON.stringify(change.after)}  (${change.reason})`;
+function printChange(change: RecordedChange, outcome: string, terminal: Terminal): void {
+  const { sign, words } = describeChange(change);
+  const line = terminal.style(colours[sign], plain(`  ${sign} ${words}`));
+  terminal.out(`${line}  ${terminal.style('dim', `(${plain(change.reason)})${outcome}`)}`);
 }
 
 function outcomeOf(run: Run, id: string): string {

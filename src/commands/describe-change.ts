@@ -1,0 +1,48 @@
+import type { RecordedChange } from '../engine/record.ts';
+
+/** What becomes of one thing, as a line of a difference. */
+export type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
+
+type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after'>;
+
+/** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
+const tellPresence: ReadonlySet<string> = new Set(['set-labels']);
+
+/**
+ * Describes a change for people: what comes (`+`), what goes (`-`), and what becomes another (`~`), of which only the members
+ * that differ are shown.
+ */
+export function describeChange({ action, target, before, after }: Described): DescribedChange {
+  if (tellPresence.has(action) && typeof after === 'boolean') {
+    return { sign: after ? '+' : '-', words: target };
+  }
+  if (before === 'absent' && after === 'present') return { sign: '+', words: target };
+  if (after === null || after === undefined) return { sign: '-', words: target };
+  // What a thing is made of stands in the request already.
+  if (before === null || before === undefined) {
+    return { sign: '+', words: isRecord(after) ? target : `${target}: ${short(after)}` };
+  }
+  if (isRecord(before) && isRecord(after))
+    return { sign: '~', words: `${target}: ${members(before, after)}` };
+  return { sign: '~', words: `${target}: ${short(before)} → ${short(after)}` };
+}
+
+function members(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): string {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const differing = [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return differing.map((name) => `${name} ${short(before[name])} → ${short(after[name])}`).join(', ');
+}
+
+const maxLength = 160;
+
+function short(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
