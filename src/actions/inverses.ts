@@ -1,8 +1,9 @@
+import { capabilitiesFor, lackOf } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
 import { deletedHook, editedHook, madeHook, testedHook } from './hook-inverse.ts';
 import { type Inverse, isStill } from './inverse.ts';
 import { deleted, edited, itemsOf, made, member, membersLike, paramsOf, type Row } from './inverse-forms.ts';
-import { clearedByAbsence } from './sync-organization.ts';
+import { clearedByAbsence, requiredFor } from './sync-organization.ts';
 
 const issueLabel: Inverse = async (change, client) => {
   const params = paramsOf(change);
@@ -16,6 +17,20 @@ const issueLabel: Inverse = async (change, client) => {
         ? { operation: operations.addIssueLabels, input: { params, body: { labels: [name] } } }
         : { operation: operations.removeIssueLabel, input: { params: { ...params, id: label.id } } },
   };
+};
+
+const editedSetting = member(
+  operations.getOrganization,
+  operations.editOrganization,
+  ':',
+  () => clearedByAbsence,
+);
+const editedOrganization: Inverse = async (change, client) => {
+  const live = await editedSetting(change, client);
+  const required = requiredFor(change.target, change.before);
+  if (required.length === 0) return live;
+  const lack = lackOf(await capabilitiesFor(client), required);
+  return lack === undefined ? live : { ...live, undo: () => lack };
 };
 
 const madeComment: Inverse = async (change, client) => {
@@ -160,12 +175,7 @@ export const inverses: Readonly<Record<string, Inverse>> = {
   [operations.testHook.id]: testedHook,
   [operations.createPull.id]: madePull,
   [operations.editPull.id]: edited(operations.getPull, operations.editPull),
-  [operations.editOrganization.id]: member(
-    operations.getOrganization,
-    operations.editOrganization,
-    ':',
-    () => clearedByAbsence,
-  ),
+  [operations.editOrganization.id]: editedOrganization,
   [operations.createBranchProtection.id]: made(
     operations.listBranchProtections,
     operations.deleteBranchProtection,

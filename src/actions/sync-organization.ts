@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Capability } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
 import { Organization } from '../contract/users.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
@@ -34,7 +35,10 @@ type Setting = keyof SyncOrganization;
 
 const organizationFact: FactRequest = { name: 'organization' };
 
-/** Settings that Forgejo clears where a PATCH leaves them out, so that every PATCH sends them as they are. Source: its `routers/api/v1/org/org.go` Edit. */
+/**
+ * Settings that Forgejo, and Gitea before 1.26, clear where a PATCH leaves them out, so that every PATCH sends them as they
+ * are. Source: forge `routers/api/v1/org/org.go` Edit.
+ */
 export const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
 
 /**
@@ -75,15 +79,25 @@ with:
   },
 });
 
+/**
+ * What the forge must be able to do for a setting to become a value: Forgejo and older releases take `public` for nothing
+ * said, and leave the organization as it is. Source: forge `routers/api/v1/org/org.go` Edit.
+ */
+export function requiredFor(target: string, value: unknown): readonly Capability[] {
+  return target === 'organization:visibility' && value === 'public' ? ['organization_public_again'] : [];
+}
+
 function settingChange(setting: Setting, value: string | boolean, live: Organization, facts: Facts): Change {
   const params = inOrganization(facts.subject);
   const before = live[setting] ?? null;
   const isSo = before === value;
+  const target = `organization:${setting}`;
+  const requires = isSo ? [] : requiredFor(target, value);
   return {
     action: 'sync-organization',
     operation: operations.editOrganization.id,
     input: { params },
-    target: `organization:${setting}`,
+    target,
     value,
     before,
     after: value,
@@ -91,6 +105,7 @@ function settingChange(setting: Setting, value: string | boolean, live: Organiza
     reads: [organizationFact],
     joins: `settings of ${params.org}`,
     ...(isSo && { already: true }),
+    ...(requires.length > 0 && { requires }),
   };
 }
 

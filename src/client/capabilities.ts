@@ -17,6 +17,11 @@ const table = {
     forgejo: false,
     what: 'reading a file from a branch where a tag has its name',
   },
+  organization_public_again: {
+    since: [1, 25],
+    forgejo: false,
+    what: 'making an organization public that is not (people can, on its settings page)',
+  },
   contents_ext: { since: [1, 25], forgejo: false, what: 'the extended contents operation' },
   code_unit: { since: [1, 25], forgejo: false, what: 'switching the code of a repository off' },
   hook_names: { since: [1, 26], forgejo: false, what: 'names of hooks' },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DoneChange } from '../../src/actions/inverse.ts';
 import { inverses } from '../../src/actions/inverses.ts';
 import { syncOrganization } from '../../src/actions/sync-organization.ts';
 import { createClient } from '../../src/client/client.ts';
@@ -26,13 +27,20 @@ const planned = (given: Arguments, organization: unknown = live) =>
   syncOrganization.plan(given, factsOf(organization), makeContext());
 
 describe('what is planned', () => {
-  const cases: readonly [string, Arguments, readonly unknown[]][] = [
+  const cases: readonly [string, Arguments, readonly unknown[], unknown?][] = [
     [
       'changes what differs, from what it was',
       { visibility: 'private' },
       [{ target: 'organization:visibility', before: 'public', after: 'private', joins: 'settings of acme' }],
     ],
     ['says what is so already', { full_name: 'Acme' }, [{ target: 'organization:full_name', already: true }]],
+    [
+      'asks for what older forges cannot do where it makes public',
+      { visibility: 'public' },
+      [{ target: 'organization:visibility', requires: ['organization_public_again'] }],
+      { ...live, visibility: 'limited' },
+    ],
+    ['asks for nothing where it is public', { visibility: 'public' }, [{ already: true }]],
     ['clears a text', { full_name: '' }, [{ value: '', before: 'Acme' }]],
     [
       'takes false for a setting',
@@ -41,8 +49,8 @@ describe('what is planned', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (_title, given, expected) => {
-    const changes = await planned(given);
+  it.each(cases)('%s', async (_title, given, expected, organization = live) => {
+    const changes = await planned(given, organization);
 
     expect(changes).toMatchObject(expected);
     expect(changes).toHaveLength(expected.length);
@@ -98,19 +106,33 @@ describe('what may be written', () => {
   });
 });
 
-it('is taken back with what a forge clears where it is absent', async () => {
-  const server = await startBareServer((_request, response) => json(response, { ...live, location: 'Moon' }));
+async function takenBack(change: Pick<DoneChange, 'target' | 'before' | 'after'>, version: string) {
+  const member = change.target.slice('organization:'.length);
+  const server = await startBareServer(({ path }, response) =>
+    json(response, path.endsWith('/version') ? { version } : { ...live, [member]: change.after }),
+  );
   try {
-    const target = 'organization:location';
-    const input = { params: { org: 'acme' }, body: {} };
-    const done = { operation: operations.editOrganization.id, target, input, before: 'Earth', after: 'Moon' };
-
-    const found = await inverses[operations.editOrganization.id]?.(done, createClient({ url: server.url }));
-
-    expect(found?.undo()).toMatchObject({
-      input: { body: { full_name: 'Acme', description: '', website: '', location: 'Earth' } },
-    });
+    const operation = operations.editOrganization.id;
+    const done = { ...change, operation, input: { params: { org: 'acme' }, body: {} } };
+    return (await inverses[operation]?.(done, createClient({ url: server.url })))?.undo();
   } finally {
     await server.close();
   }
+}
+
+it('is taken back with what a forge clears where it is absent', async () => {
+  const change = { target: 'organization:location', before: 'Earth', after: 'Moon' };
+
+  expect(await takenBack(change, '1.27.0')).toMatchObject({
+    input: { body: { full_name: 'Acme', description: '', website: '', location: 'Earth' } },
+  });
+});
+
+it('is not made public again on a forge that leaves it as it is', async () => {
+  const change = { target: 'organization:visibility', before: 'public', after: 'limited' };
+
+  expect(await takenBack(change, '15.0.3+gitea-1.22.0')).toContain(
+    'does not know making an organization public',
+  );
+  expect(await takenBack(change, '1.27.0')).toMatchObject({ input: { body: { visibility: 'public' } } });
 });

@@ -27,6 +27,9 @@ describe('what a version can do', () => {
     ['1.24.0', 'branches_before_tags', true],
     ['1.23.8', 'branches_before_tags', false],
     ['15.0.3+gitea-1.22.0', 'branches_before_tags', false],
+    ['1.25.0', 'organization_public_again', true],
+    ['1.24.7', 'organization_public_again', false],
+    ['15.0.3+gitea-1.22.0', 'organization_public_again', false],
     ['', 'bypass_allowlist', true],
   ];
 

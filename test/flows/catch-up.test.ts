@@ -58,6 +58,16 @@ const addFile = (filepath: string, on: object) =>
 const labelsOf = async (index: number) =>
   (await stage.bot.call(operations.listIssueLabels, { params: { ...demo, index } })).map(({ name }) => name);
 
+/** A server moves the head of a pull request at once and its files a moment later, before it tells of the push. */
+async function untilListed(path: string, index: number): Promise<void> {
+  await expect
+    .poll(async () => {
+      const files = await stage.bot.call(operations.listPullFiles, { params: { ...demo, index } });
+      return files.map(({ filename }) => filename);
+    })
+    .toContain(path);
+}
+
 const told = () => stage.runs.map(({ trigger }) => `${trigger.door} ${trigger.kind}.${trigger.activity}`);
 
 it('makes no events of what it sees for the first time', async () => {
@@ -96,6 +106,7 @@ it('finds what was opened, moved, edited and closed meanwhile, each once', async
   );
 
   await addFile('docs/a.md', { branch: 'work' });
+  await untilListed('docs/a.md', pull.number);
   stage.runs.length = 0;
   await catchUp();
   expect(told()).toContain('cron pull_request.synchronized');

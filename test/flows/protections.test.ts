@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { findCapabilities, lackOf } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { named, passwordOf } from '../support/flow-names.ts';
@@ -45,7 +46,7 @@ rules:
       ({ rule_name, required_approvals, push_whitelist_usernames }) => [
         rule_name,
         required_approvals,
-        push_whitelist_usernames,
+        push_whitelist_usernames?.toSorted(),
       ],
     );
 
@@ -53,7 +54,7 @@ rules:
       expect.stringContaining(`the forge dropped ${reader}`),
     ]);
     expect(names).toEqual([
-      ['main', 1, [people.bot, people.root]],
+      ['main', 1, [people.bot, people.root].toSorted()],
       ['release/*', 0, []],
     ]);
 
@@ -124,7 +125,7 @@ rules:
     on: { push: { branches: [develop] } }
     steps:
       - uses: open-pull-request
-        with: { head: develop, base: main, title: Promote develop, body: All of it., labels: [kept], reviewers: [${people.ada}] }
+        with: { head: develop, base: main, title: Promote develop, body: All of it., labels: [kept] }
 `);
     const pulls = async () =>
       (await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } })).map((pull) => [
@@ -140,5 +141,25 @@ rules:
     await push('develop');
     expect(await pulls()).toEqual([[1, 'open', 'Promote develop', ['kept']]]);
     expect((await push('develop')).changes).toEqual([]);
+  });
+
+  it('asks for reviewers where the forge can be asked for them with it, and opens none where it cannot', async () => {
+    stage = await setOperatorStage(`version: 1
+rules:
+  promote:
+    on: { push: { branches: [develop] } }
+    steps:
+      - uses: open-pull-request
+        with: { head: develop, base: main, title: Promote develop, reviewers: [${people.ada}] }
+`);
+    const lack = lackOf(await findCapabilities(stage.root), ['pull_reviewers_on_create']);
+
+    const run = await push('develop');
+
+    const [pull] = await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
+    const expected = lack === undefined ? [[people.ada], []] : [undefined, [expect.stringContaining(lack)]];
+    expect([pull?.requested_reviewers?.map(({ login }) => login), run.refused.map(({ why }) => why)]).toEqual(
+      expected,
+    );
   });
 });

@@ -109,14 +109,22 @@ steps:
     action: 'sync-organization',
     rule: () => `${onEverySweep('organization')}
 in: ${acme}/*
-steps: [{ uses: sync-organization, with: { visibility: limited, location: Moon } }]`,
+steps: [{ uses: sync-organization, with: { visibility: private, location: Moon } }]`,
+    // From `public` there is no way back on every forge.
+    arrange: async ({ root }) => {
+      await root.call(operations.editOrganization, {
+        params: { org: acme },
+        body: { visibility: 'limited' },
+      });
+      return { index: 0 };
+    },
     read: async ({ root }) => {
       const { visibility, location, website } = await root.call(operations.getOrganization, {
         params: { org: acme },
       });
       return { visibility, location, website };
     },
-    declared: { visibility: 'limited', location: 'Moon', website: '' },
+    declared: { visibility: 'private', location: 'Moon', website: '' },
   },
   {
     action: 'mark-notifications',
