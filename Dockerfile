@@ -24,4 +24,4 @@ VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=256", "src/cli.ts", "serve"]
+CMD ["node", "bin/reeve.mjs", "serve"]

@@ -7,13 +7,23 @@ export interface Child {
   stop(): Promise<void>;
 }
 
+/** What a process gets when it starts, as `bin/memory.json` says it. */
+export type Start = {
+  readonly nodeFlags?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
 /** Starts a script of this folder; the first thing it sends says that it is ready. */
 export async function startChild(
   script: URL,
   args: readonly string[] = [],
-  execArgv: readonly string[] = [],
+  { nodeFlags = [], environment = {} }: Start = {},
 ): Promise<{ child: Child; ready: unknown }> {
-  const child = fork(script, args, { execPath: process.execPath, execArgv: [...execArgv] });
+  const child = fork(script, args, {
+    execPath: process.execPath,
+    execArgv: [...nodeFlags],
+    env: { ...process.env, ...environment },
+  });
   const ready = await nextMessage(child);
   return {
     ready,

@@ -2,15 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import packageAbout from '../../package.json' with { type: 'json' };
+import startedAs from '../../bin/memory.json' with { type: 'json' };
 import { type Child, startChild } from './child.ts';
 import type { Load, LoadResult } from './intake/load.ts';
 import { authorization } from './intake/secrets.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 64;
-/** What `npm start` gives to Node: a small young generation, and an old one that is cleaned before it grows. */
-const flags: readonly string[] = packageAbout.scripts.start.match(/--max\S+/g) ?? [];
 const kinds = ['bare', 'reeve', 'octokit'] as const;
 type Kind = (typeof kinds)[number];
 type Server = { readonly child: Child; readonly port: number };
@@ -99,14 +97,14 @@ function rowsOf(
       target: '<= 2.5 x and <= 20 ms',
       ok: p99Ratio <= 2.5 && p99 <= 20,
     },
-    memory(`memory under that load, with ${flags.join(' ')}`, loaded),
-    memory(`memory after a hostile 200 MB body, with ${flags.join(' ')}`, hostile),
+    memory('memory under that load, started as reeve serve does', loaded),
+    memory('memory after a hostile 200 MB body, started as reeve serve does', hostile),
   ];
 }
 
 async function startServer(kind: Kind, path: string): Promise<Server> {
   const script = new URL('./intake/server.ts', import.meta.url);
-  const { child, ready } = await startChild(script, [kind, path], kind === 'reeve' ? flags : []);
+  const { child, ready } = await startChild(script, [kind, path], kind === 'reeve' ? startedAs : {});
   return { child, port: Number(ready) };
 }
 

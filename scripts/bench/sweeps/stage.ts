@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import memory from '../../../bin/memory.json' with { type: 'json' };
 import { createForge } from '../../../src/forge/forge.ts';
-import { type Child, startChild } from '../child.ts';
+import { type Child, type Start, startChild } from '../child.ts';
 import { fillForSweeps, type Size } from './fill.ts';
 import type { Cost } from './reeve.ts';
 
@@ -15,8 +16,8 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-/** As `npm start` says, and the collector at hand. */
-const execArgv = ['--max-semi-space-size=4', '--max-old-space-size=256', '--expose-gc'];
+/** As `reeve sweep` starts, and the collector at hand. */
+const started: Start = { ...memory, nodeFlags: [...memory.nodeFlags, '--expose-gc'] };
 
 /** Makes the forge and starts both. */
 export async function startStage(size: Size): Promise<Stage> {
@@ -27,15 +28,15 @@ export async function startStage(size: Size): Promise<Stage> {
   await empty.close();
   fillForSweeps(join(data, 'forge.db'), size);
   const children: Child[] = [];
-  const begin = async (script: URL, args: readonly string[], flags: readonly string[] = []) => {
-    const { child, ready } = await startChild(script, args, flags);
+  const begin = async (script: URL, args: readonly string[], how: Start = {}) => {
+    const { child, ready } = await startChild(script, args, how);
     children.push(child);
     return { child, ready };
   };
   const forge = await begin(here('./forge.ts'), [data]);
   const bundle = await bundleReeve();
   const rules = fileURLToPath(here('./rules.yml'));
-  const reeve = await begin(bundle, [String(forge.ready), join(folder, 'reeve'), rules], execArgv);
+  const reeve = await begin(bundle, [String(forge.ready), join(folder, 'reeve'), rules], started);
   return {
     async sweep(rule, count, latencyMs = 0) {
       await forge.child.ask(latencyMs);
