@@ -1,10 +1,11 @@
 /**
  * The floors of the house: a file imports from lower floors and its own folder, never upward, never in a circle.
- * 0 errors, log, glob, package, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine, sources · 5 store ·
- * 6 receiver, sweeps, dashboard, worker · 7 server, cli, ci, config, operator-file, named-secrets, account, handle-delivery, commands, demo
+ * 0 errors, log, glob, package, remembering, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine, sources · 5 store ·
+ * 6 receiver, sweeps, dashboard, worker · 7 server, app, readings, cli, ci, config, operator-file, named-secrets, generated-file,
+ * dashboard-password, account, handle-delivery, commands, demo
  */
 const floors = [
-  ['errors', 'log', 'glob', 'package', 'contract'],
+  ['errors', 'log', 'glob', 'package', 'remembering', 'contract'],
   ['client', 'forge'],
   ['facts', 'actions'],
   ['rules'],
@@ -18,6 +19,10 @@ const floors = [
     'config',
     'operator-file',
     'named-secrets',
+    'app',
+    'readings',
+    'generated-file',
+    'dashboard-password',
     'account',
     'handle-delivery',
     'commands',

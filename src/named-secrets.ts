@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, ReeveError } from './errors.ts';
+import { loadGenerated } from './generated-file.ts';
 
 /** One secret as the operator file gives it: the value itself, a file that holds it, or a variable of the environment. */
 const NamedSecret = z
@@ -76,21 +76,8 @@ function readFrom(path: string, where: string, problems: string[]): string | und
  */
 export async function loadFingerprintKey(data: string): Promise<Uint8Array> {
   const path = join(data, 'fingerprint.key');
-  await mkdir(data, { recursive: true });
-  const made = `${path}.${randomBytes(6).toString('hex')}`;
-  try {
-    await writeFile(made, randomBytes(32), { mode: 0o600, flag: 'wx' });
-    // Of two processes that start at once the second takes the key of the first.
-    await link(made, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-    const key = await readFile(path);
-    if (key.byteLength === 32) return key;
-  } catch (cause) {
-    throw new ReeveError('settings', `REEVE_DATA: ${path} cannot be used: ${messageOf(cause)}`, { cause });
-  } finally {
-    await rm(made, { force: true });
-  }
+  const key = await loadGenerated(path, () => randomBytes(32));
+  if (key.byteLength === 32) return key;
   throw new ReeveError(
     'settings',
     `REEVE_DATA: ${path} does not hold 32 bytes: remove it, and hooks with secrets are written anew`,

@@ -1,23 +1,24 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import fastify, { type FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
+import { createApp, listen } from './app.ts';
 import { capabilitiesFor } from './client/capabilities.ts';
 import { createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { Event } from './contract/events.ts';
+import { createMetrics, type Metrics } from './dashboard/metrics.ts';
+import { loadDashboardPassword } from './dashboard-password.ts';
 import type { Budgets } from './engine/budgets.ts';
 import { createLedger, type ReadRuns } from './engine/ledger.ts';
 import type { Run } from './engine/record.ts';
-import { messageOf, ReeveError } from './errors.ts';
+import { ReeveError } from './errors.ts';
 import { createFactMemory } from './facts/ask.ts';
 import { createDeliveryHandler } from './handle-delivery.ts';
 import type { Log } from './log.ts';
 import { loadFingerprintKey } from './named-secrets.ts';
 import { createPreview } from './preview.ts';
-import { maxConnections, serverOptions } from './receiver/limits.ts';
-import { receiver } from './receiver/route.ts';
+import { readingsOf } from './readings.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { remembering } from './remembering.ts';
 import { readRevertJob, revertKind, revertStored } from './revert-job.ts';
@@ -92,7 +93,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { log } = options;
   const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
-  const client = createClient({ ...options.forge, log });
+  // Made last, once what they read is there; requests are counted from the first on.
+  let metrics: Metrics | undefined;
+  const client = createClient({
+    ...options.forge,
+    log,
+    onRequest: (request) => metrics?.countRequest(request),
+  });
   const account = remembering(() => findAccount(client, options));
   const login = await greet(account, log);
 
@@ -106,7 +113,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       listed: options.repositories,
       nowMs,
     });
-    const { onRun, backoff, budgets, organizations = [], grants = [] } = options;
+    const { backoff, budgets, organizations = [], grants = [] } = options;
     const reporter = createReporter({ client, how: options.reportProblems ?? 'status', pins: store, log });
     const { onRead } = reporter;
     const sources = { client, served, organizations, grants, pins: store, nowMs, log, onRead };
@@ -132,7 +139,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       nowMs,
       settings,
       ...(options.preview ? { preview: createPreview(looks) } : {}),
-      ...(onRun ? { onRun } : {}),
+      onRun(run, event) {
+        metrics?.countRun(run);
+        options.onRun?.(run, event);
+      },
     });
     const seen = createSeen(store, nowMs);
     const sweeps = createSweeps({
@@ -142,7 +152,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       rules,
       handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
       onEnqueued: () => worker.wake(),
-      ...(options.onSweepRun ? { onRun: options.onSweepRun } : {}),
+      onRun(run) {
+        metrics?.countRun(run);
+        options.onSweepRun?.(run);
+      },
     });
     const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
       if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
@@ -155,7 +168,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     };
     const parts = { store, handle: noting, handleJob, log, clock };
     const worker = createWorker({ ...parts, ...(backoff ? { backoff } : {}) });
-    const app = createApp(options, store, () => worker.wake());
+    metrics = createMetrics(readingsOf(store, rules, clock));
+    const app = createApp({
+      store,
+      log,
+      secrets: options.secrets,
+      metrics,
+      password: await loadDashboardPassword(options.data),
+      onStored: () => worker.wake(),
+    });
     const url = options.jobsOnly ? '' : await listen(app, options);
     worker.start();
     if (!options.jobsOnly) await sweeps.start();
@@ -177,39 +198,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await watch?.stop();
     await store.close();
     throw error;
-  }
-}
-
-function createApp(options: ServerOptions, store: Store, onStored: () => void): FastifyInstance {
-  const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
-  app.server.maxConnections = maxConnections;
-  app.register(receiver, { store, secrets: options.secrets, log: options.log, onStored });
-  // Health says no more than its state: it is the one thing that a stranger may ask.
-  app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
-  app.get('/readyz', async (_request, reply) => {
-    const health = await store.healthy();
-    if (!health.ok) options.log.warn({ reason: health.reason }, 'not ready');
-    const status = health.ok ? 'ok' : 'unavailable';
-    return reply
-      .code(health.ok ? 200 : 503)
-      .type('application/json')
-      .send(JSON.stringify({ status }));
-  });
-  return app;
-}
-
-async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<string> {
-  try {
-    return await app.listen({ host, port });
-  } catch (cause) {
-    if (typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'EADDRINUSE') {
-      throw new ReeveError(
-        'port-taken',
-        `PORT ${port} on ${host} is taken: another program listens there; set PORT`,
-        { cause },
-      );
-    }
-    throw new ReeveError('settings', `HOST ${host} PORT ${port}: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -5,6 +5,7 @@ import { checks } from '../../src/commands/doctor/checks.ts';
 import { settingsTable } from '../../src/config.ts';
 import { eventFamilies, type Family } from '../../src/contract/events.ts';
 import { payloadShapes } from '../../src/contract/payloads.ts';
+import { metricTable } from '../../src/dashboard/metric-table.ts';
 import { errorCodes } from '../../src/errors.ts';
 import type { Fact } from '../../src/facts/fact.ts';
 import { facts } from '../../src/facts/facts.ts';
@@ -35,6 +36,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   pages.set('settings.md', settingsPage());
   pages.set('operator-file.md', operatorPage());
   pages.set('doctor.md', doctorPage());
+  pages.set('metrics.md', metricsPage());
   pages.set('error-codes.md', errorPage());
   pages.set('problem-codes.md', problemPage());
   pages.set('README.md', indexPage(families, names));
@@ -123,6 +125,29 @@ function operatorPage(): string {
   );
 }
 
+function metricsPage(): string {
+  const rows = Object.entries(metricTable).map(([name, { type, labels, help }]) => [
+    word(name),
+    type,
+    words(labels),
+    help,
+  ]);
+  return page(
+    'Metrics',
+    '`GET /metrics` of `reeve serve`, as Prometheus reads it. It asks for HTTP Basic: any user, and the password in `REEVE_DATA/dashboard.password`, which is made at the first start; whoever wants another writes it there and starts again. Counters are of this process, gauges of the store.',
+    code(
+      'yaml',
+      `scrape_configs:
+  - job_name: reeve
+    basic_auth: { username: prometheus, password_file: /var/lib/reeve/dashboard.password }
+    static_configs: [{ targets: ["127.0.0.1:8080"] }]
+`,
+    ),
+    table(['metric', 'type', 'labels', 'meaning'], rows),
+    'Beside them the usual ones of a Node process: `process_*` and `nodejs_*`.',
+  );
+}
+
 function doctorPage(): string {
   const rows = checks.map(({ id, looks, fails, remedy, after = [] }) => [
     word(id),
@@ -163,7 +188,7 @@ function indexPage(families: readonly string[], names: readonly string[]): strin
   return page(
     'Reference',
     'Made by `node scripts/reference.ts` from what the program itself reads; a test fails when it is stale.',
-    `[Settings](settings.md) · [Operator file](operator-file.md) · [What the doctor looks at](doctor.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
+    `[Settings](settings.md) · [Operator file](operator-file.md) · [What the doctor looks at](doctor.md) · [Metrics](metrics.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
     `## Actions\n\n${links(
       'actions',
       actions.map(({ name }) => name),

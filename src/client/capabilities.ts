@@ -133,12 +133,12 @@ export async function findCapabilities(client: Client): Promise<Capabilities> {
   }
 }
 
-const asked = new WeakMap<Client, () => Promise<Capabilities>>();
+const asked = new WeakMap<object, () => Promise<Capabilities>>();
 
-/** As `findCapabilities`, asked once for a client; after a failure it is asked again. */
+/** As `findCapabilities`, asked once for all clients of a connection; after a failure it is asked again. */
 export function capabilitiesFor(client: Client): Promise<Capabilities> {
-  const known = asked.get(client) ?? remembering(() => findCapabilities(client));
-  asked.set(client, known);
+  const known = asked.get(client.connection) ?? remembering(() => findCapabilities(client));
+  asked.set(client.connection, known);
   return known();
 }
 

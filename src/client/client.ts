@@ -44,6 +44,8 @@ export interface Client {
   readonly requests: number;
   /** Returns a client that shares everything with this one but counts its own requests. */
   counted(): Client;
+  /** The same for all clients that share everything: what is found out about the forge is kept under it. */
+  readonly connection: object;
 }
 
 export type ClientOptions = {
@@ -59,6 +61,8 @@ export type ClientOptions = {
   /** Calls under way at once at most; default 8. */
   readonly concurrency?: number;
   readonly sleep?: (ms: number) => Promise<unknown>;
+  /** Told of every request on the wire; without a status, no answer came. */
+  readonly onRequest?: (request: { method: string; status: number | undefined; ms: number }) => void;
 };
 
 /** Returns the address every path is relative to, ending in `/api/v1`. Throws `settings` for what is no http address. */
@@ -100,6 +104,8 @@ export function createClient(options: ClientOptions): Client {
   const timeoutMs = options.timeoutMs ?? 10_000;
   const tries = options.tries ?? 3;
 
+  const connection = {};
+
   const create = (): Client => {
     let requests = 0;
 
@@ -109,6 +115,7 @@ export function createClient(options: ClientOptions): Client {
       const where = `${operation.method} ${url.pathname}`;
       const started = performance.now();
       let overloaded = true;
+      let status: number | undefined;
       try {
         const response = await ky(url, {
           method: operation.method.toLowerCase(),
@@ -123,16 +130,16 @@ export function createClient(options: ClientOptions): Client {
           signal: AbortSignal.timeout(timeoutMs),
         });
         const text = await readText(response, where);
+        status = response.status;
         overloaded = response.status === 429 || response.status === 503;
         return { status: response.status, headers: response.headers, text };
       } catch (cause) {
         throw unreachable(where, cause);
       } finally {
-        limiter.observe(performance.now() - started, overloaded);
-        log.debug(
-          { operation: operation.id, ms: Math.round(performance.now() - started) },
-          'asked the forge',
-        );
+        const ms = performance.now() - started;
+        limiter.observe(ms, overloaded);
+        log.debug({ operation: operation.id, ms: Math.round(ms) }, 'asked the forge');
+        options.onRequest?.({ method: operation.method, status, ms });
       }
     };
 
@@ -200,6 +207,7 @@ export function createClient(options: ClientOptions): Client {
       pages: (operation, input, from) =>
         eachPage(operation, input as AnyInput, askPage(operation), from) as AsyncGenerator<never>,
       counted: create,
+      connection,
     };
   };
   return create();

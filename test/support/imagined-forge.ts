@@ -170,6 +170,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     written,
     requests: 0,
     counted: () => forge,
+    connection: {},
     // As in the client, the row decides the type of the answer, which has been held against it.
     call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
     send: exchange,

@@ -11,6 +11,7 @@ export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
     sent,
     requests: 0,
     counted: () => client,
+    connection: {},
     async call() {
       throw new Error('nothing is read through this client');
     },

@@ -1,0 +1,64 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Metrics } from './dashboard/metrics.ts';
+import { dashboard } from './dashboard/route.ts';
+import { messageOf, ReeveError } from './errors.ts';
+import type { Log } from './log.ts';
+import { maxConnections, serverOptions } from './receiver/limits.ts';
+import { receiver } from './receiver/route.ts';
+import type { SecretEntry } from './receiver/secrets.ts';
+import type { Store } from './store/store.ts';
+
+/** What the doors of the bot lead to. */
+export type AppParts = {
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** Entries that `examineSecrets` found nothing wrong with. */
+  readonly secrets: readonly SecretEntry[];
+  readonly log: Log;
+  /** What opens the dashboard. */
+  readonly password: string;
+  readonly onStored: () => void;
+};
+
+/** Creates the HTTP application: the receiver, the dashboard, and its health. */
+export function createApp({ store, log, secrets, metrics, password, onStored }: AppParts): FastifyInstance {
+  const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
+  app.server.maxConnections = maxConnections;
+  const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
+  app.register(receiver, { store, secrets, log, onStored, onAnswer });
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
+  });
+  app.register(dashboard, { metrics, password, log });
+  // Health says no more than its state: it is the one thing that a stranger may ask.
+  app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
+  app.get('/readyz', async (_request, reply) => {
+    const health = await store.healthy();
+    if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
+    const status = health.ok ? 'ok' : 'unavailable';
+    return reply
+      .code(health.ok ? 200 : 503)
+      .type('application/json')
+      .send(JSON.stringify({ status }));
+  });
+  return app;
+}
+
+/** Opens the doors; returns where. Throws `port-taken` or `settings`. */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    if (typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'EADDRINUSE') {
+      throw new ReeveError(
+        'port-taken',
+        `PORT ${port} on ${host} is taken: another program listens there; set PORT`,
+        { cause },
+      );
+    }
+    throw new ReeveError('settings', `HOST ${host} PORT ${port}: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,79 @@
+/** How a metric is counted; `labels` have few values each, never the name of a repository or a person. */
+type MetricRow = {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly help: string;
+};
+
+/** What Reeve tells of itself, in the units of Prometheus: seconds, bytes, totals. */
+export const metricTable = {
+  reeve_build_info: { type: 'gauge', labels: ['version'], help: 'Always 1; the version is what counts.' },
+  reeve_webhook_requests_total: {
+    type: 'counter',
+    labels: ['code', 'result'],
+    help: 'Requests to /webhook by status and what became of them: stored, copy, known, or the guard that refused.',
+  },
+  reeve_webhook_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'Time from the request to the answer of /webhook; forges give up after 5 s.',
+  },
+  reeve_deliveries: {
+    type: 'gauge',
+    labels: ['state'],
+    help: 'Deliveries and jobs in the store: accepted and retry wait, dead ones wait for `reeve redrive`.',
+  },
+  reeve_queue_oldest_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Age of the oldest delivery that waits for an attempt; 0 where none waits.',
+  },
+  reeve_run_seconds: {
+    type: 'histogram',
+    labels: ['door'],
+    help: 'Time of a run over one event or item, by how it came in: webhook, cron, cli.',
+  },
+  reeve_rule_verdicts_total: {
+    type: 'counter',
+    labels: ['verdict'],
+    help: 'What rules said: matched, unmatched, skipped, or failed where one could not be judged.',
+  },
+  reeve_changes_total: {
+    type: 'counter',
+    labels: ['action', 'status'],
+    help: 'Changes by what became of them: applied, skipped, failed, planned (a rule that observes), refused.',
+  },
+  reeve_forge_requests_total: {
+    type: 'counter',
+    labels: ['method', 'code'],
+    help: 'Requests to the forge; the code is none where no answer came.',
+  },
+  reeve_forge_request_seconds: {
+    type: 'histogram',
+    labels: ['method'],
+    help: 'Time that the forge took to answer.',
+  },
+  reeve_runners: {
+    type: 'gauge',
+    labels: ['level', 'status'],
+    help: 'Runners by the level they are of (organization, repository, user, instance) and their status, as sweeps saw them last.',
+  },
+  reeve_drift: {
+    type: 'gauge',
+    labels: [],
+    help: 'Things that are not as a rule wants them and stay so; `reeve drift` lists them.',
+  },
+  reeve_sweep_last_end_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['rule'],
+    help: 'When the latest sweep of an operator’s rule ended, in seconds since 1970.',
+  },
+  reeve_sweep_items: {
+    type: 'gauge',
+    labels: ['rule', 'result'],
+    help: 'Items of the latest sweep of an operator’s rule: done, failed.',
+  },
+} as const satisfies Record<string, MetricRow>;
+
+/** Name of a metric of ours. */
+export type MetricName = keyof typeof metricTable;

@@ -1,0 +1,104 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Run } from '../engine/record.ts';
+import { packageVersion } from '../package.ts';
+import type { Store } from '../store/store.ts';
+import { type MetricName, metricTable } from './metric-table.ts';
+
+/** What is read when somebody asks, beside the store. */
+export type Readings = {
+  readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
+  readonly now: () => Date;
+  readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
+  readonly drift: () => Promise<number>;
+  /** The latest sweep of each rule of the operator that has had one. */
+  readonly sweeps: () => Promise<
+    readonly {
+      readonly rule: string;
+      readonly endedAt: Date;
+      readonly items: number;
+      readonly failed: number;
+    }[]
+  >;
+};
+
+/** What Reeve tells of itself. */
+export interface Metrics {
+  countRun(run: Run): void;
+  countRequest(request: { method: string; status: number | undefined; ms: number }): void;
+  countDelivery(code: number, result: string): void;
+  countAnswer(ms: number): void;
+  /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Creates the metrics of one process; each has its own registry. */
+export function createMetrics(readings: Readings): Metrics {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const common = (name: MetricName) => {
+    const { help, labels } = metricTable[name];
+    return { name, help, labelNames: [...labels], registers: [register] };
+  };
+  const counter = (name: MetricName) => new Counter(common(name));
+  const gauge = (name: MetricName) => new Gauge(common(name));
+  const histogram = (name: MetricName) => new Histogram({ ...common(name), buckets: seconds });
+
+  const webhookRequests = counter('reeve_webhook_requests_total');
+  const webhookSeconds = histogram('reeve_webhook_seconds');
+  const runSeconds = histogram('reeve_run_seconds');
+  const verdicts = counter('reeve_rule_verdicts_total');
+  const changes = counter('reeve_changes_total');
+  const forgeRequests = counter('reeve_forge_requests_total');
+  const forgeSeconds = histogram('reeve_forge_request_seconds');
+  const deliveries = gauge('reeve_deliveries');
+  const oldest = gauge('reeve_queue_oldest_seconds');
+  const runners = gauge('reeve_runners');
+  const drift = gauge('reeve_drift');
+  const sweepEnds = gauge('reeve_sweep_last_end_timestamp_seconds');
+  const sweepItems = gauge('reeve_sweep_items');
+  gauge('reeve_build_info').set({ version: packageVersion() }, 1);
+
+  const read = async (): Promise<void> => {
+    const { store, now } = readings;
+    for (const [state, count] of Object.entries(await store.counts())) deliveries.set({ state }, count);
+    const waiting = await store.oldestWaiting();
+    oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
+    drift.set(await readings.drift());
+    runners.reset();
+    for (const { level, status } of await readings.runners()) {
+      // `organization acme`: the name is left out, there may be any number of them.
+      runners.inc({ level: level.split(' ', 1)[0] ?? level, status });
+    }
+    sweepEnds.reset();
+    sweepItems.reset();
+    for (const { rule, endedAt, items, failed } of await readings.sweeps()) {
+      sweepEnds.set({ rule }, endedAt.getTime() / 1_000);
+      sweepItems.set({ rule, result: 'done' }, items);
+      sweepItems.set({ rule, result: 'failed' }, failed);
+    }
+  };
+
+  return {
+    countRun({ trigger, rules, changes: made, outcomes, refused, ms }) {
+      runSeconds.observe({ door: trigger.door }, ms / 1_000);
+      for (const { verdict } of rules) verdicts.inc({ verdict });
+      const actions = new Map(made.map(({ id, action }) => [id, action]));
+      for (const { change, status } of outcomes) changes.inc({ action: actions.get(change) ?? '', status });
+      for (const { change } of refused) changes.inc({ action: change.action, status: 'refused' });
+    },
+    countRequest({ method, status, ms }) {
+      forgeRequests.inc({ method, code: status === undefined ? 'none' : String(status) });
+      forgeSeconds.observe({ method }, ms / 1_000);
+    },
+    countDelivery: (code, result) => webhookRequests.inc({ code: String(code), result }),
+    countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
+    async text() {
+      await read();
+      return register.metrics();
+    },
+    contentType: register.contentType,
+  };
+}

@@ -1,0 +1,126 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { metricTable } from '../../src/dashboard/metric-table.ts';
+import { createMetrics, type Readings } from '../../src/dashboard/metrics.ts';
+import { isSignedIn } from '../../src/dashboard/password.ts';
+import { at, type Stage, setStage } from '../support/stage.ts';
+
+const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;
+
+describe('the password', () => {
+  const password = 'correct horse battery';
+  const given: readonly [string, string | undefined, boolean][] = [
+    ['with any user', basic('prometheus', password), true],
+    ['with none', basic('', password), true],
+    ['with colons in it', basic('a:b', password), false],
+    ['a wrong one', basic('reeve', 'correct horse'), false],
+    ['an empty one', basic('reeve', ''), false],
+    ['without a user before it', `Basic ${btoa(password)}`, false],
+    ['nothing', undefined, false],
+    ['another scheme', `Bearer ${password}`, false],
+    ['what is no base64', 'Basic %%%', false],
+    ['the password itself', password, false],
+  ];
+
+  it.each(given)('%s', (_title, authorization, expected) => {
+    expect(isSignedIn(authorization, password)).toBe(expected);
+  });
+});
+
+describe('/metrics of a bot at work', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await setStage({
+      rules: `version: 1
+rules:
+  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
+`,
+    });
+    await stage.ada.call(operations.createIssue, { params: at, body: { title: 'one' } });
+    await stage.run(({ changes }) => changes.length > 0);
+    await stage.quiet();
+  });
+  afterAll(() => stage.close());
+
+  const file = () => join(stage.data, 'dashboard.password');
+  const scrape = (authorization?: string) =>
+    fetch(`${stage.server.url}/metrics`, { headers: authorization ? { authorization } : {} });
+
+  it('are not for strangers, and say no number to them', async () => {
+    for (const authorization of [undefined, basic('reeve', 'wrong'), basic('root', 'password')]) {
+      const answer = await scrape(authorization);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toContain('Basic');
+      expect(await answer.text()).not.toContain('reeve_');
+    }
+  });
+
+  it('tell what was done, by the password that only the owner of the folder can read', async () => {
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    const answer = await scrape(basic('prometheus', readFileSync(file(), 'utf8').trim()));
+    const text = await answer.text();
+
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    for (const name of Object.keys(metricTable)) expect(text).toContain(`# HELP ${name} `);
+    expect(text).toMatch(/reeve_webhook_requests_total\{code="202",result="stored"\} [1-9]/);
+    expect(text).toMatch(/reeve_webhook_seconds_count [1-9]/);
+    expect(text).toMatch(/reeve_changes_total\{action="set-labels",status="applied"\} 1/);
+    expect(text).toMatch(/reeve_rule_verdicts_total\{verdict="matched"\} 1/);
+    expect(text).toMatch(/reeve_forge_requests_total\{method="PUT",code="200"\} 1/);
+    expect(text).toMatch(/reeve_deliveries\{state="settled"\} [1-9]/);
+    expect(text).toMatch(/reeve_queue_oldest_seconds 0/);
+    expect(text).toMatch(/process_resident_memory_bytes [1-9]/);
+  });
+
+  it('name no repository, no person and no secret', async () => {
+    const answer = await scrape(basic('prometheus', readFileSync(file(), 'utf8').trim()));
+    const text = await answer.text();
+
+    for (const word of [stage.token, `${at.owner}`, 'demo', 'ada']) expect(text).not.toContain(word);
+  });
+});
+
+describe('what is read when somebody asks', () => {
+  const readings: Readings = {
+    store: {
+      counts: async () => ({ accepted: 2, claimed: 0, retry: 1, settled: 9, dead: 3 }),
+      oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),
+    },
+    now: () => new Date('2030-01-01T00:01:30Z'),
+    runners: async () => [
+      { level: 'organization acme', status: 'online' },
+      { level: 'organization other', status: 'online' },
+      { level: 'instance', status: 'offline' },
+    ],
+    drift: async () => 4,
+    sweeps: async () => [
+      { rule: 'rules/tags.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 1 },
+    ],
+  };
+
+  it('is the queue, runners by level, drift, and the latest sweeps', async () => {
+    const text = await createMetrics(readings).text();
+
+    expect(text).toContain('reeve_deliveries{state="dead"} 3');
+    expect(text).toContain('reeve_queue_oldest_seconds 90');
+    expect(text).toContain('reeve_runners{level="organization",status="online"} 2');
+    expect(text).toContain('reeve_runners{level="instance",status="offline"} 1');
+    expect(text).toContain('reeve_drift 4');
+    expect(text).toContain(
+      `reeve_sweep_last_end_timestamp_seconds{rule="rules/tags.yml#guard"} ${Date.UTC(2030, 0, 1) / 1_000}`,
+    );
+    expect(text).toContain('reeve_sweep_items{rule="rules/tags.yml#guard",result="failed"} 1');
+  });
+
+  it('forgets runners that are not there any more', async () => {
+    let there = await readings.runners();
+    const metrics = createMetrics({ ...readings, runners: async () => there });
+    await metrics.text();
+    there = [];
+
+    expect(await metrics.text()).not.toContain('reeve_runners{');
+  });
+});
