@@ -11,7 +11,15 @@ export function makePlan(wishes: readonly Wish[], limits: Limits = {}): Plan {
   const refused: RefusedChange[] = [];
   const kept: PlannedChange[] = [];
   for (const group of byTarget(wishes)) {
-    const { winner, losers, why } = decide(group);
+    // What is only observed takes nothing from what is done: else to watch a rule would change what happens.
+    const done = group.filter(isEnforced);
+    const watched = done.length === 0 ? [] : group.filter((planned) => !isEnforced(planned));
+    const names = done.map(namesOf).join(' and ');
+    for (const planned of watched) {
+      if (!planned.change.already)
+        refused.push({ planned, why: `it is only observed, and ${names} decides this` });
+    }
+    const { winner, losers, why } = decide(done.length === 0 ? group : done);
     for (const loser of losers) if (!loser.change.already) refused.push({ planned: loser, why });
     if (winner && !winner.change.already) kept.push(winner);
   }

@@ -23,9 +23,14 @@ export type PlannedChange = {
 
 export type RefusedChange = { readonly planned: PlannedChange; readonly why: string };
 
-/** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
+/**
+ * Returns the rank of the most powerful rule that wants a change: 0 is the operator's. A rule that observes lends nothing to
+ * those that do more.
+ */
 export function rankOf(planned: PlannedChange): number {
-  return Math.min(...planned.wishes.map((wish) => levels.indexOf(wish.rule.level)));
+  const { wishes } = planned;
+  const counted = isEnforced(planned) ? wishes.filter(({ rule }) => rule.mode === 'enforce') : wishes;
+  return Math.min(...counted.map((wish) => levels.indexOf(wish.rule.level)));
 }
 
 /** Returns the rules that want a change, for people. */

@@ -96,6 +96,30 @@ describe('several rules and one target', () => {
     ]);
   });
 
+  it('lose nothing to a rule that only observes, wherever it comes from', () => {
+    const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
+    const own = wish(makeRule('own'), change('label:x', true));
+
+    expect(shape([wish(above, change('label:x', false)), own])).toEqual({
+      changes: [['label:x', true, ['own']]],
+      refused: [['label:x', false, 'it is only observed, and repository/rules.yml#own decides this']],
+    });
+    expect(shape([wish(above, change('label:x', false))]).changes).toEqual([['label:x', false, ['above']]]);
+  });
+
+  it('gain no rank by a rule that only observes', () => {
+    const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
+    const middle = makeRule('middle', 'organization');
+
+    const { changes } = shape([
+      wish(above, change('label:x', true)),
+      wish(makeRule('own'), change('label:x', true)),
+      wish(middle, change('label:x', false)),
+    ]);
+
+    expect(changes).toEqual([['label:x', false, ['middle']]]);
+  });
+
   it('notice a rule whose wish is so already', () => {
     const content = wish(makeRule('content'), change('label:x', true, { already: true }));
 
