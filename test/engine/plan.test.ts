@@ -178,8 +178,11 @@ describe('what goes only with another', () => {
   it('stays where it is only observed', () => {
     const observing = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
 
+    // Removed by a rule that makes nothing in its place: what the other would make is not made.
+    expect(left(wish(observing, make('A'), remove), wish(makeRule('b'), remove)).changes).toEqual(['hook:u']);
     expect(left(wish(observing, make('A'), remove), wish(makeRule('b'), make('B'), remove)).changes).toEqual([
       'hook:u',
+      'hook:u#7',
     ]);
   });
 });

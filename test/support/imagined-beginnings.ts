@@ -14,6 +14,8 @@ export type Imagined = {
   readonly protected: readonly string[];
   readonly hooks: readonly string[];
   readonly reviews: number;
+  /** As it tells itself: forges differ in what the name of a branch leads to. */
+  readonly version: string;
   /** What Reeve wrote before: `rule/key`, as comments and as issues of this state. */
   readonly own: readonly (readonly [key: string, state: 'open' | 'closed'])[];
 };

@@ -87,6 +87,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
 
   function read(path: string): unknown {
     if (path === '/user') return botAccount;
+    if (path === '/version') return { version: imagined.version };
     const whole = /^\/repos\/([^/]+)\/([^/]+)(\/.*)?$/.exec(path);
     const organization = /^\/orgs\/([^/]+)$/.exec(path);
     if (organization) {

@@ -85,6 +85,7 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
         there: fc.subarray(['evil/demo', '..', '%2e%2e/%2e%2e', 'a#b']),
         hooks: fc.subarray(['https://ci.example.org/', 'https://evil.example/..']),
         reviews: fc.integer({ min: 0, max: 3 }),
+        version: fc.constantFrom('1.27.0', '1.23.8', '15.0.3+gitea-1.22.0'),
         own: fc.subarray([
           ['r0/k', 'open'],
           ['r0/main', 'closed'],
@@ -101,7 +102,14 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
             files: {},
             words,
             defined: ['bug', 'docs', '../../evil/demo', 'evil/demo'],
-            ...{ carried, protected: there, hooks: made.hooks, reviews: made.reviews, own: made.own },
+            ...{
+              carried,
+              protected: there,
+              hooks: made.hooks,
+              reviews: made.reviews,
+              version: made.version,
+              own: made.own,
+            },
           },
         }),
       );
