@@ -93,9 +93,10 @@ if (import.meta.main) {
     const kept = readResults().find(({ version }) => version === forge.version);
     const asked = process.argv.slice(2);
     const result = runSuites(forge, (suite) => asked.length === 0 || asked.includes(suite), kept);
-    const name = result.version.toLowerCase().replace(/[^a-z0-9.]+/g, '-');
-    const { kind } = lineOf(result.version);
-    writeFileSync(join(resultFolder, `${kind}-${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
+    const name = lineOf(result.version)
+      .name.toLowerCase()
+      .replace(/[^a-z0-9.]+/g, '-');
+    writeFileSync(join(resultFolder, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
   }
   if (!process.argv.includes('--check')) writeFileSync(pagePath, conformancePage(readResults()));
   const failed = readResults().flatMap(({ version, contract, flows }) =>

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { named, patienceMs } from '../support/flow-names.ts';
+import { named, patienceMs, realServer } from '../support/flow-names.ts';
 import { needing } from '../support/flow-needs.ts';
 import { cloneRepository } from '../support/git-client.ts';
 import { acme, at, people, type Stage, setStage } from '../support/stage.ts';
@@ -80,7 +80,10 @@ it('what happened while the hook had no target is caught up with, and nothing is
   await expect.poll(() => stage.labelsOf(pull), { timeout: patienceMs }).toEqual(['area/code']);
   await stage.quiet();
   const changing = stage.runs.filter(({ changes }) => changes.length > 0);
-  expect(changing.map(({ trigger }) => trigger.door)).toEqual(['cron', 'cron', 'cron']);
+  // A server that is slow to give up may have told one of them after all: then it is done by that, and once as well.
+  const doors = realServer ? ['cron', 'webhook'] : ['cron'];
+  expect(changing).toHaveLength(3);
+  for (const { trigger } of changing) expect(doors).toContain(trigger.door);
 
   const from = stage.proxy.passed.length;
   await stage.restart();

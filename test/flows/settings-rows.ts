@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { acme, at, people, type Stage } from '../support/stage.ts';
 import { type ActionRow, type Arranged, onEverySweep, onPush, openIssue, push } from './action-row.ts';
@@ -17,6 +18,13 @@ async function makeHook({ root }: Stage, url: string): Promise<Arranged> {
   const body = { type: 'gitea', active: true, events: ['push'], config: { url, content_type: 'json' } };
   await root.call(operations.createHook, { params: at, body });
   return { index: 0 };
+}
+
+async function notified({ bot }: Stage) {
+  const threads = await bot.call(operations.listNotifications, { query: { all: true } });
+  return threads
+    .filter(({ subject }) => subject?.title === 'notified')
+    .map(({ unread, pinned }) => ({ unread, pinned }));
 }
 
 /** Actions on settings of repositories, organizations and the account. */
@@ -138,12 +146,11 @@ steps: [{ uses: mark-notifications, with: { as: pinned } }]`,
         params,
         body: { body: `@${people.bot} please look` },
       });
+      // A server makes notifications a moment later.
+      await expect.poll(() => notified(stage), { timeout: 20_000 }).toHaveLength(1);
       return arranged;
     },
-    read: async ({ bot }) =>
-      (await bot.call(operations.listNotifications, { query: { all: true } }))
-        .filter(({ subject }) => subject?.title === 'notified')
-        .map(({ unread, pinned }) => ({ unread, pinned })),
+    read: notified,
     declared: [{ unread: false, pinned: true }],
   },
 ];
