@@ -1,43 +1,84 @@
 import { type Limits, withinLimits } from './limits.ts';
-import { isEnforced, namesOf, type PlannedChange, type RefusedChange, rankOf, type Wish } from './wish.ts';
+import {
+  isEnforced,
+  isEnforcing,
+  namesOf,
+  type PlannedChange,
+  type RefusedChange,
+  rankOf,
+  type Wish,
+} from './wish.ts';
 
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
 /**
  * Makes one plan of what the steps want. The same target and value from several rules is one change; different values
- * are decided by where the rules come from, and by nobody between equals; what exceeds a limit is refused.
+ * are decided by where the rules come from, and by nobody between equals; what exceeds a limit is refused. What rules
+ * observe is planned by itself, so that to watch a rule changes nothing of what is done.
  */
 export function makePlan(wishes: readonly Wish[], limits: Limits = {}): Plan {
+  const done = planOf(wishes.filter(isEnforcing), limits, 0);
+  const watched = planOf(
+    wishes.filter((wish) => !isEnforcing(wish)),
+    limits,
+    done.count,
+  );
+  const byPlace = new Map(done.groups.flatMap((group) => group.map((one) => [keyOf(one.change), group])));
+  const watchers = new Map<PlannedChange, readonly Wish[]>();
+  const changes: PlannedChange[] = [];
+  const refused: RefusedChange[] = [];
+  for (const planned of watched.changes) {
+    const group = byPlace.get(keyOf(planned.change));
+    const same = group?.find((one) => valueKeyOf(one.change) === valueKeyOf(planned.change));
+    if (group === undefined) changes.push(planned);
+    else if (same) watchers.set(same, planned.wishes);
+    else refused.push({ planned, why: `it is only observed, and up to ${namesOf(...group)}` });
+  }
+  const withWatchers = (planned: PlannedChange): PlannedChange => {
+    const found = watchers.get(planned);
+    return found ? { ...planned, watchers: found } : planned;
+  };
+  return {
+    changes: inOrder([...done.changes.map(withWatchers), ...changes]),
+    refused: [...done.refused, ...watched.refused, ...refused],
+  };
+}
+
+type Decided = Plan & {
+  /** Everything that is wanted, by target. */
+  readonly groups: readonly (readonly PlannedChange[])[];
+  /** Ids given so far. */
+  readonly count: number;
+};
+
+function planOf(wishes: readonly Wish[], limits: Limits, from: number): Decided {
   const refused: RefusedChange[] = [];
   const kept: PlannedChange[] = [];
-  for (const group of byTarget(wishes)) {
-    // What is only observed takes nothing from what is done: else to watch a rule would change what happens.
-    const done = group.filter(isEnforced);
-    const watched = done.length === 0 ? [] : group.filter((planned) => !isEnforced(planned));
-    const names = done.map(namesOf).join(' and ');
-    for (const planned of watched) {
-      if (!planned.change.already)
-        refused.push({ planned, why: `it is only observed, and ${names} decides this` });
-    }
-    const { winner, losers, why } = decide(done.length === 0 ? group : done);
+  const { groups, count } = byTarget(wishes, from);
+  for (const group of groups) {
+    const { winner, losers, why } = decide(group);
     for (const loser of losers) if (!loser.change.already) refused.push({ planned: loser, why });
     if (winner && !winner.change.already) kept.push(winner);
   }
-  const ordered = kept.toSorted((a, b) => (a.change.stage ?? 1) - (b.change.stage ?? 1));
-  const changes = withinLimits(ordered, limits, refused);
-  return { changes, refused };
+  return { changes: withinLimits(inOrder(kept), limits, refused), refused, groups, count };
+}
+
+function inOrder(changes: readonly PlannedChange[]): readonly PlannedChange[] {
+  return changes.toSorted((a, b) => (a.change.stage ?? 1) - (b.change.stage ?? 1));
 }
 
 /** Returns the wishes for each target, those of one value together, in order of appearance. */
-function byTarget(wishes: readonly Wish[]): readonly (readonly PlannedChange[])[] {
+function byTarget(
+  wishes: readonly Wish[],
+  from: number,
+): { readonly groups: readonly (readonly PlannedChange[])[]; readonly count: number } {
   const targets = new Map<string, Map<string, PlannedChange>>();
-  let count = 0;
+  let count = from;
   for (const wish of wishes) {
     for (const change of wish.changes) {
-      const key = `${placeOf(change)} ${change.target}`;
-      const values = targets.get(key) ?? new Map<string, PlannedChange>();
-      targets.set(key, values);
-      const value = JSON.stringify(change.value) ?? 'undefined';
+      const values = targets.get(keyOf(change)) ?? new Map<string, PlannedChange>();
+      targets.set(keyOf(change), values);
+      const value = valueKeyOf(change);
       const same = values.get(value);
       if (same) {
         values.set(value, { ...same, wishes: [...same.wishes, wish] });
@@ -47,7 +88,15 @@ function byTarget(wishes: readonly Wish[]): readonly (readonly PlannedChange[])[
       values.set(value, { id: `c${count}`, change, wishes: [wish] });
     }
   }
-  return [...targets.values()].map((values) => [...values.values()]);
+  return { groups: [...targets.values()].map((values) => [...values.values()]), count };
+}
+
+function keyOf(change: PlannedChange['change']): string {
+  return `${placeOf(change)} ${change.target}`;
+}
+
+function valueKeyOf({ value }: PlannedChange['change']): string {
+  return JSON.stringify(value) ?? 'undefined';
 }
 
 /** Where a change is made. What a forge numbered is no part of it: to edit a hook and to make it anew decide the same. */
@@ -70,7 +119,7 @@ export function refuseUnfounded(plan: Plan): Plan {
       plan.changes.some(
         (other) =>
           other.change.target === needs &&
-          other.wishes.some((wish) => planned.wishes.includes(wish)) &&
+          [...other.wishes, ...(other.watchers ?? [])].some((wish) => planned.wishes.includes(wish)) &&
           (isEnforced(other) || !isEnforced(planned)),
       );
     if (isFounded) changes.push(planned);

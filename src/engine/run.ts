@@ -273,11 +273,11 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
 }
 
 function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
-  const { id, change, wishes } = planned;
+  const { id, change, wishes, watchers = [] } = planned;
   const operation = findOperation(change.operation);
   return {
     id,
-    rules: [...new Set(wishes.map((wish) => wish.rule.id))],
+    rules: [...new Set([...wishes, ...watchers].map((wish) => wish.rule.id))],
     level: levelOf(planned),
     step: wishes[0]?.step ?? '',
     action: change.action,

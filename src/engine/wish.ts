@@ -14,28 +14,28 @@ export type Wish = {
   readonly changes: readonly Change[];
 };
 
-/** One change of the plan with everybody who wants it. */
+/**
+ * One change of the plan with everybody who wants it. Its wishes are all of rules that write, or all of rules that observe:
+ * with what powers it is made, what it costs and what it is made of is no matter of those who watch.
+ */
 export type PlannedChange = {
   readonly id: string;
   readonly change: Change;
   readonly wishes: readonly Wish[];
+  /** What rules that observe want the same. */
+  readonly watchers?: readonly Wish[];
 };
 
 export type RefusedChange = { readonly planned: PlannedChange; readonly why: string };
 
-/**
- * Returns the rank of the most powerful rule that wants a change: 0 is the operator's. A rule that observes lends nothing to
- * those that do more.
- */
+/** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
 export function rankOf(planned: PlannedChange): number {
-  const { wishes } = planned;
-  const counted = isEnforced(planned) ? wishes.filter(({ rule }) => rule.mode === 'enforce') : wishes;
-  return Math.min(...counted.map((wish) => levels.indexOf(wish.rule.level)));
+  return Math.min(...planned.wishes.map((wish) => levels.indexOf(wish.rule.level)));
 }
 
-/** Returns the rules that want a change, for people. */
-export function namesOf(planned: PlannedChange): string {
-  return [...new Set(planned.wishes.map((wish) => wish.rule.id))].join(' and ');
+/** Returns the rules that want changes, for people. */
+export function namesOf(...planned: readonly PlannedChange[]): string {
+  return [...new Set(planned.flatMap(({ wishes }) => wishes.map(({ rule }) => rule.id)))].join(' and ');
 }
 
 /** Returns the most powerful origin among the rules that want a change: it is made with those powers. */
@@ -43,7 +43,12 @@ export function levelOf(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
 }
 
-/** Says whether a change may be sent: some rule that wants it does more than observe. */
+/** Says whether a change may be sent: those who want it do more than observe. */
 export function isEnforced({ wishes }: PlannedChange): boolean {
-  return wishes.some(({ rule }) => rule.mode === 'enforce');
+  return wishes.some(isEnforcing);
+}
+
+/** Says whether a wish is of a rule that does more than observe. */
+export function isEnforcing({ rule }: Wish): boolean {
+  return rule.mode === 'enforce';
 }

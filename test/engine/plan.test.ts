@@ -102,22 +102,56 @@ describe('several rules and one target', () => {
 
     expect(shape([wish(above, change('label:x', false)), own])).toEqual({
       changes: [['label:x', true, ['own']]],
-      refused: [['label:x', false, 'it is only observed, and repository/rules.yml#own decides this']],
+      refused: [['label:x', false, 'it is only observed, and up to repository/rules.yml#own']],
     });
     expect(shape([wish(above, change('label:x', false))]).changes).toEqual([['label:x', false, ['above']]]);
   });
 
-  it('gain no rank by a rule that only observes', () => {
+  it('gain nothing by a rule that only observes: no rank, no members, no budget, no ground', () => {
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
-    const middle = makeRule('middle', 'organization');
+    const own = makeRule('own');
+    const same = change('label:x', true);
+    const watched = change('label:x', true, { requires: ['hook_names'] });
 
-    const { changes } = shape([
-      wish(above, change('label:x', true)),
-      wish(makeRule('own'), change('label:x', true)),
-      wish(middle, change('label:x', false)),
+    const ranked = makePlan([
+      wish(above, watched),
+      wish(own, same),
+      wish(makeRule('middle', 'organization'), change('label:x', false)),
     ]);
+    expect(ranked.changes.map(({ change: { value } }) => value)).toEqual([false]);
 
-    expect(changes).toEqual([['label:x', false, ['middle']]]);
+    const [planned] = makePlan([wish(above, watched), wish(own, same)]).changes;
+    expect(planned?.change).toBe(same);
+    expect(planned?.wishes.map(({ rule }) => rule.name)).toEqual(['own']);
+    expect(planned?.watchers?.map(({ rule }) => rule.name)).toEqual(['above']);
+
+    const many = Array.from({ length: 50 }, (_, at) => change(`label:${at}`, true));
+    const limited = makePlan([wish(above, ...many), wish(makeRule('one', 'operator', 1), same, ...many)]);
+    const enforced = limited.changes.filter(({ wishes }) => wishes.some(({ rule }) => rule.name === 'one'));
+    expect(enforced).toHaveLength(1);
+
+    const removed = (count: number, from: number) =>
+      Array.from({ length: count }, (_, at) =>
+        change(`tag:${from + at}`, null, { removes: { from: 'tags', there: 10 } }),
+      );
+    const pruned = makePlan([wish(above, ...removed(5, 0)), wish(makeRule('b'), ...removed(1, 5))]);
+    expect(pruned.refused).toEqual([]);
+  });
+
+  it('are no ground to remove what another rule replaces, where somebody only observes both', () => {
+    const make = (secret: string): Change => change('hook:u', { hmac: secret }, { stage: 0 });
+    const remove = change('hook:u#7', null, { stage: 2, needs: 'hook:u' });
+    const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
+
+    const plan = refuseUnfounded(
+      makePlan([
+        wish(above, make('C'), remove),
+        wish(makeRule('b'), make('B'), remove),
+        wish(makeRule('c', 'organization'), make('C')),
+      ]),
+    );
+
+    expect(plan.changes.map(({ change: { target } }) => target)).toEqual(['hook:u']);
   });
 
   it('notice a rule whose wish is so already', () => {
