@@ -1,11 +1,31 @@
-/** Returns a function that asks until it has an answer and then keeps it. */
-export function remembering<T>(ask: () => Promise<T>): () => Promise<T> {
-  let known: Promise<T> | undefined;
-  return () => {
-    known ??= ask().catch((error: unknown) => {
-      known = undefined;
-      throw error;
+/** A question that is asked once and whose answer is kept. */
+export type Remembered<T> = {
+  (): Promise<T>;
+  /** The next call asks again. */
+  forget(): void;
+};
+
+/**
+ * Returns a function that asks until it has an answer and then keeps it, for `maxAgeMs` where that is given. `nowMs` is a
+ * clock that never goes back.
+ */
+export function remembering<T>(
+  ask: () => Promise<T>,
+  { maxAgeMs = Number.POSITIVE_INFINITY, nowMs = () => 0 }: { maxAgeMs?: number; nowMs?: () => number } = {},
+): Remembered<T> {
+  let known: { readonly answer: Promise<T>; readonly atMs: number } | undefined;
+  const remembered = (): Promise<T> => {
+    if (known !== undefined && nowMs() - known.atMs <= maxAgeMs) return known.answer;
+    const asked = { answer: ask(), atMs: nowMs() };
+    known = asked;
+    asked.answer.catch(() => {
+      if (known === asked) known = undefined;
     });
-    return known;
+    return asked.answer;
   };
+  return Object.assign(remembered, {
+    forget() {
+      known = undefined;
+    },
+  });
 }

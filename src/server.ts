@@ -3,7 +3,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
 import { createApp, listen } from './app.ts';
-import { capabilitiesFor } from './client/capabilities.ts';
 import { createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { Event } from './contract/events.ts';
@@ -126,7 +125,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ledger: createLedger({ now: clock.now, readRuns }),
       ...(budgets ? { budgets } : {}),
       secrets: createNamedSecrets(options.namedSecrets ?? new Map(), await loadFingerprintKey(options.data)),
-      capabilities: () => capabilitiesFor(client),
+      capabilities: () => client.capabilities(),
     };
     const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
     const handle = createDeliveryHandler({

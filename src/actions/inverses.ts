@@ -1,4 +1,4 @@
-import { capabilitiesFor, lackOf } from '../client/capabilities.ts';
+import { lackOf } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
 import { deletedHook, editedHook, madeHook, testedHook } from './hook-inverse.ts';
 import { type Inverse, isStill } from './inverse.ts';
@@ -29,7 +29,7 @@ const editedOrganization: Inverse = async (change, client) => {
   const live = await editedSetting(change, client);
   const required = requiredFor(change.target, change.before);
   if (required.length === 0) return live;
-  const lack = lackOf(await capabilitiesFor(client), required);
+  const lack = lackOf(await client.capabilities(), required);
   return lack === undefined ? live : { ...live, undo: () => lack };
 };
 

@@ -1,6 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { messageOf, ReeveError } from '../errors.ts';
-import { remembering } from '../remembering.ts';
+import { ReeveError } from '../errors.ts';
 import type { Client } from './client.ts';
 
 /** `since` absent: the Gitea line never had it. */
@@ -84,12 +83,15 @@ export const capabilityNames = Object.keys(table) as readonly Capability[];
 export type Capabilities = {
   /** As the forge reports it, for messages. */
   readonly version: string;
+  /** False where the version does not tell its line: then safety rests on nothing of this. */
+  readonly isCertain: boolean;
   readonly has: Readonly<Record<Capability, boolean>>;
 };
 
 /**
- * Returns what a forge of this version can do. Forgejo tells itself by `+gitea-`; what follows there says nothing of newer
- * features. A version that cannot be read counts as the baseline: what it lacks is then told by its own answers.
+ * Returns what a forge of this version can do. Gitea has numbered its releases 1.N ever since; Forgejo tells itself by
+ * `+gitea-`, where whoever built it left that there, and what follows it says nothing of newer features. What else there is
+ * counts as the baseline: what it lacks is then told by its own answers.
  */
 export function capabilitiesOf(version: string): Capabilities {
   const isForgejo = version.includes('+gitea-');
@@ -100,7 +102,11 @@ export function capabilitiesOf(version: string): Capabilities {
     if (row.since === undefined) return [name, false];
     return [name, release === undefined || !isBefore(release, row.since)];
   });
-  return { version, has: Object.fromEntries(has) as Record<Capability, boolean> };
+  return {
+    version,
+    isCertain: isForgejo || release?.[0] === 1,
+    has: Object.fromEntries(has) as Record<Capability, boolean>,
+  };
 }
 
 function isBefore(release: readonly [number, number], since: readonly [number, number]): boolean {
@@ -108,38 +114,32 @@ function isBefore(release: readonly [number, number], since: readonly [number, n
 }
 
 /**
- * Asks a forge what it can do: its version, and where that is hidden, its settings, of which one member tells Gitea from
- * Forgejo. One request, seldom two.
+ * Asks a forge what it can do: its version, and where that does not tell, its settings, of which one member tells Gitea
+ * from Forgejo. One request, seldom two.
  */
-export async function findCapabilities(client: Client): Promise<Capabilities> {
-  try {
-    const { version } = await client.call(operations.getVersion, {});
-    if (/^v?\d+\.\d+/.test(version)) return capabilitiesOf(version);
-    const settings = await client.call(operations.getApiSettings, {});
-    const isForgejo = typeof settings.default_max_response_size !== 'number';
-    const found = capabilitiesOf(isForgejo ? '0.0.0+gitea-0' : '');
-    return { ...found, version: version || 'of a hidden version' };
-  } catch (cause) {
-    if (cause instanceof ReeveError && cause.code === 'forge-not-found') {
-      throw new ReeveError(
-        'settings',
-        `FORGE_URL is no forge: it has no /api/v1/version (${messageOf(cause)})`,
-        {
-          cause,
-        },
-      );
-    }
-    throw cause;
+export async function findCapabilities(client: Pick<Client, 'call'>): Promise<Capabilities> {
+  const version = await unlessRefused(client.call(operations.getVersion, {}));
+  const told = capabilitiesOf(version?.version ?? '');
+  if (told.isCertain) return told;
+  const settings = await unlessRefused(client.call(operations.getApiSettings, {}));
+  if (version === undefined && settings === undefined) {
+    throw new ReeveError('settings', 'FORGE_URL is no forge: it has no /api/v1/version');
   }
+  const isForgejo = settings !== undefined && typeof settings.default_max_response_size !== 'number';
+  const found = isForgejo ? capabilitiesOf('0.0.0+gitea-0') : told;
+  return { ...found, version: told.version || 'of a hidden version', isCertain: false };
 }
 
-const asked = new WeakMap<object, () => Promise<Capabilities>>();
-
-/** As `findCapabilities`, asked once for all clients of a connection; after a failure it is asked again. */
-export function capabilitiesFor(client: Client): Promise<Capabilities> {
-  const known = asked.get(client.connection) ?? remembering(() => findCapabilities(client));
-  asked.set(client.connection, known);
-  return known();
+/** What stands before a forge may keep its version from strangers. */
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    const isRefused =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
+    if (isRefused) return undefined;
+    throw error;
+  }
 }
 
 /** Returns why a change that needs these cannot be made on this forge, or undefined where it can. */

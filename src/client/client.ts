@@ -9,7 +9,9 @@ import {
 } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
+import { remembering } from '../remembering.ts';
 import { type Answer, parseAnswer, readText } from './answer.ts';
+import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
@@ -44,8 +46,8 @@ export interface Client {
   readonly requests: number;
   /** Returns a client that shares everything with this one but counts its own requests. */
   counted(): Client;
-  /** The same for all clients that share everything: what is found out about the forge is kept under it. */
-  readonly connection: object;
+  /** Returns what the forge can do, asked once in ten minutes, and again after it was away: it may be another release then. */
+  capabilities(): Promise<Capabilities>;
 }
 
 export type ClientOptions = {
@@ -104,7 +106,16 @@ export function createClient(options: ClientOptions): Client {
   const timeoutMs = options.timeoutMs ?? 10_000;
   const tries = options.tries ?? 3;
 
-  const connection = {};
+  // Whoever sets a connection up is told that there is no forge; whoever works with one goes on with what is sure.
+  const ask = (): Promise<Capabilities> =>
+    findCapabilities(create()).catch((error: unknown) => {
+      if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
+      throw error;
+    });
+  const capabilities = remembering(ask, {
+    maxAgeMs: 10 * 60_000,
+    nowMs: () => performance.now(),
+  });
 
   const create = (): Client => {
     let requests = 0;
@@ -134,6 +145,7 @@ export function createClient(options: ClientOptions): Client {
         overloaded = response.status === 429 || response.status === 503;
         return { status: response.status, headers: response.headers, text };
       } catch (cause) {
+        capabilities.forget();
         throw unreachable(where, cause);
       } finally {
         const ms = performance.now() - started;
@@ -207,7 +219,7 @@ export function createClient(options: ClientOptions): Client {
       pages: (operation, input, from) =>
         eachPage(operation, input as AnyInput, askPage(operation), from) as AsyncGenerator<never>,
       counted: create,
-      connection,
+      capabilities,
     };
   };
   return create();

@@ -243,7 +243,12 @@ function subjectOf(kind: SubjectKind, repository: RepositoryRef, payload: Record
     const ref = payload.ref.replace(/^refs\/(heads|tags)\//, '');
     const { before, after } = payload;
     const moved = typeof before === 'string' && typeof after === 'string';
-    return { kind, repository, ref, ...(moved ? { range: { before, after } } : {}) };
+    const isTag = payload.ref_type === 'tag' || payload.ref.startsWith('refs/tags/');
+    return {
+      ...{ kind, repository, ref },
+      ...(isTag ? { isTag } : {}),
+      ...(moved ? { range: { before, after } } : {}),
+    };
   }
   return { kind: 'repository', repository };
 }

@@ -18,6 +18,8 @@ export type Subject = {
   readonly index?: number;
   /** Short name of the branch (or tag) where the subject is one. */
   readonly ref?: string;
+  /** The ref is a tag. */
+  readonly isTag?: true;
   /** Commits that a push moved the ref between; all zeros where it was made or removed. */
   readonly range?: { readonly before: string; readonly after: string };
   /** Id of the comment that an event is about. */

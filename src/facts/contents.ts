@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { capabilitiesFor } from '../client/capabilities.ts';
 import type { ContentsEntry } from '../contract/contents.ts';
 import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/pulls.ts';
@@ -58,15 +57,14 @@ type Found = ContentsEntry | 'directory';
 /** Returns what to read from; nothing is the default branch. */
 async function refOf(context: AskContext): Promise<{ ref?: string }> {
   const { subject, ask } = context;
-  if (subject.kind === 'branch') {
-    const { range, ref } = subject;
-    const pushed = range && !isNothing(range.after) ? range.after : undefined;
-    const read = pushed ?? ref;
-    if (read !== undefined) return { ref: read };
+  if (subject.kind === 'pull_request') {
+    const { base } = (await ask({ name: 'pull_request' })) as PullRequest;
+    return refOfBranch(context, base?.ref);
   }
-  const isPull = subject.kind === 'pull_request';
-  const base = isPull ? ((await ask({ name: 'pull_request' })) as PullRequest).base?.ref : undefined;
-  return refOfBranch(context, base);
+  if (subject.kind !== 'branch') return refOfBranch(context, undefined);
+  const { range, ref, isTag } = subject;
+  if (range && !isNothing(range.after)) return { ref: range.after };
+  return isTag && ref !== undefined ? { ref } : refOfBranch(context, ref);
 }
 
 /** A forge that finds a tag before a branch of the same name is given the full name of the branch. */
@@ -74,7 +72,7 @@ async function refOfBranch(
   { client, ask }: AskContext,
   branch: string | undefined,
 ): Promise<{ ref?: string }> {
-  if ((await capabilitiesFor(client)).has.branches_before_tags) {
+  if ((await client.capabilities()).has.branches_before_tags) {
     return branch === undefined ? {} : { ref: branch };
   }
   const name = branch ?? (await defaultBranch(ask));

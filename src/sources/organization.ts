@@ -47,14 +47,21 @@ export async function readOrganizationRules(
 ): Promise<OrganizationReading> {
   const [owner = '', name = ''] = source.rules.split('/');
   try {
-    const { head, value } = await readSteadily(client, { owner, name }, async (found) => {
-      const pinned = await pinnedId(source, found.at.id, options.pins);
-      if (pinned !== found.at.id)
-        return { value: [refusal(source, found, takenOver(source, found, pinned))], decides: false };
-      if (found.commit === '') return { value: [], decides: false };
-      const files = await readFilesAt(client, source, found, options.grants);
-      return { value: files, decides: files.length > 0 };
-    });
+    const { head, value } = await readSteadily<readonly RepositoryRules[]>(
+      client,
+      { owner, name },
+      {
+        async read(found) {
+          const pinned = await pinnedId(source, found.at.id, options.pins);
+          if (pinned !== found.at.id)
+            return { value: [refusal(source, found, takenOver(source, found, pinned))], decides: false };
+          if (found.commit === '') return { value: [], decides: false };
+          const files = await readFilesAt(client, source, found, options.grants);
+          return { value: files, decides: files.length > 0 };
+        },
+        refuse: (found, why) => [refusal(source, found, `${source.rules}: ${why}`)],
+      },
+    );
     return { head, files: value };
   } catch (error) {
     // A rules repository that is gone stops the organization's rules, not the deliveries of its repositories.

@@ -1,4 +1,3 @@
-import { capabilitiesFor } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import type { ContentsEntry } from '../contract/contents.ts';
 import { operations } from '../contract/operations.ts';
@@ -43,23 +42,34 @@ export type Place = { readonly at: RepositoryRef; readonly ref: string | undefin
 /** How often a branch may move under the reading before it is left for later. */
 const maxMoves = 3;
 
+/** What is read from a place, and what is made of a place that cannot be told from another. */
+export type Reader<T> = {
+  read(place: Head & Place): Promise<{ readonly value: T; readonly decides: boolean }>;
+  refuse(head: Head, why: string): T;
+};
+
 /**
  * Reads from the default branch and returns what was read with the commit it stood at: the branch must be found at the
  * same commit before and after. What it is called in between must not be something that whoever may push can take over.
  * Gitea since 1.24 looks for a branch, a tag and a commit in this order: there no ref is given, which is the default
  * branch. Forgejo, and Gitea before, let git look, which finds a tag before a branch, but takes a whole id of a commit as
- * it is: there the commit is given.
+ * it is: there the commit is given. So it is where the forge does not tell its line, and then nothing may be called so.
  * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24 `services/repository/files/content.go`
  * and `modules/git/repo_commit_nogogit.go`, in Forgejo `modules/git/repo_commit.go`.
  */
 export async function readSteadily<T>(
   client: Client,
   given: { owner: string; name: string },
-  read: (place: Head & Place) => Promise<{ readonly value: T; readonly decides: boolean }>,
+  { read, refuse }: Reader<T>,
 ): Promise<{ readonly head: Head; readonly value: T }> {
   for (let moves = 0; ; moves += 1) {
     const head = await readHead(client, given);
-    const { value, decides } = await read({ ...head, ref: await refOf(client, head) });
+    const { isCertain, has } = await client.capabilities();
+    const ref = head.commit === '' || (isCertain && has.branches_before_tags) ? undefined : head.commit;
+    const { value, decides } = await read({ ...head, ref });
+    if (!isCertain && ref !== undefined && (await isName(client, head))) {
+      return { head, value: refuse(head, `a branch or tag is called ${ref}, like its newest commit`) };
+    }
     // Where nothing was found nothing is decided, and looking again would tell nothing.
     if (!decides) return { head, value };
     const after = await readHead(client, head.at);
@@ -71,9 +81,14 @@ export async function readSteadily<T>(
   }
 }
 
-async function refOf(client: Client, { commit }: Head): Promise<string | undefined> {
-  if (commit === '') return undefined;
-  return (await capabilitiesFor(client)).has.branches_before_tags ? undefined : commit;
+/** Tells whether a branch or tag has the id of the commit for its name. */
+async function isName(client: Client, { at, commit }: Head): Promise<boolean> {
+  const params = { owner: at.owner, repo: at.name };
+  const asked = await Promise.all([
+    unlessAbsent(client.call(operations.getBranch, { params: { ...params, branch: commit } })),
+    unlessAbsent(client.call(operations.getTag, { params: { ...params, tag: commit } })),
+  ]);
+  return asked.some((found) => found !== undefined);
 }
 
 /** Returns what stands at a path, a folder's entries among it; undefined where nothing does. */
@@ -82,11 +97,17 @@ export async function readEntry(
   { at, ref }: Place,
   path: string,
 ): Promise<ContentsEntry | readonly ContentsEntry[] | undefined> {
-  try {
-    return await client.call(operations.getContents, {
+  return unlessAbsent(
+    client.call(operations.getContents, {
       params: { owner: at.owner, repo: at.name, filepath: path },
       ...(ref === undefined ? {} : { query: { ref } }),
-    });
+    }),
+  );
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;

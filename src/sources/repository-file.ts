@@ -27,9 +27,17 @@ export async function readRepositoryRules(
   at: RepositoryRef,
   grants: readonly string[] = [],
 ): Promise<RepositoryReading> {
-  const { head, value } = await readSteadily(client, at, async (found) => {
-    const file = await readFileAt(client, at, found, grants);
-    return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
+  const { head, value } = await readSteadily<RepositoryRules>(client, at, {
+    async read(found) {
+      const file = await readFileAt(client, at, found, grants);
+      return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
+    },
+    refuse: ({ at: there, commit }, why) => ({
+      rules: [],
+      source: `${there.owner}/${there.name}`,
+      commit,
+      problems: [`${there.owner}/${there.name}: ${why}; while it is there, no rule file is used`],
+    }),
   });
   return { head, file: value };
 }

@@ -62,6 +62,6 @@ export function patientClient(client: Client, pause: (ms: number) => Promise<unk
       for await (const { items } of pages(operation, input)) yield* items;
     },
     counted: () => patientClient(client.counted(), pause),
-    connection: client.connection,
+    capabilities: () => client.capabilities(),
   };
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Capability, capabilitiesOf, findCapabilities, lackOf } from '../../src/client/capabilities.ts';
 import { createClient } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 
 describe('what a version can do', () => {
@@ -78,6 +79,57 @@ describe('asking a forge', () => {
     expect(forgejo.found.has.apply_to_admins).toBe(true);
     expect(gitea.found.has.apply_to_admins).toBe(false);
     expect(gitea.found.has.hook_names).toBe(true);
+  });
+
+  it.each([
+    ['1.27.0', true],
+    ['v1.22.6', true],
+    ['15.0.3+gitea-1.22.0', true],
+    ['13.0.2', false],
+    ['2.0.0', false],
+    ['development', false],
+    ['15.0.3-gitea-1.22.0', false],
+    ['', false],
+  ])('is certain of %j: %s', async (version, expected) => {
+    const { found } = await askWith({ '/version': { version }, '/settings/api': { max_response_items: 50 } });
+
+    expect(found.isCertain).toBe(expected);
+  });
+
+  it('takes a release of Forgejo that is told by its number alone for Forgejo', async () => {
+    const { found } = await askWith({ '/version': { version: '13.0.2' }, '/settings/api': {} });
+
+    expect(found.has.apply_to_admins).toBe(true);
+    expect(found.version).toBe('13.0.2');
+  });
+
+  it('is asked once for all that share a connection, and again after the forge was away', async () => {
+    let version: string | undefined = '1.26.3';
+    server = await startBareServer((_request, reply) => {
+      if (version === undefined) reply.destroy();
+      else json(reply, { version });
+    });
+    const client = createClient({ url: server.url, sleep: async () => {} });
+    const counted = client.counted();
+    await counted.capabilities();
+    await counted.capabilities();
+    expect((await client.counted().capabilities()).has.bypass_allowlist).toBe(false);
+    expect(server.seen).toHaveLength(1);
+
+    version = undefined;
+    await expect(counted.call(operations.getVersion, {})).rejects.toMatchObject({
+      code: 'forge-unreachable',
+    });
+    version = '1.27.0';
+
+    expect((await counted.capabilities()).has.bypass_allowlist).toBe(true);
+  });
+
+  it('goes on with what is sure where it is told nothing', async () => {
+    await expect(askWith({})).rejects.toMatchObject({ code: 'settings' });
+    const client = createClient({ url: server.url });
+
+    expect(await client.capabilities()).toMatchObject({ isCertain: false });
   });
 
   it('says that an address without an API is no forge', async () => {

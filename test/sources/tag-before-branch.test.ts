@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
+import type { RepositoryRef } from '../../src/contract/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { readRepositoryRules } from '../../src/sources/repository-file.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -13,13 +14,34 @@ const good = rulesThat('good');
 const evil = rulesThat('evil');
 
 /**
- * The embedded forge as it would answer where somebody pushed a tag with the name of the default branch, by the names that
- * Forgejo 15.0.3, Gitea before 1.24 and Gitea since then were seen to read: `evil` is what that tag holds.
+ * The embedded forge as others answer where somebody pushed a tag with the name of the default branch. `kind`: it looks for
+ * a branch, a tag and a commit of a name, in this order (Gitea since 1.24); `git`: as git does, a tag first, but a whole id
+ * is a commit (Forgejo, Gitea before). Seen on Gitea 1.26.3, 1.27 and Forgejo 15.0.3.
  */
+type Forge = { readonly version: string; readonly looks: 'kind' | 'git'; readonly isForgejo?: true };
+const certain: readonly Forge[] = [
+  { version: '15.0.3+gitea-1.22.0', looks: 'git', isForgejo: true },
+  { version: '1.23.8', looks: 'git' },
+  { version: '1.24.0', looks: 'kind' },
+  { version: '1.27.0+dev-1277-g9d3f04eb7e', looks: 'kind' },
+];
+/** Whoever builds a forge may call its release as they like. */
+const uncertain: readonly Forge[] = [
+  { version: '13.0.2', looks: 'git', isForgejo: true },
+  { version: 'development', looks: 'git', isForgejo: true },
+  { version: 'development', looks: 'kind' },
+  { version: '2.0.0', looks: 'kind' },
+];
+
 let worlds: Awaited<ReturnType<typeof startWorlds>>;
 let world: World;
 let proxy: FaultProxy;
-let version = '';
+let forge: Forge;
+/** A branch is called like the newest commit of the default branch. */
+let isNamed: boolean;
+beforeEach(() => {
+  isNamed = false;
+});
 beforeAll(async () => {
   worlds = await startWorlds();
   world = await worlds.make({ access: 'admin', scopes: ['repository', 'issue'] });
@@ -27,14 +49,17 @@ beforeAll(async () => {
   proxy = await startFaultProxy(worlds.url);
   proxy.decide = ({ path }) => {
     const url = new URL(path, proxy.url);
-    if (url.pathname === '/api/v1/version') return answer({ version });
+    if (url.pathname === '/api/v1/version') return answer({ version: forge.version });
+    if (url.pathname === '/api/v1/settings/api' && forge.isForgejo) return answer({ max_response_items: 50 });
+    if (isNamed && /\/branches\/[0-9a-f]{40}$/.test(url.pathname)) return answer({ name: 'x', commit: null });
     if (!url.pathname.endsWith('/.reeve.yml')) return { kind: 'pass' };
     const ref = url.searchParams.get('ref');
-    const looksByKind = version.startsWith('1.2') && Number(version.split('.')[1]) >= 24;
-    if (looksByKind) return ref === null || ref === 'main' ? file(good) : file(evil);
+    const isCommit = /^[0-9a-f]{40}$/.test(ref ?? '');
+    if (forge.looks === 'kind') {
+      return file(ref === null || ref === 'main' || (isCommit && !isNamed) ? good : evil);
+    }
     if (url.pathname.includes('/contents-ext/')) return { kind: 'answer', status: 404, body: '{}' };
-    const isBranch = ref === 'refs/heads/main' || /^[0-9a-f]{40}$/.test(ref ?? '');
-    return file(isBranch ? good : evil);
+    return file(ref === 'refs/heads/main' || isCommit ? good : evil);
   };
 }, 30_000);
 afterAll(async () => {
@@ -50,31 +75,34 @@ function file(text: string) {
   return answer({ ...entry, file_contents: entry });
 }
 
-function clientAs(told: string): Client {
-  version = told;
+function clientOf(one: Forge): Client {
+  forge = one;
   return createClient({ url: proxy.url, credentials: { token: world.holder.token } });
 }
 
-describe.each(['15.0.3+gitea-1.22.0', '1.23.8', '1.24.0', '1.27.0'])(
-  'a tag named like the default branch, on %s',
-  (told) => {
+async function rulesOn(one: Forge) {
+  const { repository } = world.subjects.repository as { repository: RepositoryRef };
+  const { file: read } = await readRepositoryRules(clientOf(one), repository, ['set-labels']);
+  return { problems: read.problems, steps: JSON.stringify(read.rules.map(({ steps }) => steps)) };
+}
+
+describe.each([...certain, ...uncertain])(
+  'a tag named like the default branch, on $version that looks by $looks',
+  (one) => {
     it('gives no rules', async () => {
-      const { repository } = world.subjects.repository;
-      if (!repository) throw new Error('a world has a repository');
+      const { problems, steps } = await rulesOn(one);
 
-      const { file: read } = await readRepositoryRules(clientAs(told), repository, ['set-labels']);
-
-      expect(read.problems).toEqual([]);
-      expect(JSON.stringify(read.rules.map(({ steps }) => steps))).toContain('good');
+      expect(problems).toEqual([]);
+      expect(steps).toContain('good');
     });
 
-    it.each(['repository', 'pull_request', 'issue'] as const)(
+    it.each(['repository', 'pull_request', 'issue', 'branch'] as const)(
       'is no file of a fact about a %s',
       async (kind) => {
         const nowMs = () => performance.now();
-        const client = clientAs(told);
-        const memory = createFactMemory(nowMs);
-        const facts = createFacts({ client, subject: world.subjects[kind], memory, nowMs });
+        const branch = { ...world.subjects.repository, kind: 'branch', ref: 'main' } as const;
+        const subject = { ...world.subjects, branch }[kind];
+        const facts = createFacts({ client: clientOf(one), subject, memory: createFactMemory(nowMs), nowMs });
 
         const found = await facts.ask({ name: 'contents', argument: '.reeve.yml' });
 
@@ -83,3 +111,21 @@ describe.each(['15.0.3+gitea-1.22.0', '1.23.8', '1.24.0', '1.27.0'])(
     );
   },
 );
+
+describe('a branch named like the newest commit of the default branch', () => {
+  it.each(certain)('gives no rules on $version', async (one) => {
+    isNamed = true;
+    const { problems, steps } = await rulesOn(one);
+
+    expect(problems).toEqual([]);
+    expect(steps).toContain('good');
+  });
+
+  it.each(uncertain)('is told, and no rules are used, on $version that looks by $looks', async (one) => {
+    isNamed = true;
+    const { problems, steps } = await rulesOn(one);
+
+    expect(problems).toEqual([expect.stringContaining('a branch or tag is called')]);
+    expect(steps).toBe('[]');
+  });
+});

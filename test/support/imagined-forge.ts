@@ -1,3 +1,4 @@
+import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
 import { failureOf } from '../../src/client/failure.ts';
 import { enabledEvents } from '../../src/contract/hook-events.ts';
@@ -87,7 +88,6 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
 
   function read(path: string): unknown {
     if (path === '/user') return botAccount;
-    if (path === '/version') return { version: imagined.version };
     const whole = /^\/repos\/([^/]+)\/([^/]+)(\/.*)?$/.exec(path);
     const organization = /^\/orgs\/([^/]+)$/.exec(path);
     if (organization) {
@@ -171,7 +171,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     written,
     requests: 0,
     counted: () => forge,
-    connection: {},
+    capabilities: async () => capabilitiesOf(imagined.version),
     // As in the client, the row decides the type of the answer, which has been held against it.
     call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
     send: exchange,

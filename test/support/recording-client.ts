@@ -1,3 +1,4 @@
+import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 
@@ -11,7 +12,7 @@ export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
     sent,
     requests: 0,
     counted: () => client,
-    connection: {},
+    capabilities: async () => capabilitiesOf('1.27.0'),
     async call() {
       throw new Error('nothing is read through this client');
     },
