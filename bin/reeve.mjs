@@ -12,32 +12,33 @@ const pinned = here('../node_modules/node/bin/node');
 
 // What runs for long holds little memory: a small heap, and a C library that gives back what is freed and keeps no pool for
 // every thread (glibc; others do not read it). Both can only be given to a process when it starts; what a person set stays.
-const isLong = ['serve', 'sweep'].includes(process.argv[2]);
-const memory = JSON.parse(readFileSync(here('./memory.json'), 'utf8'));
-const flags = isLong ? memory.nodeFlags : [];
-const environment = isLong ? { ...memory.environment, ...process.env } : process.env;
-const isSet =
-  flags.every((flag) => process.execArgv.includes(flag)) &&
-  Object.keys(environment).every((name) => name in process.env);
+const words = process.argv.slice(2);
+const isLong = words.some((word) => word === 'serve' || word === 'sweep');
+const isStarted = process.env.REEVE_STARTED === '1';
+delete process.env.REEVE_STARTED;
 
-if (isRecent && isSet) {
+if (isRecent && (isStarted || !isLong)) {
   // A checkout runs its sources; the installed package its bundle, since Node strips no types below node_modules.
   const isInstalled = here('.').includes('/node_modules/');
   const { main } = await import(isInstalled ? '../dist/cli/cli.mjs' : '../src/cli.ts');
   await main();
-} else if (isRecent || existsSync(pinned)) {
-  start(isRecent ? process.execPath : pinned, [...flags, here('./reeve.mjs'), ...process.argv.slice(2)]);
+} else if (!isStarted && (isRecent || existsSync(pinned))) {
+  start(isRecent ? process.execPath : pinned);
 } else {
   process.stderr.write(`reeve needs Node 22.18 or later; this is ${process.versions.node}.\n`);
   process.exit(2);
 }
 
-function start(node, args) {
+function start(node) {
+  const memory = isLong ? JSON.parse(readFileSync(here('./memory.json'), 'utf8')) : { nodeFlags: [] };
+  const nameOf = (flag) => flag.split('=')[0].replaceAll('_', '-');
+  const said = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf);
+  const flags = memory.nodeFlags.filter((flag) => !said.includes(nameOf(flag)));
+  const args = [...process.execArgv, ...flags, here('./reeve.mjs'), ...words];
+  const env = { ...memory.environment, ...process.env, REEVE_STARTED: '1' };
   // In the place of this process where that can be: no second one stays beside it.
-  if (process.execve && process.platform !== 'win32') {
-    process.execve(node, [node, ...args], environment);
-  }
-  const child = spawn(node, args, { stdio: 'inherit', env: environment });
+  if (process.execve && process.platform !== 'win32') process.execve(node, [node, ...args], env);
+  const child = spawn(node, args, { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));
 }

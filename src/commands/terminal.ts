@@ -8,11 +8,12 @@ export interface Terminal {
   style(style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string): string;
 }
 
-// Whoever reads may stop (`reeve drift | head`): then there is nobody left to tell.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-});
+// Whoever reads may stop (`reeve drift | head`): then nobody is told any more, and the command ends with its own status.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 
 /** The terminal of this process. Colour follows the stream, NO_COLOR and FORCE_COLOR. */
 export const processTerminal: Terminal = {

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import memory from '../../bin/memory.json' with { type: 'json' };
+
+const reeve = 'bin/reeve.mjs';
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reeve-start-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Start = {
+  readonly flags: readonly string[];
+  readonly pools: string | undefined;
+  readonly marker: string | undefined;
+};
+
+/** Starts a command with settings that are wrong, so that it ends at once, and returns every process that began on the way. */
+function startsOf(
+  words: readonly string[],
+  given: { flags?: readonly string[]; options?: string; hides?: boolean } = {},
+) {
+  const told = join(folder, `told-${Math.random()}`);
+  const hook = join(folder, `hook-${Math.random()}.mjs`);
+  // What a hardened system takes from the environment is not there when the command looks.
+  writeFileSync(
+    hook,
+    `import { appendFileSync } from 'node:fs';
+if (process.argv[1]?.endsWith('reeve.mjs')) {
+  const { MALLOC_ARENA_MAX: pools, REEVE_STARTED: marker } = process.env;
+  appendFileSync(${JSON.stringify(told)}, JSON.stringify({ flags: process.execArgv, pools, marker }) + '\\n');
+  ${given.hides ? 'for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];' : ''}
+}
+`,
+  );
+  const { status, stderr } = spawnSync(process.execPath, [...(given.flags ?? []), reeve, ...words], {
+    encoding: 'utf8',
+    timeout: 20_000,
+    env: {
+      PATH: process.env.PATH,
+      PORT: 'none',
+      NODE_OPTIONS: `--import=${hook} ${given.options ?? ''}`.trim(),
+    },
+  });
+  const lines = spawnSync('cat', [told], { encoding: 'utf8' }).stdout.trim().split('\n');
+  return { status, stderr, starts: lines.map((line) => JSON.parse(line) as Start) };
+}
+
+describe('what runs for long', () => {
+  it.each([['serve'], ['sweep', 'rule'], ['--settings', 'none.env', 'serve']])(
+    '%s starts once more, with little memory',
+    (...words) => {
+      const { status, starts } = startsOf(words);
+
+      expect(status).toBe(2);
+      expect(starts).toHaveLength(2);
+      expect(starts[1]).toMatchObject({
+        flags: memory.nodeFlags,
+        pools: memory.environment.MALLOC_ARENA_MAX,
+      });
+    },
+  );
+
+  it('keeps what a person set', () => {
+    const [, byFlag] = startsOf(['serve'], { flags: ['--max-old-space-size=1024'] }).starts;
+    expect(byFlag?.flags).toEqual(['--max-old-space-size=1024', '--max-semi-space-size=4']);
+
+    const [, byOptions] = startsOf(['serve'], { options: '--max_old_space_size=1024' }).starts;
+    expect(byOptions?.flags).toEqual(['--max-semi-space-size=4']);
+  });
+
+  it('starts no third time where the system takes the environment away', () => {
+    const { status, starts } = startsOf(['serve'], { hides: true });
+
+    expect(status).toBe(2);
+    expect(starts).toHaveLength(2);
+  });
+});
+
+it('what ends soon is started once', () => {
+  expect(startsOf(['--version']).starts).toHaveLength(1);
+});
+
+describe('a reader that has gone', () => {
+  const pipe = (command: string) =>
+    spawnSync('bash', ['--norc', '-c', `set -o pipefail; ${command}`], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, NODE: process.execPath, REEVE: reeve, FOLDER: folder },
+    });
+
+  it('ends a command quietly', () => {
+    const { status, stdout, stderr } = pipe('"$NODE" "$REEVE" schema | head -n 1');
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toBe('{\n');
+  });
+
+  it('takes nothing from what a command says by its status', () => {
+    writeFileSync(join(folder, 'bad.yml'), 'version: 1\nrules: { x: {} }\n');
+
+    expect(pipe('"$NODE" "$REEVE" check "$FOLDER/bad.yml" 2>&1 | true').status).toBe(1);
+  });
+});
