@@ -85,6 +85,8 @@ it('what ends soon is started once', () => {
 });
 
 describe('a reader that has gone', () => {
+  /** Closes its end before anything is written to it. */
+  const leaves = '(exec <&-; sleep 3)';
   const pipe = (command: string) =>
     spawnSync('bash', ['--norc', '-c', `set -o pipefail; ${command}`], {
       encoding: 'utf8',
@@ -92,15 +94,14 @@ describe('a reader that has gone', () => {
     });
 
   it('ends a command quietly', () => {
-    const { status, stdout, stderr } = pipe('"$NODE" "$REEVE" schema | head -n 1');
+    const { status, stderr } = pipe(`"$NODE" "$REEVE" schema | ${leaves}`);
 
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toBe('{\n');
   });
 
   it('takes nothing from what a command says by its status', () => {
     writeFileSync(join(folder, 'bad.yml'), 'version: 1\nrules: { x: {} }\n');
 
-    expect(pipe('"$NODE" "$REEVE" check "$FOLDER/bad.yml" 2>&1 | true').status).toBe(1);
+    expect(pipe(`"$NODE" "$REEVE" check "$FOLDER/bad.yml" 2>&1 | ${leaves}`).status).toBe(1);
   });
 });
