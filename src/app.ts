@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import type { Metrics } from './dashboard/metrics.ts';
+import type { Metrics, Readings } from './dashboard/metrics.ts';
 import { dashboard } from './dashboard/route.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import type { Log } from './log.ts';
@@ -12,6 +12,7 @@ import type { Store } from './store/store.ts';
 export type AppParts = {
   readonly store: Store;
   readonly metrics: Metrics;
+  readonly readings: Readings;
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
   readonly log: Log;
@@ -21,7 +22,15 @@ export type AppParts = {
 };
 
 /** Creates the HTTP application: the receiver, the dashboard, and its health. */
-export function createApp({ store, log, secrets, metrics, password, onStored }: AppParts): FastifyInstance {
+export function createApp({
+  store,
+  log,
+  secrets,
+  metrics,
+  readings,
+  password,
+  onStored,
+}: AppParts): FastifyInstance {
   const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
   app.server.maxConnections = maxConnections;
   const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
@@ -29,7 +38,7 @@ export function createApp({ store, log, secrets, metrics, password, onStored }: 
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });
-  app.register(dashboard, { metrics, password, log });
+  app.register(dashboard, { metrics, readings, password, log });
   // Health says no more than its state: it is the one thing that a stranger may ask.
   app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (_request, reply) => {

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
-import { createApp, listen } from './app.ts';
+import { type AppParts, createApp, listen } from './app.ts';
 import { createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { Event } from './contract/events.ts';
-import { createMetrics, type Metrics } from './dashboard/metrics.ts';
+import { createMetrics } from './dashboard/metrics.ts';
 import { loadDashboardPassword } from './dashboard-password.ts';
 import type { Budgets } from './engine/budgets.ts';
 import { createLedger, type ReadRuns } from './engine/ledger.ts';
@@ -92,12 +93,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { log } = options;
   const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
-  // Made last, once what they read is there; requests are counted from the first on.
-  let metrics: Metrics | undefined;
+  const metrics = createMetrics();
   const client = createClient({
     ...options.forge,
     log,
-    onRequest: (request) => metrics?.countRequest(request),
+    onRequest: (request) => metrics.countRequest(request),
   });
   const account = remembering(() => findAccount(client, options));
   const login = await greet(account, log);
@@ -139,7 +139,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       settings,
       ...(options.preview ? { preview: createPreview(looks) } : {}),
       onRun(run, event) {
-        metrics?.countRun(run);
+        metrics.countRun(run);
         options.onRun?.(run, event);
       },
     });
@@ -152,13 +152,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
       onEnqueued: () => worker.wake(),
       onRun(run) {
-        metrics?.countRun(run);
+        metrics.countRun(run);
         options.onSweepRun?.(run);
       },
     });
     const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
       if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
-      return [await revertStored(readRevertJob(payload), { store, client, mode: 'enforce', clock, nowMs })];
+      const run = await revertStored(readRevertJob(payload), {
+        ...{ store, client, mode: 'enforce', clock, nowMs },
+      });
+      metrics.countRun(run);
+      return [run];
     };
     const noting: typeof handle = async (delivery, event) => {
       const runs = await handle(delivery, event);
@@ -167,16 +171,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     };
     const parts = { store, handle: noting, handleJob, log, clock };
     const worker = createWorker({ ...parts, ...(backoff ? { backoff } : {}) });
-    metrics = createMetrics(readingsOf(store, rules, clock));
-    const app = createApp({
-      store,
-      log,
-      secrets: options.secrets,
-      metrics,
-      password: await loadDashboardPassword(options.data),
-      onStored: () => worker.wake(),
-    });
-    const url = options.jobsOnly ? '' : await listen(app, options);
+    const readings = readingsOf(store, rules, { clock, folder: options.rules });
+    const onStored = (): void => worker.wake();
+    const doors = options.jobsOnly
+      ? undefined
+      : await openDoors(options, { store, log, metrics, readings, onStored });
+    const url = doors?.url ?? '';
     worker.start();
     if (!options.jobsOnly) await sweeps.start();
     log.info({ url, data: options.data }, 'listening');
@@ -184,7 +184,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       url,
       store,
       async stop() {
-        await app.close();
+        await doors?.app.close();
         await watch?.stop();
         await sweeps.scheduler.stop();
         await worker.stop();
@@ -198,6 +198,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await store.close();
     throw error;
   }
+}
+
+type Doors = { readonly app: FastifyInstance; readonly url: string };
+
+async function openDoors(
+  { data, secrets, host, port }: ServerOptions,
+  parts: Omit<AppParts, 'secrets' | 'password'>,
+): Promise<Doors> {
+  const app = createApp({ ...parts, secrets, password: await loadDashboardPassword(data) });
+  return { app, url: await listen(app, { host, port }) };
 }
 
 /** Resolves after that time; rejects at once when the signal is aborted. */

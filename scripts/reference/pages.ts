@@ -134,12 +134,12 @@ function metricsPage(): string {
   ]);
   return page(
     'Metrics',
-    '`GET /metrics` of `reeve serve`, as Prometheus reads it. It asks for HTTP Basic: any user, and the password in `REEVE_DATA/dashboard.password`, which is made at the first start; whoever wants another writes it there and starts again. Counters are of this process, gauges of the store.',
+    '`GET /metrics` of `reeve serve`, as Prometheus reads it. It asks for HTTP Basic: any user, and the password in `REEVE_DATA/dashboard.password`, which is made at the first start and which its owner alone can read; copy it for Prometheus. Whoever wants another password writes it there and starts again. Counters count from the start of the process; the rest is what is so now.',
     code(
       'yaml',
       `scrape_configs:
   - job_name: reeve
-    basic_auth: { username: prometheus, password_file: /var/lib/reeve/dashboard.password }
+    basic_auth: { username: prometheus, password_file: /etc/prometheus/reeve.password }
     static_configs: [{ targets: ["127.0.0.1:8080"] }]
 `,
     ),

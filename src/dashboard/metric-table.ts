@@ -61,7 +61,7 @@ export const metricTable = {
   reeve_drift: {
     type: 'gauge',
     labels: [],
-    help: 'Things that are not as a rule wants them and stay so; `reeve drift` lists them.',
+    help: 'Things that were not as the operator’s rules want them, and stayed so, when they were swept last; `reeve drift` lists them.',
   },
   reeve_sweep_last_end_timestamp_seconds: {
     type: 'gauge',
@@ -70,8 +70,13 @@ export const metricTable = {
   },
   reeve_sweep_items: {
     type: 'gauge',
-    labels: ['rule', 'result'],
-    help: 'Items of the latest sweep of an operator’s rule: done, failed.',
+    labels: ['rule'],
+    help: 'Items that the latest sweep of an operator’s rule held against it.',
+  },
+  reeve_sweep_failed_items: {
+    type: 'gauge',
+    labels: ['rule'],
+    help: 'Items that the latest sweep of an operator’s rule could not finish.',
   },
 } as const satisfies Record<string, MetricRow>;
 

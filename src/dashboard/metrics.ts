@@ -4,21 +4,21 @@ import { packageVersion } from '../package.ts';
 import type { Store } from '../store/store.ts';
 import { type MetricName, metricTable } from './metric-table.ts';
 
-/** What is read when somebody asks, beside the store. */
+type Swept = {
+  readonly rule: string;
+  readonly endedAt: Date;
+  readonly items: number;
+  readonly failed: number;
+  readonly drift: number;
+};
+
+/** What is read when somebody asks. */
 export type Readings = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
   readonly now: () => Date;
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
-  readonly drift: () => Promise<number>;
   /** The latest sweep of each rule of the operator that has had one. */
-  readonly sweeps: () => Promise<
-    readonly {
-      readonly rule: string;
-      readonly endedAt: Date;
-      readonly items: number;
-      readonly failed: number;
-    }[]
-  >;
+  readonly sweeps: () => Promise<readonly Swept[]>;
 };
 
 /** What Reeve tells of itself. */
@@ -28,16 +28,17 @@ export interface Metrics {
   countDelivery(code: number, result: string): void;
   countAnswer(ms: number): void;
   /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
-  text(): Promise<string>;
+  text(readings: Readings): Promise<string>;
   readonly contentType: string;
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Creates the metrics of one process; each has its own registry. */
-export function createMetrics(readings: Readings): Metrics {
+export function createMetrics(): Metrics {
   const register = new Registry();
-  collectDefaultMetrics({ register });
+  // What is told of the process is measured from the first time that somebody asks.
+  let isAsked = false;
   const common = (name: MetricName) => {
     const { help, labels } = metricTable[name];
     return { name, help, labelNames: [...labels], registers: [register] };
@@ -59,25 +60,29 @@ export function createMetrics(readings: Readings): Metrics {
   const drift = gauge('reeve_drift');
   const sweepEnds = gauge('reeve_sweep_last_end_timestamp_seconds');
   const sweepItems = gauge('reeve_sweep_items');
+  const sweepFailures = gauge('reeve_sweep_failed_items');
   gauge('reeve_build_info').set({ version: packageVersion() }, 1);
 
-  const read = async (): Promise<void> => {
-    const { store, now } = readings;
-    for (const [state, count] of Object.entries(await store.counts())) deliveries.set({ state }, count);
-    const waiting = await store.oldestWaiting();
+  const read = async ({ store, now, ...readings }: Readings): Promise<void> => {
+    const [counts, waiting, levels, swept] = await Promise.all([
+      store.counts(),
+      store.oldestWaiting(),
+      readings.runners(),
+      readings.sweeps(),
+    ]);
+    // From here on nothing waits: who asks at the same time sees whole numbers as well.
+    for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
     oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
-    drift.set(await readings.drift());
-    runners.reset();
-    for (const { level, status } of await readings.runners()) {
+    drift.set(swept.reduce((sum, one) => sum + one.drift, 0));
+    for (const one of [runners, sweepEnds, sweepItems, sweepFailures]) one.reset();
+    for (const { level, status } of levels) {
       // `organization acme`: the name is left out, there may be any number of them.
       runners.inc({ level: level.split(' ', 1)[0] ?? level, status });
     }
-    sweepEnds.reset();
-    sweepItems.reset();
-    for (const { rule, endedAt, items, failed } of await readings.sweeps()) {
+    for (const { rule, endedAt, items, failed } of swept) {
       sweepEnds.set({ rule }, endedAt.getTime() / 1_000);
-      sweepItems.set({ rule, result: 'done' }, items);
-      sweepItems.set({ rule, result: 'failed' }, failed);
+      sweepItems.set({ rule }, items);
+      sweepFailures.set({ rule }, failed);
     }
   };
 
@@ -95,8 +100,10 @@ export function createMetrics(readings: Readings): Metrics {
     },
     countDelivery: (code, result) => webhookRequests.inc({ code: String(code), result }),
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
-    async text() {
-      await read();
+    async text(readings) {
+      if (!isAsked) collectDefaultMetrics({ register });
+      isAsked = true;
+      await read(readings);
       return register.metrics();
     },
     contentType: register.contentType,

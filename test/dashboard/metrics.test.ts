@@ -67,11 +67,11 @@ rules:
     for (const name of Object.keys(metricTable)) expect(text).toContain(`# HELP ${name} `);
     expect(text).toMatch(/reeve_webhook_requests_total\{code="202",result="stored"\} [1-9]/);
     expect(text).toMatch(/reeve_webhook_seconds_count [1-9]/);
-    expect(text).toMatch(/reeve_changes_total\{action="set-labels",status="applied"\} 1/);
+    expect(text).toMatch(/^reeve_changes_total\{action="set-labels",status="applied"\} 1$/m);
     expect(text).toMatch(/reeve_rule_verdicts_total\{verdict="matched"\} 1/);
     expect(text).toMatch(/reeve_forge_requests_total\{method="PUT",code="200"\} 1/);
     expect(text).toMatch(/reeve_deliveries\{state="settled"\} [1-9]/);
-    expect(text).toMatch(/reeve_queue_oldest_seconds 0/);
+    expect(text).toMatch(/^reeve_queue_oldest_seconds 0$/m);
     expect(text).toMatch(/process_resident_memory_bytes [1-9]/);
   });
 
@@ -95,14 +95,14 @@ describe('what is read when somebody asks', () => {
       { level: 'organization other', status: 'online' },
       { level: 'instance', status: 'offline' },
     ],
-    drift: async () => 4,
     sweeps: async () => [
-      { rule: 'rules/tags.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 1 },
+      { rule: 'tags.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 1, drift: 3 },
+      { rule: 'main.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 0, drift: 1 },
     ],
   };
 
   it('is the queue, runners by level, drift, and the latest sweeps', async () => {
-    const text = await createMetrics(readings).text();
+    const text = await createMetrics().text(readings);
 
     expect(text).toContain('reeve_deliveries{state="dead"} 3');
     expect(text).toContain('reeve_queue_oldest_seconds 90');
@@ -110,17 +110,26 @@ describe('what is read when somebody asks', () => {
     expect(text).toContain('reeve_runners{level="instance",status="offline"} 1');
     expect(text).toContain('reeve_drift 4');
     expect(text).toContain(
-      `reeve_sweep_last_end_timestamp_seconds{rule="rules/tags.yml#guard"} ${Date.UTC(2030, 0, 1) / 1_000}`,
+      `reeve_sweep_last_end_timestamp_seconds{rule="tags.yml#guard"} ${Date.UTC(2030, 0, 1) / 1_000}`,
     );
-    expect(text).toContain('reeve_sweep_items{rule="rules/tags.yml#guard",result="failed"} 1');
+    expect(text).toContain('reeve_sweep_failed_items{rule="tags.yml#guard"} 1');
+  });
+
+  it('is whole for two who ask at once', async () => {
+    const metrics = createMetrics();
+
+    for (const text of await Promise.all([metrics.text(readings), metrics.text(readings)])) {
+      expect(text).toContain('reeve_runners{level="organization",status="online"} 2');
+    }
   });
 
   it('forgets runners that are not there any more', async () => {
     let there = await readings.runners();
-    const metrics = createMetrics({ ...readings, runners: async () => there });
-    await metrics.text();
+    const metrics = createMetrics();
+    const read = () => metrics.text({ ...readings, runners: async () => there });
+    await read();
     there = [];
 
-    expect(await metrics.text()).not.toContain('reeve_runners{');
+    expect(await read()).not.toContain('reeve_runners{');
   });
 });

@@ -11,15 +11,23 @@ let made: Awaited<ReturnType<typeof makeStore>>;
 let app: ReturnType<typeof createApp>;
 beforeAll(async () => {
   made = await makeStore();
-  const metrics = createMetrics({
+  const readings = {
     store: made.store,
     now: () => new Date(),
     runners: async () => [],
-    drift: async () => 0,
     sweeps: async () => [],
-  });
+  };
+  const metrics = createMetrics();
   const secrets = [{ name: 'all', scope: ['*'], authorization: ['x'.repeat(24)], hmac: [] }];
-  app = createApp({ store: made.store, log: silentLog, secrets, metrics, password, onStored: () => {} });
+  app = createApp({
+    store: made.store,
+    log: silentLog,
+    secrets,
+    metrics,
+    readings,
+    password,
+    onStored: () => {},
+  });
   await app.ready();
 });
 afterAll(async () => {
