@@ -24,7 +24,7 @@ export function describeChange({ action, target, before, after }: Described): De
   }
   if (isRecord(before) && isRecord(after))
     return { sign: '~', words: `${target}: ${members(before, after)}` };
-  return { sign: '~', words: `${target}: ${short(before)} → ${short(after)}` };
+  return { sign: '~', words: `${target}: ${turned(before, after)}` };
 }
 
 function members(
@@ -33,14 +33,34 @@ function members(
 ): string {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const differing = [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return differing.map((name) => `${name} ${short(before[name])} → ${short(after[name])}`).join(', ');
+  return differing.map((name) => `${name} ${turned(before[name], after[name])}`).join(', ');
 }
 
 const maxLength = 160;
+/** What is shown of what two long texts share before they part. */
+const shared = 40;
+
+/** Both sides, long ones from a little before where they begin to differ. */
+function turned(before: unknown, after: unknown): string {
+  const [one, other] = [textOf(before), textOf(after)];
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  const isLong = Math.max(one.length, other.length) > maxLength;
+  const from = isLong ? Math.max(same - shared, 0) : 0;
+  return `${cut(one, from)} → ${cut(other, from)}`;
+}
 
 function short(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return cut(textOf(value), 0);
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
+
+function cut(text: string, from: number): string {
+  const end = from + maxLength;
+  return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

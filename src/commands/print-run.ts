@@ -18,7 +18,10 @@ export function printRun(run: Run, terminal: Terminal): void {
     for (const change of changes) printChange(change, outcomeOf(run, change.id), terminal);
   }
   for (const { change, why } of run.refused) {
-    terminal.out(terminal.style('yellow', plain(`  ! ${describeChange(change).words}: refused, ${why}`)));
+    const { sign, words } = describeChange(change);
+    terminal.out(
+      terminal.style('yellow', plain(`  ! ${sign} ${words}  (${change.reason}): refused, ${why}`)),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { type FileChange, pathsOf } from './git/changes.ts';
+import { type FileChange, type Touched, touchedBy } from './git/changes.ts';
 import { type CommitData, instantOf, type Signature } from './git/commit.ts';
 import { toInstant, yearOne } from './instants.ts';
 import type { UserRow } from './rows.ts';
@@ -38,9 +38,6 @@ export function toVerification(commit: CommitData) {
     payload: commit.signedText,
   };
 }
-
-/** Lists of paths that a commit of a push touches. */
-export type Touched = { readonly added: string[]; readonly removed: string[]; readonly modified: string[] };
 
 /**
  * Returns a commit as branches and pushes carry it. A push tells the paths but leaves the verification `null`, a branch
@@ -126,7 +123,7 @@ export function tellChanges(changes: readonly FileChange[]) {
   const sum = (member: 'additions' | 'deletions') =>
     changes.reduce((total, change) => total + change[member], 0);
   const [additions, deletions] = [sum('additions'), sum('deletions')];
-  const paths = pathsOf(changes);
+  const paths = touchedBy(changes);
   return {
     files: (['added', 'removed', 'modified'] as const).flatMap((status) =>
       paths[status].map((filename) => ({ filename, status })),

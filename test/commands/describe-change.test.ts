@@ -37,3 +37,11 @@ it('cuts long values', () => {
 
   expect(words.length).toBeLessThan(200);
 });
+
+it('shows long values from where they part', () => {
+  const [before, after] = ['a', 'b'].map((end) => `${'x'.repeat(5_000)}${end}${'y'.repeat(5_000)}`);
+  const { words } = describeChange({ action: 'comment', target: 'c', before, after });
+
+  expect(words).toMatch(/^c: …x{40}ay+… → …x{40}by+…$/);
+  expect(words.length).toBeLessThan(400);
+});

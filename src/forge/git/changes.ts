@@ -36,42 +36,53 @@ export async function listChanges(
   return parseChanges(fieldsOf(stdout)).changes;
 }
 
-/**
- * Returns for each commit what it changes against its first parent, renames found; commits that change nothing are absent.
- * One process for all of them.
- */
+/** Commits that one process compares: their answer is held in memory. */
+const atOnce = 500;
+
+/** Returns for each commit what it changes against its first parent, renames found; commits that change nothing are absent. */
 export async function listChangesOf(
   repository: GitRepository,
   commitIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly FileChange[]>> {
   requireIds(...commitIds);
   const found = new Map<string, readonly FileChange[]>();
-  if (commitIds.length === 0) return found;
-  const { stdout } = await repository.git.run(
-    ['diff-tree', '--stdin', '-r', '-z', '-M', '--root', '--first-parent', '-m', '--raw', '--numstat'],
-    { folder: repository.folder, input: Buffer.from(commitIds.map((id) => `${id}\n`).join('')) },
-  );
-  const fields = fieldsOf(stdout);
-  for (let at = 0; at < fields.length; ) {
-    const id = fields[at] ?? '';
-    const { changes, end } = parseChanges(fields, at + 1);
-    if (isObjectId(id)) found.set(id, changes);
-    at = end;
+  for (let from = 0; from < commitIds.length; from += atOnce) {
+    const fields = await compareWithParents(repository, commitIds.slice(from, from + atOnce));
+    for (let at = 0; at < fields.length; ) {
+      const id = fields[at] ?? '';
+      const { changes, end } = parseChanges(fields, at + 1);
+      if (isObjectId(id)) found.set(id, changes);
+      at = end;
+    }
   }
   return found;
 }
 
-/** Returns the paths that changes add, take away and modify; a file that is renamed is taken away and added. */
-export function pathsOf(changes: readonly FileChange[]): Readonly<Record<Touch, readonly string[]>> {
+async function compareWithParents(
+  repository: GitRepository,
+  commitIds: readonly string[],
+): Promise<readonly string[]> {
+  const { stdout } = await repository.git.run(
+    ['diff-tree', '--stdin', '-r', '-z', '-M', '--root', '--first-parent', '-m', '--raw', '--numstat'],
+    { folder: repository.folder, input: commitIds.map((id) => `${id}\n`).join('') },
+  );
+  return fieldsOf(stdout);
+}
+
+/** Returns the paths that changes add, take away and modify, in order; a file that is renamed is taken away and added. */
+export function touchedBy(changes: readonly FileChange[]): Touched {
   const paths = { added: [] as string[], removed: [] as string[], modified: [] as string[] };
   for (const { status, path, from } of changes) {
     paths[touches[status]].push(path);
     if (status === 'renamed' && from !== undefined) paths.removed.push(from);
   }
+  paths.removed.sort();
   return paths;
 }
 
 type Touch = 'added' | 'removed' | 'modified';
+/** Paths by what became of them. */
+export type Touched = Readonly<Record<Touch, readonly string[]>>;
 const touches = {
   added: 'added',
   changed: 'modified',
@@ -121,36 +132,9 @@ function parseChanges(
 }
 
 /** Returns the paths that one commit adds, removes and changes against its first parent. */
-export async function listTouched(
-  repository: GitRepository,
-  commitId: string,
-): Promise<{ added: string[]; removed: string[]; modified: string[] }> {
-  requireIds(commitId);
-  const { stdout } = await repository.git.run(
-    [
-      'diff-tree',
-      '-r',
-      '-z',
-      '--root',
-      '--first-parent',
-      '-m',
-      '--no-commit-id',
-      '--name-status',
-      '--no-renames',
-      commitId,
-      '--',
-    ],
-    { folder: repository.folder },
-  );
-  const touched = { added: [] as string[], removed: [] as string[], modified: [] as string[] };
-  const fields = stdout.toString('utf8').split('\0');
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const path = fields[at + 1] ?? '';
-    if (fields[at] === 'A') touched.added.push(path);
-    else if (fields[at] === 'D') touched.removed.push(path);
-    else touched.modified.push(path);
-  }
-  return touched;
+export async function listTouched(repository: GitRepository, commitId: string): Promise<Touched> {
+  const changes = await listChangesOf(repository, [commitId]);
+  return touchedBy(changes.get(commitId) ?? []);
 }
 
 /**
