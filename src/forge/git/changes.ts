@@ -82,7 +82,7 @@ export function touchedBy(changes: readonly FileChange[]): Touched {
 
 type Touch = 'added' | 'removed' | 'modified';
 /** Paths by what became of them. */
-export type Touched = Readonly<Record<Touch, readonly string[]>>;
+export type Touched = Readonly<Record<Touch, string[]>>;
 const touches = {
   added: 'added',
   changed: 'modified',
