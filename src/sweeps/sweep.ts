@@ -62,8 +62,15 @@ export type SweepOrder = {
   readonly checkpoint?: SweepCheckpoint;
 };
 
-/** Where a sweep goes on, and how far it is. */
-export type SweepCheckpoint = { readonly next: unknown; readonly progress: SweepProgress };
+/** What is counted again when a page is taken up from its beginning; what was changed and asked stays counted. */
+type Recounted = Pick<SweepProgress, 'items' | 'pending' | 'failed' | 'failures'>;
+
+/** Where a sweep goes on, and how far it is. `before` is what was counted where it goes on. */
+export type SweepCheckpoint = {
+  readonly next: unknown;
+  readonly progress: SweepProgress;
+  readonly before?: Recounted;
+};
 
 const defaults = { atOnce: 8, maxRequests: 100_000 } as const;
 /** Items in a row that the forge fails before the sweep waits for it to recover. */
@@ -127,8 +134,11 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   const drift: DriftBook = await openDriftBook(store, rule.id);
   const now = clock.now();
   const beganMs = nowMs();
-  let progress = checkpoint?.progress ?? beginProgress(now);
+  let progress: SweepProgress = checkpoint
+    ? { ...checkpoint.progress, ...checkpoint.before }
+    : beginProgress(now);
   const earlier = progress;
+  let before = recountedOf(progress);
   let itemRequests = 0;
   let next = checkpoint?.next;
   let failedInARow = 0;
@@ -138,6 +148,8 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     requests: earlier.requests + itemRequests + listing.requests,
     ms: earlier.ms + Math.round(nowMs() - beganMs),
   });
+
+  const checkpointNow = (): SweepCheckpoint => ({ next, progress: current(), before });
 
   const mayGoOn = (): void => {
     if (lease.signal.aborted) throw lease.signal.reason;
@@ -174,7 +186,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
 
   const record = async (run: Run, repositoryId: number | undefined): Promise<void> => {
     const about = repositoryId === undefined ? {} : { repositoryId };
-    await lease.advance({ runs: [run], ...about, checkpoint: { next, progress: current() } });
+    await lease.advance({ runs: [run], ...about, checkpoint: checkpointNow() });
   };
 
   return {
@@ -188,7 +200,8 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
       await together(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
       await drift.save();
       next = page.next;
-      await lease.advance({ runs: [], checkpoint: { next, progress: current() } });
+      before = recountedOf(progress);
+      await lease.advance({ runs: [], checkpoint: checkpointNow() });
     },
     async end(isComplete) {
       if (isComplete && progress.failed === 0) drift.close(new Date(progress.startedAt));
@@ -206,6 +219,10 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
       return ended;
     },
   };
+}
+
+function recountedOf({ items, pending, failed, failures }: SweepProgress): Recounted {
+  return { items, pending, failed, failures };
 }
 
 function count(progress: SweepProgress, run: Run): SweepProgress {
