@@ -30,7 +30,8 @@ beforeAll(async () => {
   await root.call(operations.createLabel, { params: calm, body: { name: 'area/docs', color: 'ff0000' } });
   const content = Buffer.from(marking('true')).toString('base64');
   const params = { ...calm, filepath: '.reeve.yml' };
-  await root.call(operations.createFile, { params, body: { content, message: 'rules' } });
+  // Else a server that is slow to tell of it would have it taken for the push of the first bomb.
+  await stage.pushed(() => root.call(operations.createFile, { params, body: { content, message: 'rules' } }));
   await stage.quiet();
 });
 afterAll(() => stage.close());
