@@ -64,9 +64,12 @@ export function createRunnerMemory(store: Pick<Store, 'remember' | 'recall'>): R
   return {
     observe: (level, seen, now) =>
       inTurn(async () => {
+        const before = await read(level);
+        // Most repositories have none, and never had: ten thousand names of them would be written again for each.
+        if (seen.length === 0 && Object.keys(before).length === 0) return before;
         const known = await names();
         if (!known.includes(level)) await store.remember(indexKey, [...known, level]);
-        const records = merge(await read(level), seen, now);
+        const records = merge(before, seen, now);
         await store.remember(keyOf(level), records);
         return records;
       }),
