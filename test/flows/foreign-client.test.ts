@@ -101,6 +101,10 @@ describe.skipIf(!foreign)(title, () => {
     expect(review?.data).toMatchObject({ state: 'APPROVED', official: true, user: { login: ben.name } });
     const reviews = await repos.repoListPullReviews?.(ada.name, repo, number);
     expect(reviews?.data.length).toBe(1);
+    // A server looks for conflicts on its own time, and refuses until it knows.
+    const isMergeable = async () =>
+      (await repos.repoGetPullRequest?.(ada.name, repo, number))?.data.mergeable;
+    await expect.poll(isMergeable, { timeout: patienceMs }).toBe(true);
     await repos.repoMergePullRequest?.(ada.name, repo, number, { Do: 'merge' });
     const merged = await repos.repoGetPullRequest?.(ada.name, repo, number);
     const contents = await repos.repoGetContents?.(ada.name, repo, 'mended.txt');

@@ -71,3 +71,10 @@ describe('a set of rules', () => {
     expect(set.find('b.yml#one')).toBe(two);
   });
 });
+
+it('the subject of an event tells a tag from a branch', () => {
+  expect(push('refs/tags/v1').subject).toMatchObject({ ref: 'v1', isTag: true });
+  expect(create('v1', 'tag').subject).toMatchObject({ ref: 'v1', isTag: true });
+  expect(push('refs/heads/main').subject).not.toHaveProperty('isTag');
+  expect(create('main', 'branch').subject).not.toHaveProperty('isTag');
+});

@@ -112,6 +112,18 @@ describe.each([...certain, ...uncertain])(
   },
 );
 
+it('a tag that was made is read by its own name, never as a branch', async () => {
+  const nowMs = () => performance.now();
+  const client = clientOf({ version: '15.0.3+gitea-1.22.0', looks: 'git', isForgejo: true });
+  const subject = { ...world.subjects.repository, kind: 'branch', ref: 'v1', isTag: true } as const;
+  const facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+
+  await facts.ask({ name: 'contents', argument: '.reeve.yml' });
+
+  const refs = proxy.passed.map(({ path }) => new URL(path, proxy.url).searchParams.get('ref'));
+  expect(refs.at(-1)).toBe('v1');
+});
+
 describe('a branch named like the newest commit of the default branch', () => {
   it.each(certain)('gives no rules on $version', async (one) => {
     isNamed = true;
