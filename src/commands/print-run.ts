@@ -1,6 +1,6 @@
+import { describeChange } from '../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
-import type { Finding, SkipReason, Verdict } from '../rules/verdict.ts';
-import { describeChange } from './describe-change.ts';
+import { type Finding, type Verdict, wordsOf } from '../rules/verdict.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 /** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
@@ -25,17 +25,6 @@ export function printRun(run: Run, terminal: Terminal): void {
   }
 }
 
-/** Why a rule was not considered, in words. */
-const skipWords: Readonly<Record<SkipReason, string>> = {
-  kind: 'kind: it listens to other events',
-  filter: 'filter: its branches, tags or paths leave this out',
-  scope: 'scope: its `in` leaves this repository out',
-  grant: 'grant: the operator does not let its file do this',
-  own: 'own: Reeve’s own account did this',
-  'not recoverable':
-    'not recoverable: the event was found by catching up, which does not tell what the rule names',
-};
-
 const marks = {
   matched: ['green', '✓'],
   unmatched: ['dim', '·'],
@@ -45,8 +34,8 @@ const marks = {
 
 function printVerdict(verdict: Verdict, terminal: Terminal): void {
   const [style, mark] = marks[verdict.verdict];
-  const why = verdict.verdict === 'skipped' ? skipWords[verdict.reason as SkipReason] : undefined;
-  const reason = verdict.reason === undefined ? '' : ` (${why ?? verdict.reason})`;
+  const why = wordsOf(verdict);
+  const reason = why === undefined ? '' : ` (${why})`;
   const place = `${verdict.source}:${verdict.line}`;
   const name = verdict.rule.slice(verdict.rule.lastIndexOf('#') + 1);
   terminal.out(

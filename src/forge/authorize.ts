@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Html, html } from '../html.ts';
 import { createActorReader } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from './oauth2-grants.ts';
 import { scopesOfGrant } from './oauth2-tokens.ts';
-import { type Html, html, page, policy } from './pages/html.ts';
+import { page, policy } from './pages/page.ts';
 import type { OAuth2ApplicationRow, UserRow } from './rows.ts';
 import { createSessions, type Session } from './sessions.ts';
 

@@ -1,5 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createFormMarks, isSentByOtherSite } from '../form-marks.ts';
 
 /** Somebody's browser on the pages where people sign in to allow a program something. */
 export type Session = { readonly id: string; readonly userId: number | undefined };
@@ -24,7 +25,7 @@ const maxSessions = 10_000;
 
 /** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
 export function createSessions(options: { clock: () => Date; isSecure: () => boolean }): Sessions {
-  const secret = randomBytes(32);
+  const marks = createFormMarks();
   const kept = new Map<string, { readonly userId: number | undefined; readonly endsAt: number }>();
 
   function start(reply: FastifyReply, userId: number | undefined): Session {
@@ -40,9 +41,6 @@ export function createSessions(options: { clock: () => Date; isSecure: () => boo
     return { id, userId };
   }
 
-  const digest = (session: Session, purpose: string): Buffer =>
-    createHmac('sha256', secret).update(`${session.id}\0${purpose}`).digest();
-
   return {
     open(request, reply) {
       const id = /(?:^|;\s*)forge_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
@@ -55,12 +53,8 @@ export function createSessions(options: { clock: () => Date; isSecure: () => boo
       kept.delete(session.id);
       return start(reply, userId);
     },
-    markOf: (session, purpose) => digest(session, purpose).toString('hex'),
-    isMarked(request, session, purpose, mark) {
-      const site = request.headers['sec-fetch-site'];
-      const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
-      const [given, wanted] = [Buffer.from(mark, 'hex'), digest(session, purpose)];
-      return !isForeign && given.length === wanted.length && timingSafeEqual(given, wanted);
-    },
+    markOf: ({ id }, purpose) => marks.markOf(id, purpose),
+    isMarked: (request, { id }, purpose, mark) =>
+      !isSentByOtherSite(request.headers) && marks.isMarkOf(mark, id, purpose),
   };
 }

@@ -4,10 +4,10 @@ import { parsePayload } from '../contract/parse-payload.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Accepted, Route, Store } from '../store/store.ts';
+import { createThrottle } from '../throttle.ts';
 import { BodyError, createBodies, type HeldBody } from './body.ts';
 import { defaultMaxBodyBytes, maxConnections } from './limits.ts';
 import type { SecretEntry } from './secrets.ts';
-import { createThrottle } from './throttle.ts';
 import { createVerify, type Voucher } from './verify.ts';
 
 export type ReceiverOptions = {

@@ -9,8 +9,23 @@ export type Finding = {
   readonly column: number;
 };
 
-/** Why a rule was not considered: its kind, a filter of `on`, its `in`, its powers, our own event, or an event found by catching up. */
-export type SkipReason = 'kind' | 'filter' | 'scope' | 'grant' | 'own' | 'not recoverable';
+/** Why a rule was not considered, and what that means in words. */
+export const skipReasons = {
+  kind: 'it listens to other events',
+  filter: 'its branches, tags or paths leave this out',
+  scope: 'its `in` leaves this repository out',
+  grant: 'the operator does not let its file do this',
+  own: 'Reeve’s own account did this',
+  'not recoverable': 'the event was found by catching up, which does not tell what the rule names',
+} as const;
+export type SkipReason = keyof typeof skipReasons;
+
+/** Returns why a rule was skipped or failed, for people: the reason as recorded, and what it means. */
+export function wordsOf({ verdict, reason }: Pick<Verdict, 'verdict' | 'reason'>): string | undefined {
+  if (verdict !== 'skipped' || reason === undefined) return reason;
+  // A run of another version of this program may know other reasons.
+  return Object.hasOwn(skipReasons, reason) ? `${reason}: ${skipReasons[reason as SkipReason]}` : reason;
+}
 
 /** A rule's answer, with its evidence. */
 export type Verdict = {

@@ -1,12 +1,9 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { createFormMarks, isSentByOtherSite } from '../../form-marks.ts';
 import { ForgeProblem } from '../errors.ts';
 import type { UserRow } from '../rows.ts';
 
-/**
- * Guards the forms of the pages. A browser sends Basic credentials along with whatever another site makes it send, so a
- * form also carries a mark that only a page of this forge, shown to this very person, could have given.
- */
+/** Guards the forms of the pages, which people who sign in with Basic credentials are shown. */
 export interface FormGuard {
   /** Returns the mark of a form for what it does. */
   markOf(caller: UserRow | undefined, purpose: string): string;
@@ -14,23 +11,17 @@ export interface FormGuard {
   check(request: FastifyRequest, caller: UserRow | undefined, purpose: string): void;
 }
 
-/** Creates the guard; its secret lasts as long as the process, so a form of a former one has to be loaded again. */
+/** Creates the guard. */
 export function createFormGuard(): FormGuard {
-  const secret = randomBytes(32);
-  const digest = (caller: UserRow | undefined, purpose: string): Buffer =>
-    createHmac('sha256', secret)
-      .update(`${caller?.id ?? 0}\0${purpose}`)
-      .digest();
+  const marks = createFormMarks();
+  const nameOf = (caller: UserRow | undefined): string => String(caller?.id ?? 0);
   return {
-    markOf: (caller, purpose) => digest(caller, purpose).toString('hex'),
+    markOf: (caller, purpose) => marks.markOf(nameOf(caller), purpose),
     check(request, caller, purpose) {
-      const site = request.headers['sec-fetch-site'];
-      const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
       const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
-      const wanted = digest(caller, purpose);
-      const bytes = Buffer.from(given, 'hex');
-      const isRight = bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
-      if (isForeign || !isRight) throw new ForgeProblem(403, 'this form is out of date: load its page again');
+      const isRight = marks.isMarkOf(given, nameOf(caller), purpose);
+      if (isSentByOtherSite(request.headers) || !isRight)
+        throw new ForgeProblem(403, 'this form is out of date: load its page again');
     },
   };
 }

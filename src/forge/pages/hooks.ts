@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { type Html, html } from '../../html.ts';
 import { isOrganizationOwner, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { redeliverOf } from '../control/routes.ts';
@@ -7,7 +8,6 @@ import { toInstant } from '../instants.ts';
 import { findRepository, userNamed } from '../lookup.ts';
 import type { HookRow, HookTaskRow } from '../rows.ts';
 import type { FormGuard } from './forms.ts';
-import { type Html, html } from './html.ts';
 import type { Act, Show, View, Visit } from './visit.ts';
 
 /** How many deliveries a page shows. */

@@ -9,7 +9,7 @@ import type { IssueRow, RepositoryRow, UserRow } from '../rows.ts';
 import { apiPage } from './api.ts';
 import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
-import { styles } from './html.ts';
+import { styles } from './page.ts';
 import { viewProtections } from './reviews.ts';
 import { registerRunnerPages } from './runners.ts';
 import { viewIssue, viewRepositories, viewRepository } from './views.ts';

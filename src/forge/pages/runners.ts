@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import { type Html, html } from '../../html.ts';
 import { isOrganizationOwner, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { ForgeProblem, found } from '../errors.ts';
 import { findRepository, userNamed } from '../lookup.ts';
 import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runner-rows.ts';
-import { type Html, html } from './html.ts';
 import type { Show, View, Visit } from './visit.ts';
 
 /** How many runners a page shows; the API has the rest. */

@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Html, html } from '../../html.ts';
 import { createActorReader } from '../actor.ts';
 import type { ForgeContext } from '../context.ts';
 import { ForgeProblem } from '../errors.ts';
 import { Moved } from '../moved.ts';
 import type { UserRow } from '../rows.ts';
 import { coversScopes } from '../scopes.ts';
-import { type Html, html, page, policy } from './html.ts';
+import { page, policy } from './page.ts';
 
 /** Names that the path of a page carries; those it has not are undefined. */
 export type Names = {

@@ -1,37 +1,4 @@
-/** Text that is HTML already; everything else is escaped where it is filled in. */
-export class Html {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Filling = Html | string | number | readonly Filling[] | undefined;
-
-/** Makes HTML from a template; what is filled in is escaped, so no caller has to think of it. */
-export function html(pieces: TemplateStringsArray, ...fillings: Filling[]): Html {
-  return new Html(pieces.map((piece, at) => piece + write(fillings[at])).join(''));
-}
-
-function write(filling: Filling): string {
-  if (filling === undefined) return '';
-  if (filling instanceof Html) return filling.text;
-  if (typeof filling === 'object') return filling.map(write).join('');
-  return escapeText(String(filling));
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
-}
+import { type Html, html } from '../../html.ts';
 
 /** Returns a whole page. It is complete without scripts, and its policy allows none. */
 export function page(title: string, content: Html): string {

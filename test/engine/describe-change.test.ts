@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeChange } from '../../src/commands/describe-change.ts';
+import { describeChange } from '../../src/engine/describe-change.ts';
 
 const cases: readonly [string, unknown, unknown, string][] = [
   ['set-labels', false, true, '+ thing'],

@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../engine/record.ts';
+import type { RecordedChange } from './record.ts';
 
 /** What becomes of one thing, as a line of a difference. */
 export type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
