@@ -26,8 +26,8 @@ export interface Settlements {
   release(claim: Claim): boolean;
   bury(claim: Claim, reason: string, at: Date): boolean;
   append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
-  /** Returns how many of the ids were dead. */
-  redrive(ids: readonly string[], by: string, at: Date): number;
+  /** Returns how many of the ids were dead, or, with `settled`, deliveries that had ended. */
+  redrive(ids: readonly string[], by: string, at: Date, settled: boolean): number;
 }
 
 /** Prepares the settlements. */
@@ -47,9 +47,11 @@ export function createSettlements(database: DatabaseSync): Settlements {
   const insert = database.prepare(
     'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
   );
-  const revive = database.prepare(
-    `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, failing_since = NULL, settled_at = NULL,
-       reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ? AND state = 'dead'`,
+  const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, failing_since = NULL, settled_at = NULL,
+       reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
+  const reviveDead = database.prepare(`${revived} AND state = 'dead'`);
+  const reviveEnded = database.prepare(
+    `${revived} AND (state = 'dead' OR (state = 'settled' AND door = 'webhook'))`,
   );
 
   const append: Settlements['append'] = (runs, delivery, repositoryId) => {
@@ -85,7 +87,8 @@ export function createSettlements(database: DatabaseSync): Settlements {
     bury: (claim, reason, at) =>
       end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease).changes === 1,
 
-    redrive(ids, by, at) {
+    redrive(ids, by, at, settled) {
+      const revive = settled ? reviveEnded : reviveDead;
       let revived = 0;
       for (const id of ids) revived += Number(revive.run(at.toISOString(), by, Number(id)).changes);
       return revived;

@@ -198,7 +198,12 @@ function createSqliteStore(
     readDelivery: async (id) => read(() => readings.readDelivery(id)),
     listRuns: async (query = {}) => read(() => readings.listRuns(query)),
     readRun: async (id) => read(() => readings.readRun(id)),
-    redrive: async (ids, by) => commits.write(() => settlements.redrive(ids, by, clock.now())),
+    async redrive(ids, by, { settled: also = false } = {}) {
+      const revived = await commits.write(() => settlements.redrive(ids, by, clock.now(), also));
+      // Which of them were settled nobody counted.
+      if (also && revived > 0) isCountStale = true;
+      return revived;
+    },
     counts: async () =>
       read(() => {
         if (role === 'reader' || isCountStale) settled = readings.countSettled();

@@ -166,8 +166,11 @@ export interface Store {
   /** Lists newest first. */
   listRuns(query?: RunQuery): Promise<Page<Run>>;
   readRun(id: string): Promise<Run | undefined>;
-  /** Gives dead deliveries another life with all attempts; returns how many of the ids were dead. */
-  redrive(ids: readonly string[], by: string): Promise<number>;
+  /**
+   * Gives dead deliveries and jobs another life with all attempts; with `settled`, deliveries of a webhook that are done,
+   * too: their runs stay, and another one comes. Returns how many of the ids there were to redrive.
+   */
+  redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
   counts(): Promise<Readonly<Record<DeliveryState, number>>>;
   /** Returns when the oldest delivery that waits for its first or next attempt was received. */
   oldestWaiting(): Promise<Date | undefined>;

@@ -376,6 +376,35 @@ export function describeStore(title: string, backend: Backend): void {
         });
         expect((await store.unrouted(5)).map((each) => each.id)).toEqual([id]);
       });
+
+      it('redrives what is settled only when asked to, keeps its runs, and counts right', async () => {
+        const id = await acceptInLane('1');
+        await store.settle(await claimOne(), [makeRun({ id: 'first' })]);
+        expect(await store.redrive([id], 'ada')).toBe(0);
+
+        const revived = await store.redrive([id, '999'], 'ada', { settled: true });
+
+        expect(revived).toBe(1);
+        expect(await store.readDelivery(id)).toMatchObject({ state: 'accepted', redrivenBy: 'ada' });
+        expect(await store.counts()).toMatchObject({ accepted: 1, settled: 0 });
+        await store.route([{ id, to: 'lane', lane: '1' }]);
+        await store.settle(await claimOne(), [makeRun({ id: 'second' })]);
+        expect((await store.listRuns({ delivery: id })).items.map((run) => run.id)).toEqual([
+          'second',
+          'first',
+        ]);
+        expect(await store.counts()).toMatchObject({ accepted: 0, settled: 1 });
+      });
+
+      it('never redrives a job that is done: a sweep goes on by itself', async () => {
+        const { id } = await store.enqueue({
+          ...{ door: 'cron', uuid: 'sweep@2', kind: 'sweep', lane: 'sweep', receivedAt: now, payload: {} },
+        });
+        await store.route([{ id, to: 'lane', lane: 'sweep' }]);
+        await store.settle(await claimOne(), []);
+
+        expect(await store.redrive([id], 'ada', { settled: true })).toBe(0);
+      });
     });
 
     describe('jobs', () => {
