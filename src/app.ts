@@ -1,36 +1,22 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import type { Metrics, Readings } from './dashboard/metrics.ts';
-import { dashboard } from './dashboard/route.ts';
+import { type DashboardParts, dashboard } from './dashboard/route.ts';
 import { messageOf, ReeveError } from './errors.ts';
-import type { Log } from './log.ts';
 import { maxConnections, serverOptions } from './receiver/limits.ts';
 import { receiver } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import type { Store } from './store/store.ts';
 
 /** What the doors of the bot lead to. */
-export type AppParts = {
+export type AppParts = DashboardParts & {
   readonly store: Store;
-  readonly metrics: Metrics;
-  readonly readings: Readings;
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
-  readonly log: Log;
-  /** What opens the dashboard. */
-  readonly password: string;
   readonly onStored: () => void;
 };
 
 /** Creates the HTTP application: the receiver, the dashboard, and its health. */
-export function createApp({
-  store,
-  log,
-  secrets,
-  metrics,
-  readings,
-  password,
-  onStored,
-}: AppParts): FastifyInstance {
+export function createApp({ store, secrets, onStored, ...parts }: AppParts): FastifyInstance {
+  const { log, metrics } = parts;
   const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
   app.server.maxConnections = maxConnections;
   const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
@@ -38,7 +24,7 @@ export function createApp({
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });
-  app.register(dashboard, { metrics, readings, password, log });
+  app.register(dashboard, parts);
   // Health says no more than its state: it is the one thing that a stranger may ask.
   app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (_request, reply) => {

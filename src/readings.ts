@@ -1,37 +1,109 @@
-import type { Readings } from './dashboard/metrics.ts';
-import type { RuleSource } from './sources/rules-for.ts';
+import type { MetricReadings } from './dashboard/metrics.ts';
+import type { Readings, RuleRow, ScheduleRow, SweptRow } from './dashboard/readings.ts';
+import type { LoadedRule } from './rules/rule.ts';
+import type { RulesInForce } from './server/rules-in-force.ts';
 import type { Store } from './store/store.ts';
+import { createCron } from './sweeps/cron.ts';
+import { readDrift } from './sweeps/drift.ts';
+import { describeProgress } from './sweeps/progress.ts';
 import { createRunnerMemory } from './sweeps/runner-memory.ts';
-import { createSweepStore } from './sweeps/sweep-store.ts';
+import { keyOf, type Scheduler } from './sweeps/schedule.ts';
+import type { SweepCheckpoint } from './sweeps/sweep.ts';
+import { createSweepStore, type SweepResult } from './sweeps/sweep-store.ts';
+import { scheduledRules } from './sweeps/sweeps.ts';
 
 /**
- * Returns what the metrics show of sweeps and runners, which the dashboard knows nothing of. A rule is named as in its
- * `folder`, wherever that lies.
+ * Returns what metrics and pages show of rules, sweeps and runners, which the dashboard knows nothing of. A rule is named
+ * as in its `folder`, wherever that lies.
  */
 export function readingsOf(
   store: Store,
-  rules: Pick<RuleSource, 'operator'>,
-  { clock, folder = '' }: { clock: { now(): Date }; folder?: string | undefined },
-): Readings {
+  rules: Pick<RulesInForce, 'brokenFiles'> & { readonly source: { operator(): readonly LoadedRule[] } },
+  {
+    clock,
+    folder = '',
+    sweeps: { scheduler },
+  }: {
+    clock: { now(): Date };
+    folder?: string | undefined;
+    sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
+  },
+): Readings & MetricReadings {
   const memory = createRunnerMemory(store);
   const sweeps = createSweepStore(store);
+  const short = (path: string): string =>
+    path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+  const operator = (): readonly LoadedRule[] => rules.source.operator();
+
   return {
     store,
     now: () => clock.now(),
+    rules: () => operator().map((rule) => rowOf(rule, short)),
+    brokenFiles: () => rules.brokenFiles().map((broken) => ({ ...broken, file: short(broken.file) })),
     async runners() {
       const levels = Object.entries(await memory.levels());
       return levels.flatMap(([level, records]) =>
-        Object.values(records).map(({ status }) => ({ level, status })),
+        Object.values(records).map(({ since, changes, ...record }) => ({
+          ...record,
+          level,
+          since: new Date(since),
+          flaps: changes.length,
+        })),
       );
+    },
+    async drift() {
+      const found = await readDrift(store);
+      return found.map((one) => ({ ...one, rule: short(one.rule), since: new Date(one.since) }));
     },
     async sweeps() {
       const found = [];
-      for (const { id, schedules } of rules.operator()) {
+      for (const { id, schedules } of operator()) {
         const result = schedules.length > 0 ? await sweeps.readResult(id) : undefined;
-        const rule = id.startsWith(`${folder}/`) ? id.slice(folder.length + 1) : id;
-        if (result) found.push({ ...result, rule, endedAt: new Date(result.endedAt) });
+        if (result) found.push({ ...result, rule: short(id), endedAt: new Date(result.endedAt) });
       }
       return found;
     },
+    async schedules() {
+      const rows: ScheduleRow[] = [];
+      for (const entry of scheduledRules(operator())) {
+        const { id, schedule } = entry;
+        const state = scheduler.status().get(keyOf(entry));
+        const result = await sweeps.readResult(id);
+        const job = state?.job === undefined ? undefined : await store.readDelivery(state.job);
+        const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;
+        const isUnderWay = job !== undefined && job.state !== 'settled' && job.state !== 'dead';
+        rows.push({
+          rule: short(id),
+          clock: clockOf(schedule),
+          next: createCron(schedule).next(clock.now()),
+          lastSlot: state?.lastSlot === undefined ? undefined : new Date(state.lastSlot),
+          missed: state?.missed ?? 0,
+          overlaps: state?.overlaps ?? 0,
+          job: job?.id,
+          underWay: isUnderWay && checkpoint ? describeProgress(checkpoint.progress) : undefined,
+          result: result && sweptOf(result),
+        });
+      }
+      return rows;
+    },
   };
+}
+
+function sweptOf(result: SweepResult): SweptRow {
+  const { endedAt, isComplete, drift, failures } = result;
+  return { endedAt: new Date(endedAt), sentence: describeProgress(result), isComplete, drift, failures };
+}
+
+function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
+  const { name, source, line, mode, description, on, schedules, each } = rule;
+  const over = each === undefined ? '' : ` over ${each.kind}`;
+  const events = on.flatMap(({ family, activities }) =>
+    activities === undefined ? [family] : activities.map((activity) => `${family}.${activity}`),
+  );
+  const clocks = schedules.map((schedule) => `${clockOf(schedule)}${over}`);
+  return { name, file: short(source), line, mode, description, listensTo: [...events, ...clocks] };
+}
+
+function clockOf({ cron, timezone }: { cron: string; timezone: string }): string {
+  return `${cron} ${timezone}`;
 }

@@ -1,42 +1,36 @@
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
 import { type AppParts, createApp, listen } from './app.ts';
-import { createClient } from './client/client.ts';
+import { type Client, createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
+import { createOAuth2, type SignInApplication } from './client/oauth2.ts';
 import type { Event } from './contract/events.ts';
 import { createMetrics } from './dashboard/metrics.ts';
+import { redirectOf } from './dashboard/sign-in-address.ts';
 import { loadDashboardPassword } from './dashboard-password.ts';
 import type { Budgets } from './engine/budgets.ts';
 import { createLedger, type ReadRuns } from './engine/ledger.ts';
 import type { Run } from './engine/record.ts';
 import { ReeveError } from './errors.ts';
 import { createFactMemory } from './facts/ask.ts';
-import { createDeliveryHandler } from './handle-delivery.ts';
+import type { RunSettings } from './handle-delivery.ts';
 import type { Log } from './log.ts';
 import { loadFingerprintKey } from './named-secrets.ts';
 import { createPreview } from './preview.ts';
 import { readingsOf } from './readings.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { remembering } from './remembering.ts';
-import { readRevertJob, revertKind, revertStored } from './revert-job.ts';
-import { findRuleFiles } from './sources/folder.ts';
+import { openRules, type RulesInForce } from './server/rules-in-force.ts';
+import { createWork } from './server/work.ts';
 import type { OrganizationSource } from './sources/organization.ts';
 import type { Grant } from './sources/powers.ts';
-import { createReporter, type ReportProblems } from './sources/report.ts';
-import { createRuleSource, type RuleSource } from './sources/rules-for.ts';
+import type { ReportProblems } from './sources/report.ts';
 import { createServed } from './sources/served.ts';
-import { type FolderWatch, watchFolder } from './sources/watch.ts';
-import { createStoredMemory } from './store/action-memory.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
-import { caughtUpEvent } from './sweeps/catch-up.ts';
-import { createSeen } from './sweeps/seen.ts';
-import { createSweeps } from './sweeps/sweeps.ts';
 import type { BackoffOptions } from './worker/backoff.ts';
-import { createWorker, type WorkerOptions } from './worker.ts';
 
 export type ServerOptions = {
   readonly forge: { readonly url: string; readonly credentials: Credentials };
@@ -63,6 +57,10 @@ export type ServerOptions = {
   readonly namedSecrets?: ReadonlyMap<string, string>;
   readonly host: string;
   readonly port: number;
+  /** Address that people reach the dashboard at; default: this machine's own addresses alone. */
+  readonly dashboard?: string | undefined;
+  /** The OAuth2 application by which people sign in to it; default: the password alone opens it. */
+  readonly signIn?: SignInApplication | undefined;
   readonly log: Log;
   /** Default: the system's clock. */
   readonly clock?: { now(): Date };
@@ -86,96 +84,43 @@ export interface Server {
 }
 
 /**
- * Starts the bot: store, receiver, worker. The one place where they are put together. A forge that cannot be reached does
- * not keep it from starting: deliveries are stored and wait.
+ * Starts the bot: store, rules, worker, doors. The one place where they are put together. A forge that cannot be reached
+ * does not keep it from starting: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { log } = options;
+  const { log, organizations = [], grants = [], repositories } = options;
   const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
   const metrics = createMetrics();
-  const client = createClient({
-    ...options.forge,
-    log,
-    onRequest: (request) => metrics.countRequest(request),
-  });
+  const onRequest = metrics.countRequest;
+  const client = createClient({ ...options.forge, log, onRequest });
   const account = remembering(() => findAccount(client, options));
   const login = await greet(account, log);
+  const whoAmI = async (): Promise<string> => login ?? (await account()).login;
 
   const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker', clock });
-  let watch: FolderWatch | undefined;
-  const whoAmI = async () => login ?? (await account()).login;
+  let rules: RulesInForce | undefined;
   try {
-    const served = createServed({
-      client,
-      login: whoAmI,
-      listed: options.repositories,
-      nowMs,
+    const served = createServed({ client, login: whoAmI, listed: repositories, nowMs });
+    rules = await openRules({
+      ...{ folder: options.rules, client, served, organizations, grants, pins: store, nowMs, log },
+      reportProblems: options.reportProblems ?? 'status',
     });
-    const { backoff, budgets, organizations = [], grants = [] } = options;
-    const reporter = createReporter({ client, how: options.reportProblems ?? 'status', pins: store, log });
-    const { onRead } = reporter;
-    const sources = { client, served, organizations, grants, pins: store, nowMs, log, onRead };
-    const rules = createRuleSource({ ...sources, operatorRules: [] });
-    watch = await putInForce(options.rules, rules, log);
     const memory = createFactMemory(nowMs);
-    const readRuns: ReadRuns = (repositoryId, before) =>
-      store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
-    const settings = {
-      ledger: createLedger({ now: clock.now, readRuns }),
-      ...(budgets ? { budgets } : {}),
-      secrets: createNamedSecrets(options.namedSecrets ?? new Map(), await loadFingerprintKey(options.data)),
-      capabilities: () => client.capabilities(),
-    };
     const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
-    const handle = createDeliveryHandler({
-      client,
-      account,
-      rules,
-      memory,
-      store,
-      clock,
-      nowMs,
-      settings,
-      ...(options.preview ? { preview: createPreview(looks) } : {}),
-      onRun(run, event) {
-        metrics.countRun(run);
-        options.onRun?.(run, event);
-      },
+    const { worker, sweeps } = createWork({
+      ...{ client, account, whoAmI, repositories, memory, store, metrics, clock, nowMs, log },
+      rules: rules.source,
+      settings: await runSettings(options, { client, store, clock }),
+      preview: options.preview ? createPreview(looks) : undefined,
+      backoff: options.backoff,
+      onRun: options.onRun,
+      onSweepRun: options.onSweepRun,
     });
-    const seen = createSeen(store, nowMs);
-    const sweeps = createSweeps({
-      ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen },
-      served: { login: whoAmI, listed: options.repositories },
-      actionMemory: createStoredMemory(store),
-      rules,
-      handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
-      onEnqueued: () => worker.wake(),
-      onRun(run) {
-        metrics.countRun(run);
-        options.onSweepRun?.(run);
-      },
-    });
-    const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
-      if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
-      const run = await revertStored(readRevertJob(payload), {
-        ...{ store, client, mode: 'enforce', clock, nowMs },
-      });
-      metrics.countRun(run);
-      return [run];
-    };
-    const noting: typeof handle = async (delivery, event) => {
-      const runs = await handle(delivery, event);
-      await seen.note(event);
-      return runs;
-    };
-    const parts = { store, handle: noting, handleJob, log, clock };
-    const worker = createWorker({ ...parts, ...(backoff ? { backoff } : {}) });
-    const readings = readingsOf(store, rules, { clock, folder: options.rules });
-    const onStored = (): void => worker.wake();
+    const readings = readingsOf(store, rules, { clock, folder: options.rules, sweeps });
     const doors = options.jobsOnly
       ? undefined
-      : await openDoors(options, { store, log, metrics, readings, onStored });
+      : await openDoors(options, { store, log, metrics, readings, nowMs, wake: () => worker.wake() });
     const url = doors?.url ?? '';
     worker.start();
     if (!options.jobsOnly) await sweeps.start();
@@ -185,34 +130,58 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       async stop() {
         await doors?.app.close();
-        await watch?.stop();
         await sweeps.scheduler.stop();
         await worker.stop();
         await sweeps.stop();
-        await reporter.idle();
+        await rules?.stop();
         await store.close();
       },
     };
   } catch (error) {
-    await watch?.stop();
+    await rules?.stop();
     await store.close();
     throw error;
   }
 }
 
+/** What every run of this process is given, whatever it is about. */
+async function runSettings(
+  { budgets, namedSecrets, data }: ServerOptions,
+  { client, store, clock }: { client: Client; store: Store; clock: { now(): Date } },
+): Promise<RunSettings> {
+  const readRuns: ReadRuns = (repositoryId, before) =>
+    store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
+  return {
+    ledger: createLedger({ now: clock.now, readRuns }),
+    ...(budgets ? { budgets } : {}),
+    secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
+    capabilities: () => client.capabilities(),
+  };
+}
+
 type Doors = { readonly app: FastifyInstance; readonly url: string };
 
 async function openDoors(
-  { data, secrets, host, port }: ServerOptions,
-  parts: Omit<AppParts, 'secrets' | 'password'>,
+  { data, secrets, host, port, forge, dashboard, signIn }: ServerOptions,
+  {
+    wake,
+    ...parts
+  }: Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'nowMs'> & { wake: () => void },
 ): Promise<Doors> {
-  const app = createApp({ ...parts, secrets, password: await loadDashboardPassword(data) });
+  const password = await loadDashboardPassword(data);
+  const oauth2 = signIn && createOAuth2({ url: forge.url, application: signIn });
+  const app = createApp({
+    ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake },
+    forge: oauth2 && dashboard ? { oauth2, url: forge.url, redirectUri: redirectOf(dashboard) } : undefined,
+    deeds: {
+      async runAgain(ids, by) {
+        const revived = await parts.store.redrive(ids, by, { settled: true });
+        wake();
+        return revived;
+      },
+    },
+  });
   return { app, url: await listen(app, { host, port }) };
-}
-
-/** Resolves after that time; rejects at once when the signal is aborted. */
-function sleep(ms: number, signal?: AbortSignal): Promise<unknown> {
-  return wait(ms, undefined, signal ? { signal } : {});
 }
 
 /** Says whom Reeve acts as. Returns its name, or undefined where the forge cannot be asked now. */
@@ -226,21 +195,4 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
     log.warn({ error: error.message }, 'the forge cannot be asked now; deliveries are stored and wait');
     return undefined;
   }
-}
-
-/** Puts the operator's rules in force, and those that the folder holds from then on. */
-async function putInForce(
-  folder: string | undefined,
-  rules: RuleSource,
-  log: Log,
-): Promise<FolderWatch | undefined> {
-  if (folder === undefined) {
-    log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
-    return undefined;
-  }
-  // A folder that is not there is a mistake at the start; later it may be away for a moment.
-  await findRuleFiles([folder]);
-  const watch = watchFolder(folder, { log, onRules: (loaded) => rules.replaceOperatorRules(loaded) });
-  await watch.look();
-  return watch;
 }

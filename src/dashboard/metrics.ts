@@ -13,7 +13,7 @@ type Swept = {
 };
 
 /** What is read when somebody asks. */
-export type Readings = {
+export type MetricReadings = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
   readonly now: () => Date;
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
@@ -28,7 +28,7 @@ export interface Metrics {
   countDelivery(code: number, result: string): void;
   countAnswer(ms: number): void;
   /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
-  text(readings: Readings): Promise<string>;
+  text(readings: MetricReadings): Promise<string>;
   readonly contentType: string;
 }
 
@@ -63,7 +63,7 @@ export function createMetrics(): Metrics {
   const sweepFailures = gauge('reeve_sweep_failed_items');
   gauge('reeve_build_info').set({ version: packageVersion() }, 1);
 
-  const read = async ({ store, now, ...readings }: Readings): Promise<void> => {
+  const read = async ({ store, now, ...readings }: MetricReadings): Promise<void> => {
     const [counts, waiting, levels, swept] = await Promise.all([
       store.counts(),
       store.oldestWaiting(),

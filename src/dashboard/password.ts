@@ -7,7 +7,12 @@ export function isSignedIn(authorization: string | undefined, password: string):
   const given = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = given.indexOf(':');
   const said = colon === -1 ? '' : given.slice(colon + 1);
-  return timingSafeEqual(digest(said), digest(password));
+  return isPassword(said, password);
+}
+
+/** Tells whether that is the password. Compared in constant time. */
+export function isPassword(given: string, password: string): boolean {
+  return timingSafeEqual(digest(given), digest(password));
 }
 
 function digest(text: string): Buffer {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { metricTable } from '../../src/dashboard/metric-table.ts';
-import { createMetrics, type Readings } from '../../src/dashboard/metrics.ts';
+import { createMetrics, type MetricReadings } from '../../src/dashboard/metrics.ts';
 import { isSignedIn } from '../../src/dashboard/password.ts';
 import { at, type Stage, setStage } from '../support/stage.ts';
 
@@ -84,7 +84,7 @@ rules:
 });
 
 describe('what is read when somebody asks', () => {
-  const readings: Readings = {
+  const readings: MetricReadings = {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, settled: 9, dead: 3 }),
       oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),

@@ -2,16 +2,10 @@ import type { Client } from '../../client/client.ts';
 import type { Settings } from '../../config.ts';
 import type { OAuth2Application } from '../../contract/oauth2.ts';
 import { operations } from '../../contract/operations.ts';
+import { redirectOf } from '../../dashboard/sign-in-address.ts';
 import { type Finding, ok, wrong } from '../connection/finding.ts';
 
-/** Where the forge sends people back to after they signed in, below the dashboard’s address. */
-export const signInPath = '/sign-in/callback';
 const applicationName = 'Reeve';
-
-/** Returns the address people come back to. */
-export function redirectOf(dashboard: string): string {
-  return `${dashboard.replace(/\/+$/, '')}${signInPath}`;
-}
 
 type SignIn = Settings['signIn'];
 

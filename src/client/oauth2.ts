@@ -1,0 +1,139 @@
+import ky from 'ky';
+import { z } from 'zod';
+import { ReeveError } from '../errors.ts';
+import { readText } from './answer.ts';
+import { apiRoot } from './client.ts';
+import { unreachable } from './failure.ts';
+
+/** The OAuth2 application by which people sign in with their forge account. */
+export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
+
+/** What a forge gives for a code: a token that acts as the person who allowed it. */
+export type Tokens = {
+  readonly accessToken: string;
+  /** Absent where the forge gives none. */
+  readonly refreshToken?: string;
+  readonly expiresInMs: number;
+};
+
+/** The ways of OAuth2 on one forge (RFC 6749, RFC 7636). They stand outside the API. */
+export interface OAuth2 {
+  /** Returns where a person’s browser asks the forge for a code. That address is the forge’s own word: it may have another name for people. */
+  authorizeUrl(asked: {
+    readonly redirectUri: string;
+    readonly state: string;
+    /** SHA-256 of the verifier, base64url. */
+    readonly challenge: string;
+    readonly scopes: readonly string[];
+  }): Promise<string>;
+  /** Returns the tokens for a code. Rejects with `forge-refused` where the forge does not take it. */
+  redeem(code: string, proof: { readonly verifier: string; readonly redirectUri: string }): Promise<Tokens>;
+  /** Returns new tokens. Rejects with `forge-refused` where the person took back what they allowed. */
+  refresh(refreshToken: string): Promise<Tokens>;
+}
+
+const Description = z.object({ authorization_endpoint: z.url({ protocol: /^https?$/ }) });
+const TokenAnswer = z.object({
+  access_token: z.string().min(1),
+  refresh_token: z.string().optional(),
+  expires_in: z.number().positive().optional(),
+});
+const TokenRefusal = z.object({ error: z.string(), error_description: z.string().optional() });
+
+/** Forges give tokens an hour; what does not say how long is asked again after a few minutes. */
+const standardLifeMs = 300_000;
+
+/** Creates it. `url` is the address of the forge as for the client; secrets are sent to that address alone. */
+export function createOAuth2(options: {
+  readonly url: string;
+  readonly application: SignInApplication;
+  /** Milliseconds one request may take; default 10,000. */
+  readonly timeoutMs?: number;
+}): OAuth2 {
+  const { application, timeoutMs = 10_000 } = options;
+  const root = new URL(apiRoot(options.url).href.replace(/\/api\/v1$/, '/'));
+
+  const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; json: unknown }> => {
+    const where = `${form ? 'POST' : 'GET'} /${path}`;
+    try {
+      const response = await ky(new URL(path, root), {
+        method: form ? 'post' : 'get',
+        headers: { accept: 'application/json', 'user-agent': 'reeve' },
+        ...(form ? { body: form } : {}),
+        redirect: 'manual',
+        throwHttpErrors: false,
+        retry: 0,
+        timeout: timeoutMs,
+        credentials: 'omit',
+      });
+      const text = await readText(response, where);
+      if (response.status >= 500)
+        throw new ReeveError('forge-unavailable', `${where}: the forge answered ${response.status}`);
+      return { status: response.status, json: parse(text) };
+    } catch (thrown) {
+      // What was sent holds the secret: nothing of it goes on.
+      throw unreachable(where, thrown);
+    }
+  };
+
+  const ask = async (form: Record<string, string>): Promise<Tokens> => {
+    const { clientId, clientSecret } = application;
+    const body = new URLSearchParams({ ...form, client_id: clientId, client_secret: clientSecret });
+    const { status, json } = await send('login/oauth/access_token', body);
+    const tokens = status === 200 ? TokenAnswer.safeParse(json) : undefined;
+    if (tokens?.success) {
+      const { access_token, refresh_token, expires_in } = tokens.data;
+      return {
+        accessToken: access_token,
+        ...(refresh_token === undefined ? {} : { refreshToken: refresh_token }),
+        expiresInMs: expires_in === undefined ? standardLifeMs : expires_in * 1_000,
+      };
+    }
+    const refusal = TokenRefusal.safeParse(json);
+    let words = refusal.success ? `${refusal.data.error}: ${refusal.data.error_description ?? ''}` : '';
+    // A forge may repeat what it was sent.
+    for (const sent of body.values()) words = words.replaceAll(sent, '[hidden]');
+    throw new ReeveError(
+      'forge-refused',
+      `POST /login/oauth/access_token: the forge answered ${status} ${words}`.trim(),
+      { status },
+    );
+  };
+
+  return {
+    async authorizeUrl({ redirectUri, state, challenge, scopes }) {
+      const { status, json } = await send('.well-known/openid-configuration');
+      const described = Description.safeParse(json);
+      if (!described.success) {
+        throw new ReeveError(
+          'forge-junk',
+          `GET /.well-known/openid-configuration: the forge answered ${status} and no address to sign in at`,
+        );
+      }
+      const url = new URL(described.data.authorization_endpoint);
+      const asked = {
+        client_id: application.clientId,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        state,
+        scope: scopes.join(' '),
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      };
+      for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+      return url.href;
+    },
+    redeem: (code, { verifier, redirectUri }) =>
+      ask({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }),
+    refresh: (refreshToken) => ask({ grant_type: 'refresh_token', refresh_token: refreshToken }),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // No JSON is no answer; what is made of it says so.
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { type Html, html } from '../html.ts';
+import type { Delivery, DeliveryWithBody, Store } from '../store/store.ts';
+import { stateMark } from './deliveries.ts';
+import { instant, type View } from './page.ts';
+import { viewRun } from './run-view.ts';
+import type { Sight } from './viewer.ts';
+import type { Visit } from './visits.ts';
+
+/** Bytes of a payload that a page shows; the rest comes by its link. */
+const maxShownBytes = 256 * 1024;
+/** Runs of one delivery that a page shows: a redriven one has several, a sweep’s job very many. */
+const maxRuns = 20;
+
+/** Returns a delivery that a visitor may see, and how much of it; undefined where there is none for them. */
+export async function findDelivery<Found extends Delivery>(
+  { viewer }: Pick<Visit, 'viewer'>,
+  read: () => Promise<Found | undefined>,
+): Promise<{ delivery: Found; sight: Exclude<Sight, 'none'> } | undefined> {
+  const delivery = await read();
+  if (delivery === undefined) return undefined;
+  const sight = await viewer.sightOf(delivery);
+  return sight === 'none' ? undefined : { delivery, sight };
+}
+
+/** Shows one delivery: what came, what each rule said of it and why, and what was done. */
+export async function deliveryPage(
+  visit: Visit,
+  { store }: { store: Pick<Store, 'readDelivery' | 'listRuns'> },
+): Promise<View | undefined> {
+  const { params, root, viewer } = visit;
+  const found = await findDelivery(visit, () => store.readDelivery(params.id ?? ''));
+  if (found === undefined) return undefined;
+  const { delivery, sight } = found;
+  const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
+  const runs = items.map((run) => {
+    const text = viewRun(run, { isOperator: viewer.isOperator, sight, repository: delivery.repository });
+    return html`<section><h2>Run of ${instant(run.trigger.at)}</h2>${text}</section>`;
+  });
+  const content = html`${aboutDelivery(delivery)}
+${mayRunAgain(delivery, sight) ? visit.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
+${runs.length > 0 ? runs : html`<p>No rule was asked: there is no run of it.</p>`}
+${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
+<section><h2>Payload</h2><p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
+<pre tabindex="0">${payloadText(delivery)}</pre></section>`;
+  const what = delivery.repository ? `${delivery.eventType} in ${delivery.repository}` : delivery.eventType;
+  return { title: `Delivery ${delivery.id}: ${what}`, content };
+}
+
+/** Whoever administers a repository may have what came of it judged again; a sweep goes on by itself. */
+export function mayRunAgain({ state, door }: Delivery, sight: Sight): boolean {
+  const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
+  return hasEnded && sight === 'administrator';
+}
+
+function aboutDelivery(delivery: Delivery): Html {
+  const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf } = delivery;
+  const about: readonly (readonly [string, Html | string | number | undefined])[] = [
+    ['State', stateMark(state)],
+    ['Why', reason],
+    ['Received', instant(delivery.receivedAt)],
+    ['By', delivery.door],
+    ['Kind', delivery.eventType],
+    ['Repository', delivery.repository],
+    ['Id of the forge', delivery.door === 'webhook' ? delivery.uuid : undefined],
+    ['Vouched for by', delivery.entry || undefined],
+    ['Type', delivery.contentType || undefined],
+    ['Attempts', delivery.attempts],
+    ['Failing since', instant(delivery.failingSince)],
+    ['Next attempt', instant(retryAt)],
+    ['Settled', instant(delivery.settledAt)],
+    ['Copy of', copyOf],
+    ['Run again', redrivenAt && html`${instant(redrivenAt)} by ${redrivenBy ?? 'somebody'}`],
+  ];
+  const entries = about
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`);
+  return html`<dl>${entries}</dl>`;
+}
+
+/** A payload as people read it; what is no JSON, or too deep to be written again, as it came. */
+function payloadText({ body }: DeliveryWithBody): string {
+  const text = Buffer.from(body.subarray(0, maxShownBytes)).toString('utf8');
+  if (body.byteLength > maxShownBytes) return `${text}…`;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

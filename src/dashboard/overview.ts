@@ -1,0 +1,48 @@
+import { html } from '../html.ts';
+import { deliveryStates } from '../store/store.ts';
+import { deliveriesPage, stateMark } from './deliveries.ts';
+import { instant, table, type View } from './page.ts';
+import type { Readings } from './readings.ts';
+import { runHeads, runRow } from './runs.ts';
+import type { Visit } from './visits.ts';
+
+const shownRuns = 10;
+
+/** Shows how Reeve does: what waits, what is dead, what was done last. People who are no operators begin with what they may see. */
+export async function overviewPage(visit: Visit, readings: Readings): Promise<View> {
+  const { viewer, root } = visit;
+  if (!viewer.isOperator) return deliveriesPage(visit, readings);
+  const { store } = readings;
+  const [counts, oldest, runs, drift, runners] = await Promise.all([
+    store.counts(),
+    store.oldestWaiting(),
+    store.listRuns({ limit: shownRuns }),
+    readings.drift(),
+    readings.runners(),
+  ]);
+  const states = deliveryStates.map((state) => [
+    html`<a href="${root}deliveries?state=${state}">${stateMark(state)}</a>`,
+    counts[state],
+  ]);
+  const broken = readings.brokenFiles().length;
+  const offline = runners.filter(({ status }) => status === 'offline').length;
+  const notes = [
+    broken > 0 && html`<li><a href="${root}rules">Rule files that cannot be used: ${broken}</a></li>`,
+    counts.dead > 0 &&
+      html`<li><a href="${root}deliveries?state=dead">Dead deliveries: ${counts.dead}</a></li>`,
+    drift.length > 0 &&
+      html`<li><a href="${root}drift">Things that are not as a rule wants them: ${drift.length}</a></li>`,
+    offline > 0 && html`<li><a href="${root}runners">Runners that are offline: ${offline}</a></li>`,
+  ].filter((note) => note !== false);
+  const content = html`<h2>To look at</h2>
+${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no file is broken, nothing is dead, nothing drifts.</p>`}
+<h2>Deliveries and jobs</h2>${table(['state', 'how many'], states, '')}
+<p>${oldest ? html`The oldest that waits came ${instant(oldest)}.` : 'None waits.'}</p>
+<h2>Latest runs</h2>${table(
+    runHeads,
+    runs.items.map((run) => runRow(run, root)),
+    'There is none yet.',
+  )}
+<p><a href="${root}runs">All runs</a></p>`;
+  return { title: 'Overview', content };
+}

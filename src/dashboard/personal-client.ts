@@ -1,0 +1,49 @@
+import { type Client, createClient } from '../client/client.ts';
+import type { OAuth2, Tokens } from '../client/oauth2.ts';
+import { ReeveError } from '../errors.ts';
+import { SignedOut } from './viewer.ts';
+
+/** A token is renewed this long before it ends. */
+const renewBeforeMs = 30_000;
+
+type Held = { readonly client: Client; readonly refreshToken: string | undefined; readonly endsMs: number };
+
+/**
+ * Returns what gives the client that acts as the person who signed in; its token is renewed when it ends, once for however
+ * many ask. Rejects with `SignedOut` where that is no longer allowed.
+ */
+export function createPersonalClient(options: {
+  readonly url: string;
+  readonly oauth2: Pick<OAuth2, 'refresh'>;
+  readonly tokens: Tokens;
+  readonly nowMs: () => number;
+}): () => Promise<Client> {
+  const { url, oauth2, nowMs } = options;
+  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens): Held => ({
+    client: createClient({ url, credentials: { token: accessToken, scheme: 'Bearer' } }),
+    refreshToken,
+    endsMs: nowMs() + expiresInMs,
+  });
+  let held = hold(options.tokens);
+  let renewal: Promise<void> | undefined;
+
+  const renew = async (): Promise<void> => {
+    if (held.refreshToken === undefined) throw new SignedOut('the sign-in is over');
+    try {
+      held = hold(await oauth2.refresh(held.refreshToken));
+    } catch (error) {
+      const isOver = error instanceof ReeveError && error.code === 'forge-refused';
+      throw isOver ? new SignedOut('the forge does not renew the sign-in', { cause: error }) : error;
+    }
+  };
+
+  return async () => {
+    if (nowMs() >= held.endsMs - renewBeforeMs) {
+      renewal ??= renew().finally(() => {
+        renewal = undefined;
+      });
+      await renewal;
+    }
+    return held.client;
+  };
+}

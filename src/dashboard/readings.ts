@@ -1,0 +1,94 @@
+import type { Store } from '../store/store.ts';
+
+/** A rule that is in force, as people look for it. */
+export type RuleRow = {
+  readonly name: string;
+  /** As in the operator’s folder, or with its repository. */
+  readonly file: string;
+  readonly line: number;
+  readonly mode: 'observe' | 'enforce';
+  /** What it listens to: `pull_request.opened`, `0 3 * * * UTC over repository`. */
+  readonly listensTo: readonly string[];
+  readonly description: string | undefined;
+};
+
+/** A rule file that cannot be used. */
+export type BrokenFile = {
+  readonly file: string;
+  /** The commit it was read from; empty for the operator’s folder. */
+  readonly commit: string;
+  /** Each with its place and the line of the file. */
+  readonly problems: readonly string[];
+};
+
+/** One clock of a rule, and how its latest sweep went. */
+export type ScheduleRow = {
+  readonly rule: string;
+  readonly clock: string;
+  readonly next: Date | undefined;
+  readonly lastSlot: Date | undefined;
+  /** Slots that passed while nobody looked, and those left out because the one before was under way. */
+  readonly missed: number;
+  readonly overlaps: number;
+  /** Our id of the last slot’s job. */
+  readonly job: string | undefined;
+  /** How far it is, as a sentence; undefined where none is under way. */
+  readonly underWay: string | undefined;
+  readonly result: SweptRow | undefined;
+};
+
+export type SweptRow = {
+  readonly endedAt: Date;
+  /** What it did, as a sentence. */
+  readonly sentence: string;
+  /** False where the budget of requests ran out before the last item. */
+  readonly isComplete: boolean;
+  readonly drift: number;
+  /** The first items that failed, each with its reason. */
+  readonly failures: readonly { readonly item: string; readonly error: string }[];
+};
+
+/** A runner as sweeps saw it last. */
+export type RunnerRow = {
+  readonly name: string;
+  /** `organization acme`, `repository acme/demo`, `user reeve`, `instance`. */
+  readonly level: string;
+  readonly status: 'online' | 'offline' | 'gone';
+  readonly busy: boolean;
+  readonly disabled: boolean;
+  readonly labels: readonly string[];
+  readonly since: Date;
+  /** Changes between online and offline in the last hour that anybody looked. */
+  readonly flaps: number;
+};
+
+/** One thing that is not as a rule wants it, and stays so. */
+export type DriftRow = {
+  readonly rule: string;
+  readonly item: string;
+  readonly target: string;
+  readonly live: unknown;
+  readonly wanted: unknown;
+  readonly since: Date;
+  readonly why: string;
+};
+
+/** What the pages show, read when somebody looks. */
+export type Readings = {
+  readonly store: Pick<
+    Store,
+    'counts' | 'oldestWaiting' | 'listDeliveries' | 'readDelivery' | 'listRuns' | 'readRun'
+  >;
+  readonly now: () => Date;
+  readonly rules: () => readonly RuleRow[];
+  readonly brokenFiles: () => readonly BrokenFile[];
+  readonly schedules: () => Promise<readonly ScheduleRow[]>;
+  readonly runners: () => Promise<readonly RunnerRow[]>;
+  readonly drift: () => Promise<readonly DriftRow[]>;
+};
+
+/** What people do on the pages. */
+export type Deeds = {
+  /** Gives deliveries another life; returns how many there were to give it to. `by` is kept with them. */
+  readonly runAgain: (ids: readonly string[], by: string) => Promise<number>;
+};

@@ -1,0 +1,28 @@
+import { html } from '../html.ts';
+import { table, type View } from './page.ts';
+import type { Readings } from './readings.ts';
+
+/** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
+export async function rulesPage(
+  _visit: unknown,
+  readings: Pick<Readings, 'rules' | 'brokenFiles'>,
+): Promise<View> {
+  const broken = readings.brokenFiles().map(
+    ({ file, commit, problems }) => html`<h3>${file}${commit === '' ? '' : ` at ${commit.slice(0, 10)}`}</h3>
+<pre tabindex="0">${problems.join('\n\n')}</pre>`,
+  );
+  const rows = readings
+    .rules()
+    .map(({ name, file, line, mode, listensTo, description }) => [
+      name,
+      listensTo.join(', '),
+      mode,
+      `${file}:${line}`,
+      description,
+    ]);
+  const heads = ['rule', 'listens to', 'mode', 'place', 'what for'];
+  const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
+<h2>In force, of the operator</h2>${table(heads, rows, 'There is none.')}
+<p>Rules of repositories and organizations stand in their own files; each run says which it asked.</p>`;
+  return { title: 'Rules', content };
+}

@@ -1,0 +1,70 @@
+import type { Run } from '../engine/record.ts';
+import { type Html, html } from '../html.ts';
+import type { Store } from '../store/store.ts';
+import { findDelivery } from './delivery.ts';
+import { instant, table, type View } from './page.ts';
+import { type Onlooker, viewRun } from './run-view.ts';
+import type { Visit } from './visits.ts';
+
+type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'readDelivery'> };
+
+export const runHeads = ['when', 'by', 'about', 'rules that matched', 'changes'] as const;
+
+/** Returns a run as one line. */
+export function runRow(run: Run, root: string): readonly (Html | string)[] {
+  const { trigger, rules, outcomes, changes, refused } = run;
+  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
+  const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOf(rule));
+  const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
+  const applied = outcomes.filter(({ status }) => status === 'applied').length;
+  const wrong = outcomes.filter(({ status }) => status === 'failed').length;
+  const said = [
+    `${applied} of ${changes.length}`,
+    wrong > 0 ? `${wrong} failed` : '',
+    refused.length > 0 ? `${refused.length} refused` : '',
+  ];
+  return [
+    html`<a href="${root}runs/${run.id}">${instant(trigger.at)}</a>`,
+    trigger.door,
+    `${trigger.kind}${activity}${trigger.item === undefined ? '' : ` ${trigger.item}`}`,
+    `${matched.join(', ')}${failed > 0 ? ` (${failed} failed)` : ''}`,
+    said.filter(Boolean).join(', '),
+  ];
+}
+
+/** Shows the runs there were, newest first. */
+export async function runsPage({ query, root }: Visit, { store }: RunStore): Promise<View> {
+  const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
+  const { items, next } = await store.listRuns(before === undefined ? {} : { before });
+  const rows = items.map((run) => runRow(run, root));
+  const older = next && html`<p><a rel="next" href="${root}runs?before=${next}">Older</a></p>`;
+  return { title: 'Runs', content: html`${table(runHeads, rows, 'There is none.')}${older || undefined}` };
+}
+
+/** Shows one run. Whoever may see its delivery may see it; a run without one is for operators. */
+export async function runPage(visit: Visit, { store }: RunStore): Promise<View | undefined> {
+  const { params, viewer, root } = visit;
+  const run = await store.readRun(params.id ?? '');
+  if (run === undefined) return undefined;
+  const { delivery: id } = run.trigger;
+  const found = id === undefined ? undefined : await findDelivery(visit, () => store.readDelivery(id));
+  if (found === undefined && !viewer.isOperator) return undefined;
+  const onlooker: Onlooker = {
+    isOperator: viewer.isOperator,
+    sight: found?.sight ?? 'administrator',
+    repository: found?.delivery.repository,
+  };
+  const from =
+    found &&
+    html`<p>Of <a href="${root}deliveries/${found.delivery.id}">delivery ${found.delivery.id}</a></p>`;
+  const { trigger } = run;
+  const about = trigger.item === undefined ? '' : ` ${trigger.item}`;
+  return {
+    title: `Run: ${trigger.kind}${about}`,
+    content: html`<p>${instant(trigger.at)}, by ${trigger.door}</p>${from}${viewRun(run, onlooker)}`,
+  };
+}
+
+function nameOf(rule: string): string {
+  return rule.slice(rule.lastIndexOf('#') + 1);
+}

@@ -1,0 +1,217 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { messageOf, ReeveError } from '../errors.ts';
+import { type Html, html } from '../html.ts';
+import type { Log } from '../log.ts';
+import { isKnownHost } from './hosts.ts';
+import { type Entry, type Frame, policy, type View, wholePage } from './page.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { SignedOut, type Viewer } from './viewer.ts';
+
+/** One look at a page by somebody who signed in. */
+export type Visit = {
+  readonly viewer: Viewer;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The way to the root of the dashboard: links begin with it. */
+  readonly root: string;
+  /** Returns a form of one button; `fields` go along. */
+  button(path: string, text: string, fields?: Readonly<Record<string, string>>): Html;
+};
+
+/** Who may come in: everybody who signed in, or operators alone. */
+export type Audience = 'everyone' | 'operators';
+
+/** Answers requests for pages and forms. */
+export interface Visits {
+  /** Answers with what `view` shows; where it shows nothing, with 404. Whoever has not signed in is asked to. */
+  show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: Audience,
+    view: (visit: Visit) => Promise<View | undefined>,
+  ): Promise<FastifyReply>;
+  /** Answers with bytes to keep, which no browser may take for a page; where there are none, with 404. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    find: (visit: Visit) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
+  ): Promise<FastifyReply>;
+  /** Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. */
+  act(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: Audience,
+    act: (visit: Visit & { readonly form: URLSearchParams }) => Promise<string | undefined>,
+  ): Promise<FastifyReply>;
+  /** Answers with a page for somebody who has not signed in. */
+  showStranger(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: View,
+    options?: { leadsTo?: string },
+  ): FastifyReply;
+}
+
+/** Creates what answers visits. `signInView` is shown to whoever has not signed in, for the path they came to. */
+export function createVisits(options: {
+  readonly sessions: Sessions;
+  readonly entries: readonly (Entry & { readonly audience: Audience })[];
+  readonly signInView: (root: string, to: string) => View;
+  readonly log: Log;
+}): Visits {
+  const { sessions, entries, log } = options;
+
+  const frameOf = (request: FastifyRequest, session: Session | undefined): Frame => {
+    const root = rootOf(request);
+    if (session === undefined) return { root, entries: [] };
+    const { viewer } = session;
+    return {
+      root,
+      entries: entries.filter(({ audience }) => viewer.isOperator || audience === 'everyone'),
+      viewer: { name: viewer.name, signOutMark: sessions.markOf(session, 'sign-out') },
+    };
+  };
+
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session | undefined,
+    view: View,
+  ): FastifyReply =>
+    protect(reply)
+      .type('text/html; charset=utf-8')
+      .send(wholePage(view, frameOf(request, session)));
+
+  const askToSignIn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    // The page itself is the answer: what was asked for stands in the address, and is shown after signing in.
+    reply.code(401).header('www-authenticate', 'Session realm="reeve"');
+    const to = request.method === 'GET' ? request.url : '/';
+    return send(request, reply, undefined, options.signInView(rootOf(request), to));
+  };
+
+  const visitOf = (request: FastifyRequest, { id, viewer }: Session): Visit => {
+    const root = rootOf(request);
+    return {
+      viewer,
+      // The router fills in the names of the path, texts all of them.
+      params: request.params as Readonly<Record<string, string>>,
+      query: new URLSearchParams(request.url.split('?').slice(1).join('?')),
+      root,
+      button(path, text, fields = {}) {
+        const mark = sessions.markOf({ id, viewer }, path);
+        const hidden = Object.entries({ mark, ...fields }).map(
+          ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+        );
+        return html`<form method="post" action="${root}${path}">${hidden}<button>${text}</button></form>`;
+      },
+    };
+  };
+
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: Audience,
+    run: (session: Session) => Promise<FastifyReply | undefined>,
+  ): Promise<FastifyReply> => {
+    const session = sessions.find(request);
+    if (session === undefined) return askToSignIn(request, reply);
+    if (audience === 'operators' && !session.viewer.isOperator) {
+      return send(request, reply.code(403), session, forOperators);
+    }
+    try {
+      return (await run(session)) ?? send(request, reply.code(404), session, notThere);
+    } catch (error) {
+      if (error instanceof SignedOut) {
+        sessions.end(request, reply);
+        return askToSignIn(request, reply);
+      }
+      log.warn({ page: request.routeOptions.url, error: messageOf(error) }, 'a page cannot be shown now');
+      const status = error instanceof ReeveError ? error.http : 500;
+      return send(request, reply.code(status), session, cannotNow);
+    }
+  };
+
+  return {
+    show: (request, reply, audience, view) =>
+      answer(request, reply, audience, async (session) => {
+        const shown = await view(visitOf(request, session));
+        return shown && send(request, reply, session, shown);
+      }),
+    send: (request, reply, find) =>
+      answer(request, reply, 'everyone', async (session) => {
+        const file = await find(visitOf(request, session));
+        return (
+          file &&
+          protect(reply)
+            .type('application/octet-stream')
+            .header('content-disposition', `attachment; filename="${file.name}"`)
+            .send(Buffer.from(file.bytes))
+        );
+      }),
+    act: (request, reply, audience, act) =>
+      answer(request, reply, audience, async (session) => {
+        if (!sessions.isMarked(request, session, pathOf(request).slice(1)))
+          return send(request, reply.code(403), session, outOfDate);
+        const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+        const path = await act({ ...visitOf(request, session), form });
+        return path === undefined ? undefined : protect(reply).redirect(`${rootOf(request)}${path}`, 303);
+      }),
+    showStranger(request, reply, view, { leadsTo } = {}) {
+      const frame = { ...frameOf(request, undefined), ...(leadsTo === undefined ? {} : { leadsTo }) };
+      return protect(reply).type('text/html; charset=utf-8').send(wholePage(view, frame));
+    },
+  };
+}
+
+/** Refuses what came under a name that is not ours; returns whether it did. */
+export function refuseStrangeHost(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  dashboardUrl: string | undefined,
+): boolean {
+  if (isKnownHost(request, dashboardUrl)) return false;
+  const text =
+    '421: Reeve is not known by this name: write its address into `dashboard.url` of the operator file\n';
+  protect(reply).code(421).type('text/plain; charset=utf-8').send(text);
+  return true;
+}
+
+/** Sets what every answer of the dashboard says to browsers. */
+export function protect(reply: FastifyReply): FastifyReply {
+  return reply.headers({
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+}
+
+/** Returns the way from a request's path to the root of the dashboard, whatever a proxy put before it. */
+export function rootOf(request: FastifyRequest): string {
+  return '../'.repeat(pathOf(request).split('/').length - 2) || './';
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '/';
+}
+
+const notThere: View = {
+  title: 'Not found',
+  content: html`<p>There is nothing here, or nothing that you may see.</p>`,
+};
+const forOperators: View = {
+  title: 'For operators',
+  content: html`<p>This page is for operators: sign in with the password of this installation, or as a site administrator
+of the forge.</p>`,
+};
+const outOfDate: View = {
+  title: 'Out of date',
+  content: html`<p role="alert">This form is out of date, and nothing was done: load its page again.</p>`,
+};
+const cannotNow: View = {
+  title: 'Not now',
+  content: html`<p role="alert">This cannot be shown now: the forge or the store did not answer. The log says why.</p>`,
+};

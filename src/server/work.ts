@@ -1,0 +1,88 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from '../account.ts';
+import type { Client } from '../client/client.ts';
+import type { Event } from '../contract/events.ts';
+import type { Metrics } from '../dashboard/metrics.ts';
+import type { Run } from '../engine/record.ts';
+import type { FactMemory } from '../facts/fact.ts';
+import { createDeliveryHandler, type RunSettings } from '../handle-delivery.ts';
+import type { Log } from '../log.ts';
+import type { Preview } from '../preview.ts';
+import { readRevertJob, revertKind, revertStored } from '../revert-job.ts';
+import type { RuleSource } from '../sources/rules-for.ts';
+import { createStoredMemory } from '../store/action-memory.ts';
+import type { Store } from '../store/store.ts';
+import { caughtUpEvent } from '../sweeps/catch-up.ts';
+import { createSeen } from '../sweeps/seen.ts';
+import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
+import type { BackoffOptions } from '../worker/backoff.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../worker.ts';
+
+/** What works on what the store holds. */
+export type Work = { readonly worker: Worker; readonly sweeps: Sweeps };
+
+/** Puts the handlers of deliveries and jobs together, and the worker that takes both from the store. At rest. */
+export function createWork(options: {
+  readonly client: Client;
+  readonly account: () => Promise<Account>;
+  readonly whoAmI: () => Promise<string>;
+  /** Patterns of served repositories. */
+  readonly repositories: readonly string[];
+  readonly rules: RuleSource;
+  readonly memory: FactMemory;
+  readonly store: Store;
+  readonly settings: RunSettings;
+  readonly preview: Preview | undefined;
+  readonly backoff: BackoffOptions | undefined;
+  readonly metrics: Pick<Metrics, 'countRun'>;
+  readonly onRun: ((run: Run, event: Event) => void) | undefined;
+  readonly onSweepRun: ((run: Run) => void) | undefined;
+  readonly clock: { now(): Date };
+  readonly nowMs: () => number;
+  readonly log: Log;
+}): Work {
+  const { client, account, rules, memory, store, settings, metrics, clock, nowMs, log } = options;
+  const { preview, backoff } = options;
+  const handle = createDeliveryHandler({
+    ...{ client, account, rules, memory, store, clock, nowMs, settings },
+    ...(preview ? { preview } : {}),
+    onRun(run, event) {
+      metrics.countRun(run);
+      options.onRun?.(run, event);
+    },
+  });
+  const seen = createSeen(store, nowMs);
+  const sweeps = createSweeps({
+    ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen, rules },
+    served: { login: options.whoAmI, listed: options.repositories },
+    actionMemory: createStoredMemory(store),
+    handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
+    onEnqueued: () => worker.wake(),
+    onRun(run) {
+      metrics.countRun(run);
+      options.onSweepRun?.(run);
+    },
+  });
+  const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
+    if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
+    const reverting = { store, client, mode: 'enforce', clock, nowMs } as const;
+    const run = await revertStored(readRevertJob(payload), reverting);
+    metrics.countRun(run);
+    return [run];
+  };
+  const noting: typeof handle = async (delivery, event) => {
+    const runs = await handle(delivery, event);
+    await seen.note(event);
+    return runs;
+  };
+  const worker = createWorker({
+    ...{ store, handle: noting, handleJob, log, clock },
+    ...(backoff ? { backoff } : {}),
+  });
+  return { worker, sweeps };
+}
+
+/** Resolves after that time; rejects at once when the signal is aborted. */
+function sleep(ms: number, signal?: AbortSignal): Promise<unknown> {
+  return wait(ms, undefined, signal ? { signal } : {});
+}

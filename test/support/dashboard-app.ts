@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import { type AppParts, createApp } from '../../src/app.ts';
+import { createMetrics } from '../../src/dashboard/metrics.ts';
+import { silentLog } from '../../src/log.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** The password of the installation that `makeDashboardApp` makes. */
+export const dashboardPassword = 'a password of this installation';
+
+/** Creates the doors of a bot on a store, without a bot behind them: nothing swept, no rules, a clock that stands. */
+export function makeDashboardApp(store: Store, parts: Partial<AppParts> = {}): FastifyInstance {
+  const readings: AppParts['readings'] = {
+    store,
+    now: () => new Date('2030-01-01T00:00:00Z'),
+    rules: () => [],
+    brokenFiles: () => [],
+    schedules: async () => [],
+    runners: async () => [],
+    drift: async () => [],
+    sweeps: async () => [],
+  };
+  return createApp({
+    store,
+    log: silentLog,
+    secrets: [{ name: 'all', scope: ['*'], authorization: ['x'.repeat(24)], hmac: [] }],
+    metrics: createMetrics(),
+    readings: { ...readings, ...parts.readings },
+    deeds: { runAgain: (ids, by) => store.redrive(ids, by, { settled: true }) },
+    password: dashboardPassword,
+    nowMs: () => performance.now(),
+    onStored: () => {},
+    ...parts,
+  });
+}
