@@ -39,7 +39,7 @@ export function readingsOf(
     store,
     now: () => clock.now(),
     rules: () => operator().map((rule) => rowOf(rule, short)),
-    brokenFiles: () => rules.brokenFiles().map((broken) => ({ ...broken, file: short(broken.file) })),
+    brokenFiles: () => rules.brokenFiles(),
     async runners() {
       const levels = Object.entries(await memory.levels());
       return levels.flatMap(([level, records]) =>

@@ -33,7 +33,7 @@ export async function deliveriesPage(visit: Visit, { store }: Pick<Readings, 'st
   const empty = next ? 'None that you may see among these; there are older ones.' : 'There is none.';
   const content = html`${filterForm(root, state, search)}
 ${mayRedrive ? visit.button('deliveries/dead/run', 'Try all dead ones again') : undefined}
-${table(['id', 'received', 'kind', 'repository', 'state', 'why'], rows, empty)}
+${table(['id', 'received', 'kind', 'about', 'state', 'why'], rows, empty)}
 ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>` : undefined}`;
   return { title: 'Deliveries', content };
 }
@@ -75,15 +75,20 @@ export async function visibleTo(
 }
 
 function rowOf(delivery: Delivery, root: string): readonly (Html | string | undefined)[] {
-  const { id, receivedAt, eventType, repository, state, reason, copyOf } = delivery;
+  const { id, receivedAt, eventType, state, reason, copyOf } = delivery;
   return [
     html`<a href="${root}deliveries/${id}">${id}</a>`,
     instant(receivedAt),
     eventType,
-    repository,
+    placeOf(delivery),
     stateMark(state),
     copyOf === undefined ? reason : `copy of ${copyOf}`,
   ];
+}
+
+/** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */
+export function placeOf({ repository, lane }: Pick<Delivery, 'repository' | 'lane'>): string | undefined {
+  return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
 }
 
 /** Returns a state as a mark. */

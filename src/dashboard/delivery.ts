@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 import type { Delivery, DeliveryWithBody, Store } from '../store/store.ts';
-import { stateMark } from './deliveries.ts';
+import { placeOf, stateMark } from './deliveries.ts';
 import { instant, type View } from './page.ts';
 import { viewRun } from './run-view.ts';
 import type { Sight } from './viewer.ts';
@@ -40,9 +40,9 @@ export async function deliveryPage(
 ${mayRunAgain(delivery, sight) ? visit.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
 ${runs.length > 0 ? runs : html`<p>No rule was asked: there is no run of it.</p>`}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
-<section><h2>Payload</h2><p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
-<pre tabindex="0">${payloadText(delivery)}</pre></section>`;
-  const what = delivery.repository ? `${delivery.eventType} in ${delivery.repository}` : delivery.eventType;
+${sight === 'administrator' ? viewPayload(delivery, root) : undefined}`;
+  const place = placeOf(delivery);
+  const what = place ? `${delivery.eventType} in ${place}` : delivery.eventType;
   return { title: `Delivery ${delivery.id}: ${what}`, content };
 }
 
@@ -75,6 +75,13 @@ function aboutDelivery(delivery: Delivery): Html {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`);
   return html`<dl>${entries}</dl>`;
+}
+
+/** Who reads a repository hears of it what rules saw; the payload itself is for those who could hang a hook there. */
+function viewPayload(delivery: DeliveryWithBody, root: string): Html {
+  return html`<section><h2>Payload</h2>
+<p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
+<pre tabindex="0">${payloadText(delivery)}</pre></section>`;
 }
 
 /** A payload as people read it; what is no JSON, or too deep to be written again, as it came. */

@@ -3,7 +3,7 @@ import { deliveryStates } from '../store/store.ts';
 import { deliveriesPage, stateMark } from './deliveries.ts';
 import { instant, table, type View } from './page.ts';
 import type { Readings } from './readings.ts';
-import { runHeads, runRow } from './runs.ts';
+import { runTable } from './runs.ts';
 import type { Visit } from './visits.ts';
 
 const shownRuns = 10;
@@ -38,11 +38,7 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
 ${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no file is broken, nothing is dead, nothing drifts.</p>`}
 <h2>Deliveries and jobs</h2>${table(['state', 'how many'], states, '')}
 <p>${oldest ? html`The oldest that waits came ${instant(oldest)}.` : 'None waits.'}</p>
-<h2>Latest runs</h2>${table(
-    runHeads,
-    runs.items.map((run) => runRow(run, root)),
-    'There is none yet.',
-  )}
+<h2>Latest runs</h2>${await runTable(runs.items, store, root)}
 <p><a href="${root}runs">All runs</a></p>`;
   return { title: 'Overview', content };
 }

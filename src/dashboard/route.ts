@@ -130,7 +130,8 @@ function registerDeeds(app: FastifyInstance, visits: Visits, { readings, deeds, 
   app.get('/deliveries/:id/payload', (request, reply) =>
     visits.send(request, reply, async (visit) => {
       const found = await findDelivery(visit, () => store.readDelivery(visit.params.id ?? ''));
-      return found && { name: `delivery-${found.delivery.id}.json`, bytes: found.delivery.body };
+      if (found?.sight !== 'administrator') return undefined;
+      return { name: `delivery-${found.delivery.id}.json`, bytes: found.delivery.body };
     }),
   );
 

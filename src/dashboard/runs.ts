@@ -1,6 +1,7 @@
 import type { Run } from '../engine/record.ts';
 import { type Html, html } from '../html.ts';
 import type { Store } from '../store/store.ts';
+import { placeOf } from './deliveries.ts';
 import { findDelivery } from './delivery.ts';
 import { instant, table, type View } from './page.ts';
 import { type Onlooker, viewRun } from './run-view.ts';
@@ -8,10 +9,23 @@ import type { Visit } from './visits.ts';
 
 type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'readDelivery'> };
 
-export const runHeads = ['when', 'by', 'about', 'rules that matched', 'changes'] as const;
+const runHeads = ['when', 'by', 'about', 'rules that matched', 'changes'] as const;
 
-/** Returns a run as one line. */
-export function runRow(run: Run, root: string): readonly (Html | string)[] {
+/** Returns runs as a table, each with what its delivery is about. */
+export async function runTable(
+  runs: readonly Run[],
+  store: Pick<Store, 'readDelivery'>,
+  root: string,
+): Promise<Html> {
+  const rows = runs.map(async (run) => {
+    const { delivery: id } = run.trigger;
+    const delivery = id === undefined ? undefined : await store.readDelivery(id);
+    return runRow(run, delivery && placeOf(delivery), root);
+  });
+  return table(runHeads, await Promise.all(rows), 'There is none.');
+}
+
+function runRow(run: Run, place: string | undefined, root: string): readonly (Html | string)[] {
   const { trigger, rules, outcomes, changes, refused } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOf(rule));
@@ -19,16 +33,16 @@ export function runRow(run: Run, root: string): readonly (Html | string)[] {
   const applied = outcomes.filter(({ status }) => status === 'applied').length;
   const wrong = outcomes.filter(({ status }) => status === 'failed').length;
   const said = [
-    `${applied} of ${changes.length}`,
+    changes.length === 0 ? '' : `${applied} of ${changes.length}`,
     wrong > 0 ? `${wrong} failed` : '',
     refused.length > 0 ? `${refused.length} refused` : '',
   ];
   return [
     html`<a href="${root}runs/${run.id}">${instant(trigger.at)}</a>`,
     trigger.door,
-    `${trigger.kind}${activity}${trigger.item === undefined ? '' : ` ${trigger.item}`}`,
+    [`${trigger.kind}${activity}`, trigger.item ?? place].filter(Boolean).join(' '),
     `${matched.join(', ')}${failed > 0 ? ` (${failed} failed)` : ''}`,
-    said.filter(Boolean).join(', '),
+    said.filter(Boolean).join(', ') || 'none',
   ];
 }
 
@@ -36,9 +50,8 @@ export function runRow(run: Run, root: string): readonly (Html | string)[] {
 export async function runsPage({ query, root }: Visit, { store }: RunStore): Promise<View> {
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
   const { items, next } = await store.listRuns(before === undefined ? {} : { before });
-  const rows = items.map((run) => runRow(run, root));
   const older = next && html`<p><a rel="next" href="${root}runs?before=${next}">Older</a></p>`;
-  return { title: 'Runs', content: html`${table(runHeads, rows, 'There is none.')}${older || undefined}` };
+  return { title: 'Runs', content: html`${await runTable(items, store, root)}${older || undefined}` };
 }
 
 /** Shows one run. Whoever may see its delivery may see it; a run without one is for operators. */

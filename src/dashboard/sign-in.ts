@@ -51,6 +51,7 @@ export function signInPage(hasForge: boolean): (root: string, to: string, proble
 you see what you can read there.</p>`;
     const content = html`${alert}${byForge || undefined}
 <form method="post" action="${root}sign-in"><input type="hidden" name="to" value="${pathOnly(to)}">
+<input name="user" value="operator" autocomplete="username" hidden>
 <p><label>Password of this installation <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button></p></form>
 <p>It stands in <code>dashboard.password</code> in the folder of Reeve’s data, and lets see everything.</p>`;

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { BrokenFile } from '../dashboard/readings.ts';
 import type { Log } from '../log.ts';
@@ -55,7 +56,7 @@ export async function openRules(options: {
   });
   let own: readonly BrokenFile[] = [];
   const watch = await putInForce(folder, log, (loaded, files) => {
-    own = files.filter(({ problems }) => problems.length > 0).map(brokenOf);
+    own = files.filter(({ problems }) => problems.length > 0).map((file) => brokenOf(file, folder));
     source.replaceOperatorRules(loaded);
   });
   return {
@@ -68,8 +69,10 @@ export async function openRules(options: {
   };
 }
 
-function brokenOf({ path, problems }: FolderFile): BrokenFile {
-  return { file: path, commit: '', problems: problems.map(formatProblem) };
+/** A file of the operator's folder is named as there, wherever the folder lies. */
+function brokenOf({ path, problems }: FolderFile, folder = ''): BrokenFile {
+  const file = relative(folder, path);
+  return { file, commit: '', problems: problems.map((problem) => formatProblem({ ...problem, path: file })) };
 }
 
 /** Puts the operator's rules in force, and those that the folder holds from then on. */
