@@ -1,9 +1,10 @@
 import type { Client } from '../client/client.ts';
 import { type Family, familyOf } from '../contract/events.ts';
 import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
+import type { User } from '../contract/users.ts';
+import { type ErrorCode, ReeveError } from '../errors.ts';
 import { createKept } from '../sources/kept.ts';
-import { operatorNamed, type Sight, SignedOut, type Viewer } from './viewer.ts';
+import { type Sight, SignedOut, type Viewer } from './viewer.ts';
 
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
@@ -39,9 +40,9 @@ const looks: Partial<Record<Family, Look>> = {
  * on the forge; everybody else sees what the forge shows them, which is asked as them. Rejects with a `forge-…` error.
  */
 export async function personOf(clientOf: () => Promise<Client>, nowMs: () => number): Promise<Viewer> {
-  const self = await (await clientOf()).call(operations.getSelf, {});
-  const name = `@${self.login}`;
-  if (self.is_admin) return operatorNamed(name);
+  const selves = createKept<'self', User>({ maxAgeMs, maxEntries: 1, nowMs });
+  const readSelf = () => selves.get('self', async () => (await clientOf()).call(operations.getSelf, {}));
+  let self = await readSelf();
 
   const repositories = createKept<string, Sight>({ maxAgeMs, maxEntries: maxKept, nowMs });
   const families = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, nowMs });
@@ -58,9 +59,19 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
   };
 
   return {
-    name,
-    isOperator: false,
+    name: `@${self.login}`,
+    get isOperator() {
+      return self.is_admin === true;
+    },
+    async confirm() {
+      try {
+        self = await readSelf();
+      } catch (error) {
+        throw isOneOf(error, ['forge-unauthorized', 'forge-forbidden']) ? signedOut(error) : error;
+      }
+    },
     async sightOf({ eventType, repository, repositoryId }) {
+      if (self.is_admin) return 'administrator';
       const [owner, repo] = repository?.split('/') ?? [];
       if (repositoryId === undefined || owner === undefined || repo === undefined) return 'none';
       const params = { owner, repo };
@@ -73,8 +84,7 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
         if (look === undefined) return 'none';
         return (await families.get(`${key} ${look.name}`, () => mayRead(look, params))) ? 'reader' : 'none';
       } catch (error) {
-        if (!(error instanceof ReeveError) || error.code !== 'forge-unauthorized') throw error;
-        throw new SignedOut('the forge does not know the sign-in any more', { cause: error });
+        throw isOneOf(error, ['forge-unauthorized']) ? signedOut(error) : error;
       }
     },
   };
@@ -85,8 +95,16 @@ async function orUndefined<Value>(asked: Promise<Value>): Promise<Value | undefi
   try {
     return await asked;
   } catch (error) {
-    const codes = ['forge-not-found', 'forge-forbidden', 'forge-moved', 'forge-locked'];
-    if (error instanceof ReeveError && codes.includes(error.code)) return undefined;
+    if (isOneOf(error, ['forge-not-found', 'forge-forbidden', 'forge-moved', 'forge-locked']))
+      return undefined;
     throw error;
   }
+}
+
+function isOneOf(error: unknown, codes: readonly ErrorCode[]): boolean {
+  return error instanceof ReeveError && codes.includes(error.code);
+}
+
+function signedOut(cause: unknown): SignedOut {
+  return new SignedOut('the forge does not know the sign-in any more', { cause });
 }

@@ -13,7 +13,7 @@ import { personOf, signInScopes } from './person.ts';
 import { createPersonalClient } from './personal-client.ts';
 import { readCookie, type Sessions } from './sessions.ts';
 import { signInPath } from './sign-in-address.ts';
-import { operatorNamed } from './viewer.ts';
+import { passwordHolder } from './viewer.ts';
 import { protect, rootOf, type Visits } from './visits.ts';
 
 /** How people sign in with their forge account. */
@@ -88,7 +88,7 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
         : 'This is not the password of this installation.';
       return showForm(request, reply.code(isTooMuch ? 429 : 401), to, problem);
     }
-    sessions.start(request, reply, operatorNamed('operator'));
+    sessions.start(request, reply, passwordHolder);
     return protect(reply).redirect(`${rootOf(request)}${pathOnly(to).slice(1)}`, 303);
   });
 

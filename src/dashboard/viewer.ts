@@ -10,8 +10,10 @@ export type Place = Pick<Delivery, 'eventType' | 'repositoryId' | 'repository'>;
 export interface Viewer {
   /** As the pages greet them, and as it is kept with what they do. */
   readonly name: string;
-  /** Operators see everything; others see what their account can read on the forge. */
+  /** Operators see everything; others see what their account can read on the forge. As of the last `confirm`. */
   readonly isOperator: boolean;
+  /** Asks whether they are still who they were, at every visit. Rejects as `sightOf` does. */
+  confirm(): Promise<void>;
   /** Rejects with `SignedOut` where the forge does not know them any more, else with a `forge-…` error. */
   sightOf(place: Place): Promise<Sight>;
 }
@@ -19,7 +21,10 @@ export interface Viewer {
 /** The forge no longer takes what a person allowed: they have to sign in again. */
 export class SignedOut extends Error {}
 
-/** Returns the viewer that sees everything. */
-export function operatorNamed(name: string): Viewer {
-  return { name, isOperator: true, sightOf: async () => 'administrator' };
-}
+/** Whoever has the password of the installation: sees everything. */
+export const passwordHolder: Viewer = {
+  name: 'operator',
+  isOperator: true,
+  confirm: async () => {},
+  sightOf: async () => 'administrator',
+};

@@ -115,10 +115,11 @@ export function createVisits(options: {
   ): Promise<FastifyReply> => {
     const session = sessions.find(request);
     if (session === undefined) return askToSignIn(request, reply);
-    if (audience === 'operators' && !session.viewer.isOperator) {
-      return send(request, reply.code(403), session, forOperators);
-    }
     try {
+      await session.viewer.confirm();
+      if (audience === 'operators' && !session.viewer.isOperator) {
+        return send(request, reply.code(403), session, forOperators);
+      }
       return (await run(session)) ?? send(request, reply.code(404), session, notThere);
     } catch (error) {
       if (error instanceof SignedOut) {

@@ -1,0 +1,345 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOAuth2 } from '../../src/client/oauth2.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { redirectOf } from '../../src/dashboard/sign-in-address.ts';
+import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
+import { type Visitor, visitorWith } from '../support/dashboard-visitor.ts';
+import { passwordOf } from '../support/flow-names.ts';
+import { type MiniBrowser, openMiniBrowser, type Shown } from '../support/mini-browser.ts';
+import { at, people, type Stage, setStage } from '../support/stage.ts';
+
+const open = { owner: at.owner, repo: 'open' };
+const rules = `version: 1
+rules:
+  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
+`;
+
+let stage: Stage;
+let app: FastifyInstance;
+let url: string;
+let nowMs = 0;
+/** Has nothing to do with the organization. */
+const eve = 'eve-of-the-dashboard';
+/** May read issues of the private repository, and neither its code nor its pull requests. */
+const ira = 'ira-of-the-dashboard';
+
+/** A private repository and an open one under a hook of their organization; each with an issue, and pushes. */
+beforeAll(async () => {
+  stage = await setStage({ rules, hook: 'organization', on: 'the embedded forge' });
+  const { root, ada, forge } = stage;
+  await root.call(operations.editRepository, { params: at, body: { private: true } });
+  await root.call(operations.createOrganizationRepository, {
+    params: { org: at.owner },
+    body: { name: open.repo, auto_init: true, default_branch: 'main' },
+  });
+  await forge.makePerson(eve);
+  await forge.makePerson(ira);
+  const team = await root.call(operations.createTeam, {
+    params: { org: at.owner },
+    body: { name: 'triage', permission: 'read', units_map: { 'repo.issues': 'read' } },
+  });
+  await root.call(operations.putTeamMember, { params: { id: team.id, username: ira } });
+  await root.call(operations.putTeamRepository, { params: { id: team.id, org: at.owner, repo: at.repo } });
+  await ada.call(operations.createIssue, { params: at, body: { title: 'a secret matter' } });
+  await root.call(operations.createIssue, { params: open, body: { title: 'an open matter' } });
+  await stage.openPull('work', { 'a.txt': 'a\n' });
+  await stage.run(({ changes }) => changes.length > 0);
+  await stage.quiet();
+
+  app = makeDashboardApp(stage.server.store);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  await app.close();
+  const made = await root.call(operations.createOAuth2Application, {
+    body: { name: 'Reeve', redirect_uris: [redirectOf(url)], confidential_client: true },
+  });
+  const application = { clientId: made.client_id ?? '', clientSecret: made.client_secret ?? '' };
+  const oauth2 = createOAuth2({ url: stage.proxy.url, application });
+  app = makeDashboardApp(stage.server.store, {
+    forge: { oauth2, url: stage.proxy.url, redirectUri: redirectOf(url) },
+    dashboardUrl: url,
+    nowMs: () => nowMs,
+  });
+  await app.listen({ port: Number(new URL(url).port), host: '127.0.0.1' });
+});
+afterAll(async () => {
+  await app.close();
+  await stage.close();
+});
+
+/** Goes from the dashboard to the forge, signs in there and allows Reeve what it asks. */
+async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<Shown> {
+  const form = await browser.go(`${url}/sign-in/forge?to=${encodeURIComponent(to)}`);
+  const fields = { user_name: name, password: passwordOf(name) };
+  const consent = await browser.submit(form, '/login/oauth/sign-in', fields);
+  return consent.url.startsWith(url)
+    ? consent
+    : browser.submit(consent, '/login/oauth/grant', { granted: 'true' });
+}
+
+async function visitAs(name: string): Promise<Visitor> {
+  const browser = openMiniBrowser();
+  await arrive(name, browser);
+  return visitorWith(url, browser.cookiesOf(url));
+}
+
+type Known = { readonly id: string; readonly eventType: string; readonly repository: string | undefined };
+
+async function seenBy(visitor: Visitor): Promise<readonly Known[]> {
+  const { text } = await visitor.get('/deliveries');
+  const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+  return items.filter(({ id }) => text.includes(`deliveries/${id}"`));
+}
+const kindsOf = (seen: readonly Known[], repository: string): readonly string[] =>
+  [
+    ...new Set(seen.filter((one) => one.repository === repository).map(({ eventType }) => eventType)),
+  ].toSorted();
+
+describe('signing in with a forge account', () => {
+  it('leads to the forge and back, and shows whom it is', async () => {
+    const browser = openMiniBrowser();
+
+    const arrived = await arrive(people.ada, browser, '/deliveries');
+
+    expect(arrived.status).toBe(200);
+    expect(arrived.url.startsWith(redirectOf(url))).toBe(true);
+    expect(arrived.text).toContain('http-equiv="refresh" content="0; url=../deliveries"');
+    const page = await browser.go(`${url}/deliveries`);
+    expect(page.text).toContain(`@${people.ada}`);
+    expect(browser.cookiesOf(url)).not.toContain('reeve_sign_in');
+  });
+
+  it('asks the forge for no more than reading', async () => {
+    const answer = await fetch(`${url}/sign-in/forge`, { redirect: 'manual' });
+    const asked = new URL(answer.headers.get('location') ?? '');
+
+    expect(asked.origin).toBe(stage.forge.url);
+    expect(asked.searchParams.get('scope')).toBe('read:user read:repository read:issue');
+    expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
+    expect(asked.searchParams.get('redirect_uri')).toBe(redirectOf(url));
+  });
+
+  it('is refused to whoever did not begin it in this browser', async () => {
+    const [begun, other] = [openMiniBrowser(), openMiniBrowser()];
+    await begun.go(`${url}/sign-in/forge`);
+
+    for (const query of ['code=x&state=y', 'code=x', 'state=', '']) {
+      const answer = await other.go(`${url}/sign-in/callback?${query}`);
+      expect(answer.status).toBe(403);
+      expect(other.cookiesOf(url)).toBe('');
+    }
+    expect((await begun.go(`${url}/sign-in/callback?code=x&state=y`)).status).toBe(403);
+  });
+
+  it('is refused where the forge does not know the code, and where the person says no', async () => {
+    const browser = openMiniBrowser();
+    await browser.go(`${url}/sign-in/forge`);
+    const state = /reeve_sign_in=([\w-]+)\./.exec(browser.cookiesOf(url))?.[1] ?? '';
+    const wrong = await browser.go(`${url}/sign-in/callback?code=made-up&state=${state}`);
+
+    const form = await browser.go(`${url}/sign-in/forge`);
+    const fields = { user_name: people.ada, password: passwordOf(people.ada) };
+    const consent = await browser.submit(form, '/login/oauth/sign-in', fields);
+    // She has allowed it before, so nobody asks: the forge's other answer is played.
+    expect(consent.status).toBe(200);
+    const again = openMiniBrowser();
+    await again.go(`${url}/sign-in/forge`);
+    const other = /reeve_sign_in=([\w-]+)\./.exec(again.cookiesOf(url))?.[1] ?? '';
+    const denied = await again.go(`${url}/sign-in/callback?error=access_denied&state=${other}`);
+
+    expect([wrong.status, denied.status]).toEqual([502, 403]);
+    expect(wrong.text).not.toContain('made-up');
+    expect(again.cookiesOf(url)).toBe('');
+  });
+
+  it('leaves the password as another way in', async () => {
+    const { text } = await openMiniBrowser().go(`${url}/`);
+
+    expect(text).toContain('Sign in with your forge account');
+    expect(text).toContain('Password of this installation');
+    expect(dashboardPassword).not.toBe('');
+  });
+});
+
+describe('people see what they can read on the forge', () => {
+  it('a site administrator sees everything', async () => {
+    const root = await visitAs(people.root);
+
+    const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+    expect((await seenBy(root)).length).toBe(Math.min(items.length, 50));
+    for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners']) {
+      expect((await root.get(path)).status, path).toBe(200);
+    }
+  });
+
+  it('a writer sees all of issues, pull requests and pushes in their repositories', async () => {
+    const seen = await seenBy(await visitAs(people.ada));
+
+    expect(kindsOf(seen, 'acme/demo')).toEqual(
+      expect.arrayContaining(['create', 'issue_label', 'issues', 'pull_request', 'push']),
+    );
+    expect(kindsOf(seen, 'acme/open')).toContain('issues');
+  });
+
+  it('a stranger sees open repositories alone', async () => {
+    const visitor = await visitAs(eve);
+    const seen = await seenBy(visitor);
+
+    expect(seen.map(({ repository }) => repository)).toEqual(seen.map(() => 'acme/open'));
+    expect(kindsOf(seen, 'acme/open')).toContain('issues');
+    expect((await visitor.get('/deliveries')).text).not.toContain('acme/demo');
+  });
+
+  it('a reader of issues sees those, and nothing of code and pull requests', async () => {
+    const seen = await seenBy(await visitAs(ira));
+
+    expect(kindsOf(seen, 'acme/demo')).toEqual(['issue_label', 'issues']);
+  });
+
+  it('whoever may not see a delivery finds neither it, nor its run, nor its payload, nor the button', async () => {
+    const visitor = await visitAs(eve);
+    const { store } = stage.server;
+    const { items } = await store.listDeliveries({ search: 'acme/demo', limit: 500 });
+    const mine = await visitAs(people.root);
+
+    for (const { id } of items.slice(0, 8)) {
+      for (const path of [`/deliveries/${id}`, `/deliveries/${id}/payload`]) {
+        const answer = await visitor.get(path);
+        expect(answer.status, path).toBe(404);
+        expect(answer.text).not.toContain('acme/demo');
+      }
+      const [run] = (await store.listRuns({ delivery: id })).items;
+      if (run) expect((await visitor.get(`/runs/${run.id}`)).status).toBe(404);
+      expect((await mine.get(`/deliveries/${id}`)).status).toBe(200);
+    }
+  });
+
+  it('a reader sees the verdict and the labels, but no payload and no button', async () => {
+    const visitor = await visitAs(ira);
+    const seen = await seenBy(visitor);
+    const matters = seen.filter(
+      ({ eventType, repository }) => `${repository} ${eventType}` === 'acme/demo issues',
+    );
+    const id = matters[0]?.id ?? '';
+    const { text } = await visitor.get(`/deliveries/${id}`);
+
+    expect(text).toContain('<strong>mark</strong>');
+    expect(text).toContain('label:kept');
+    expect(text).not.toContain('<h2>Payload');
+    expect(text).not.toContain('Run it again');
+    expect((await visitor.get(`/deliveries/${id}/payload`)).status).toBe(404);
+    expect((await visitor.press(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(403);
+  });
+
+  it('an administrator of a repository sees the payload and runs a delivery again, there alone', async () => {
+    await stage.root.call(operations.putCollaborator, {
+      params: { ...open, collaborator: eve },
+      body: { permission: 'admin' },
+    });
+    const visitor = await visitAs(eve);
+    const { items } = await stage.server.store.listDeliveries({ search: 'acme/open', limit: 500 });
+    const id = items.find(({ eventType }) => eventType === 'issues')?.id ?? '';
+
+    expect((await visitor.get(`/deliveries/${id}`)).text).toContain('an open matter');
+    expect((await visitor.press(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(303);
+    expect((await stage.server.store.readDelivery(id))?.redrivenBy).toBe(`@${eve} by the dashboard`);
+  });
+
+  it('pages and buttons of operators are not for others', async () => {
+    const visitor = await visitAs(people.ada);
+
+    for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners']) {
+      expect((await visitor.get(path)).status, path).toBe(403);
+    }
+    expect((await visitor.get('/')).text).not.toContain('href="./rules"');
+    expect((await visitor.press('/deliveries?state=dead', 'deliveries/dead/run')).status).toBe(403);
+  });
+
+  it('what is taken from them is gone within a minute', async () => {
+    const visitor = await visitAs(ira);
+    expect(kindsOf(await seenBy(visitor), 'acme/demo')).not.toEqual([]);
+    const teams = await stage.root.call(operations.listTeams, { params: { org: at.owner } });
+    const triage = teams?.find(({ name }) => name === 'triage');
+    await stage.root.call(operations.deleteTeam, { params: { id: triage?.id ?? 0 } });
+
+    nowMs += 60_001;
+
+    expect(kindsOf(await seenBy(visitor), 'acme/demo')).toEqual([]);
+  });
+
+  it('another repository of the name is not the one they may see', async () => {
+    const visitor = await visitAs(eve);
+    const before = (await seenBy(visitor)).filter(({ repository }) => repository === 'acme/open');
+    expect(before).not.toEqual([]);
+
+    await stage.root.call(operations.deleteRepository, { params: open });
+    await stage.root.call(operations.createOrganizationRepository, {
+      params: { org: at.owner },
+      body: { name: open.repo, auto_init: true },
+    });
+    await stage.quiet();
+    nowMs += 60_001;
+
+    const after = await seenBy(visitor);
+    for (const { id } of before) expect(after.map((one) => one.id)).not.toContain(id);
+  });
+});
+
+describe('a session of a forge account', () => {
+  it('is renewed when its token ends, and goes on', async () => {
+    const visitor = await visitAs(people.ada);
+
+    nowMs += 3_700_000;
+
+    expect((await visitor.get('/deliveries')).status).toBe(200);
+    expect(await seenBy(visitor)).not.toEqual([]);
+  });
+
+  it('ends when the account may sign in no more', async () => {
+    const visitor = await visitAs(people.ada);
+    await stage.root.call(operations.editUser, {
+      params: { username: people.ada },
+      body: { login_name: people.ada, source_id: 0, prohibit_login: true },
+    });
+    nowMs += 60_001;
+
+    const answer = await visitor.get('/deliveries');
+
+    expect(answer.status).toBe(401);
+    expect(answer.text).toContain('Sign in with your forge account');
+    expect((await visitor.get('/deliveries')).status).toBe(401);
+  });
+
+  it('is no operator’s any more when the account is no site administrator any more', async () => {
+    const chief = 'chief-of-the-dashboard';
+    await stage.forge.makePerson(chief, { isAdministrator: true });
+    const visitor = await visitAs(chief);
+    expect((await visitor.get('/rules')).status).toBe(200);
+    await stage.root.call(operations.editUser, {
+      params: { username: chief },
+      body: { login_name: chief, source_id: 0, admin: false },
+    });
+    expect((await visitor.get('/rules')).status).toBe(200);
+
+    nowMs += 60_001;
+
+    expect((await visitor.get('/rules')).status).toBe(403);
+    expect((await visitor.get('/deliveries')).text).not.toContain('acme/demo');
+  });
+
+  it('waits where the forge does not answer: nothing is shown, and nobody is sent away', async () => {
+    const visitor = await visitAs(eve);
+    const before = stage.proxy.decide;
+    stage.proxy.decide = () => ({ kind: 'reset' });
+    nowMs += 60_001;
+
+    const answer = await visitor.get('/deliveries');
+
+    expect([502, 504]).toContain(answer.status);
+    expect(answer.text).not.toContain('acme/');
+    stage.proxy.decide = before;
+    expect((await visitor.get('/deliveries')).status).toBe(200);
+  });
+});
