@@ -6,11 +6,12 @@ import { operations } from '../../src/contract/operations.ts';
 import { redirectOf } from '../../src/dashboard/sign-in-address.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { type Visitor, visitorWith } from '../support/dashboard-visitor.ts';
-import { passwordOf } from '../support/flow-names.ts';
+import { named, passwordOf } from '../support/flow-names.ts';
 import { type MiniBrowser, openMiniBrowser, type Shown } from '../support/mini-browser.ts';
 import { at, people, type Stage, setStage } from '../support/stage.ts';
 
 const open = { owner: at.owner, repo: 'open' };
+const [demo, opened] = [`${at.owner}/${at.repo}`, `${open.owner}/${open.repo}`];
 const rules = `version: 1
 rules:
   mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
@@ -21,13 +22,13 @@ let app: FastifyInstance;
 let url: string;
 let nowMs = 0;
 /** Has nothing to do with the organization. */
-const eve = 'eve-of-the-dashboard';
+const eve = people.eve;
 /** May read issues of the private repository, and neither its code nor its pull requests. */
-const ira = 'ira-of-the-dashboard';
+const ira = named('ira');
 
 /** A private repository and an open one under a hook of their organization; each with an issue, and pushes. */
 beforeAll(async () => {
-  stage = await setStage({ rules, hook: 'organization', on: 'the embedded forge' });
+  stage = await setStage({ rules, hook: 'organization' });
   const { root, ada, forge } = stage;
   await root.call(operations.editRepository, { params: at, body: { private: true } });
   await root.call(operations.createOrganizationRepository, {
@@ -73,10 +74,15 @@ afterAll(async () => {
 async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<Shown> {
   const form = await browser.go(`${url}/sign-in/forge?to=${encodeURIComponent(to)}`);
   const fields = { user_name: name, password: passwordOf(name) };
-  const consent = await browser.submit(form, '/login/oauth/sign-in', fields);
+  const consent = await browser.submit(form, signInAt(form), fields);
   return consent.url.startsWith(url)
     ? consent
     : browser.submit(consent, '/login/oauth/grant', { granted: 'true' });
+}
+
+/** Gitea and Forgejo sign people in elsewhere than the embedded forge does. */
+function signInAt({ text }: Shown): string {
+  return text.includes('action="/user/login"') ? '/user/login' : '/login/oauth/sign-in';
 }
 
 async function visitAs(name: string): Promise<Visitor> {
@@ -141,7 +147,7 @@ describe('signing in with a forge account', () => {
 
     const form = await browser.go(`${url}/sign-in/forge`);
     const fields = { user_name: people.ada, password: passwordOf(people.ada) };
-    const consent = await browser.submit(form, '/login/oauth/sign-in', fields);
+    const consent = await browser.submit(form, signInAt(form), fields);
     // She has allowed it before, so nobody asks: the forge's other answer is played.
     expect(consent.status).toBe(200);
     const again = openMiniBrowser();
@@ -177,38 +183,38 @@ describe('people see what they can read on the forge', () => {
   it('a writer sees all of issues, pull requests and pushes in their repositories', async () => {
     const seen = await seenBy(await visitAs(people.ada));
 
-    expect(kindsOf(seen, 'acme/demo')).toEqual(
+    expect(kindsOf(seen, demo)).toEqual(
       expect.arrayContaining(['create', 'issue_label', 'issues', 'pull_request', 'push']),
     );
-    expect(kindsOf(seen, 'acme/open')).toContain('issues');
+    expect(kindsOf(seen, opened)).toContain('issues');
   });
 
   it('a stranger sees open repositories alone', async () => {
     const visitor = await visitAs(eve);
     const seen = await seenBy(visitor);
 
-    expect(seen.map(({ repository }) => repository)).toEqual(seen.map(() => 'acme/open'));
-    expect(kindsOf(seen, 'acme/open')).toContain('issues');
-    expect((await visitor.get('/deliveries')).text).not.toContain('acme/demo');
+    expect(seen.map(({ repository }) => repository)).toEqual(seen.map(() => opened));
+    expect(kindsOf(seen, opened)).toContain('issues');
+    expect((await visitor.get('/deliveries')).text).not.toContain(demo);
   });
 
   it('a reader of issues sees those, and nothing of code and pull requests', async () => {
     const seen = await seenBy(await visitAs(ira));
 
-    expect(kindsOf(seen, 'acme/demo')).toEqual(['issue_label', 'issues']);
+    expect(kindsOf(seen, demo)).toEqual(['issue_label', 'issues']);
   });
 
   it('whoever may not see a delivery finds neither it, nor its run, nor its payload, nor the button', async () => {
     const visitor = await visitAs(eve);
     const { store } = stage.server;
-    const { items } = await store.listDeliveries({ search: 'acme/demo', limit: 500 });
+    const { items } = await store.listDeliveries({ search: demo, limit: 500 });
     const mine = await visitAs(people.root);
 
     for (const { id } of items.slice(0, 8)) {
       for (const path of [`/deliveries/${id}`, `/deliveries/${id}/payload`]) {
         const answer = await visitor.get(path);
         expect(answer.status, path).toBe(404);
-        expect(answer.text).not.toContain('acme/demo');
+        expect(answer.text).not.toContain(demo);
       }
       const [run] = (await store.listRuns({ delivery: id })).items;
       if (run) expect((await visitor.get(`/runs/${run.id}`)).status).toBe(404);
@@ -220,7 +226,7 @@ describe('people see what they can read on the forge', () => {
     const visitor = await visitAs(ira);
     const seen = await seenBy(visitor);
     const matters = seen.filter(
-      ({ eventType, repository }) => `${repository} ${eventType}` === 'acme/demo issues',
+      ({ eventType, repository }) => `${repository} ${eventType}` === `${demo} issues`,
     );
     const id = matters[0]?.id ?? '';
     const { text } = await visitor.get(`/deliveries/${id}`);
@@ -239,7 +245,7 @@ describe('people see what they can read on the forge', () => {
       body: { permission: 'admin' },
     });
     const visitor = await visitAs(eve);
-    const { items } = await stage.server.store.listDeliveries({ search: 'acme/open', limit: 500 });
+    const { items } = await stage.server.store.listDeliveries({ search: opened, limit: 500 });
     const id = items.find(({ eventType }) => eventType === 'issues')?.id ?? '';
 
     expect((await visitor.get(`/deliveries/${id}`)).text).toContain('an open matter');
@@ -259,19 +265,19 @@ describe('people see what they can read on the forge', () => {
 
   it('what is taken from them is gone within a minute', async () => {
     const visitor = await visitAs(ira);
-    expect(kindsOf(await seenBy(visitor), 'acme/demo')).not.toEqual([]);
+    expect(kindsOf(await seenBy(visitor), demo)).not.toEqual([]);
     const teams = await stage.root.call(operations.listTeams, { params: { org: at.owner } });
     const triage = teams?.find(({ name }) => name === 'triage');
     await stage.root.call(operations.deleteTeam, { params: { id: triage?.id ?? 0 } });
 
     nowMs += 60_001;
 
-    expect(kindsOf(await seenBy(visitor), 'acme/demo')).toEqual([]);
+    expect(kindsOf(await seenBy(visitor), demo)).toEqual([]);
   });
 
   it('another repository of the name is not the one they may see', async () => {
     const visitor = await visitAs(eve);
-    const before = (await seenBy(visitor)).filter(({ repository }) => repository === 'acme/open');
+    const before = (await seenBy(visitor)).filter(({ repository }) => repository === opened);
     expect(before).not.toEqual([]);
 
     await stage.root.call(operations.deleteRepository, { params: open });
@@ -313,7 +319,7 @@ describe('a session of a forge account', () => {
   });
 
   it('is no operator’s any more when the account is no site administrator any more', async () => {
-    const chief = 'chief-of-the-dashboard';
+    const chief = named('chief');
     await stage.forge.makePerson(chief, { isAdministrator: true });
     const visitor = await visitAs(chief);
     expect((await visitor.get('/rules')).status).toBe(200);
@@ -326,7 +332,7 @@ describe('a session of a forge account', () => {
     nowMs += 60_001;
 
     expect((await visitor.get('/rules')).status).toBe(403);
-    expect((await visitor.get('/deliveries')).text).not.toContain('acme/demo');
+    expect((await visitor.get('/deliveries')).text).not.toContain(demo);
   });
 
   it('waits where the forge does not answer: nothing is shown, and nobody is sent away', async () => {
@@ -338,7 +344,7 @@ describe('a session of a forge account', () => {
     const answer = await visitor.get('/deliveries');
 
     expect([502, 504]).toContain(answer.status);
-    expect(answer.text).not.toContain('acme/');
+    expect(answer.text).not.toContain(at.owner);
     stage.proxy.decide = before;
     expect((await visitor.get('/deliveries')).status).toBe(200);
   });
