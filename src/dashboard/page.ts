@@ -52,7 +52,7 @@ export function table(
   if (rows.length === 0) return html`<p>${empty}</p>`;
   const head = heads.map((text) => html`<th scope="col">${text}</th>`);
   const body = rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`);
-  return html`<div class="wide" tabindex="0" role="region" aria-label="${heads.join(', ')}"><table><thead><tr>${head}</tr></thead>
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${heads.join(', ')}"><table><thead><tr>${head}</tr></thead>
 <tbody>${body}</tbody></table></div>`;
 }
 

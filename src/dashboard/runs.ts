@@ -74,7 +74,7 @@ export async function runPage(visit: Visit, { store }: RunStore): Promise<View |
   const about = trigger.item === undefined ? '' : ` ${trigger.item}`;
   return {
     title: `Run: ${trigger.kind}${about}`,
-    content: html`<p>${instant(trigger.at)}, by ${trigger.door}</p>${from}${viewRun(run, onlooker)}`,
+    content: html`${from}<section><h2>${instant(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, onlooker)}</section>`,
   };
 }
 

@@ -1,0 +1,370 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AppParts } from '../../src/app.ts';
+import { createOAuth2 } from '../../src/client/oauth2.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { redirectOf } from '../../src/dashboard/sign-in-address.ts';
+import type { RecordedChange, Run } from '../../src/engine/record.ts';
+import type { Store } from '../../src/store/store.ts';
+import { makeDelivery, makeRun } from '../store/make.ts';
+import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
+import { passwordOf } from '../support/flow-names.ts';
+import { hostileTexts } from '../support/hostile-texts.ts';
+import { makeStore } from '../support/make-store.ts';
+import { at, people, type Stage, setStage } from '../support/stage.ts';
+
+const program = '/usr/bin/chromium';
+const hasBrowser = existsSync(program);
+const title = `the dashboard in a browser${hasBrowser ? '' : ` (left out: there is no ${program})`}`;
+
+async function listen(app: FastifyInstance, port = 0): Promise<number> {
+  await app.listen({ port, host: '127.0.0.1' });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** A store and readings in which every text is hostile, each of the five hundred somewhere. */
+async function makeHostile(store: Store): Promise<{
+  parts: Partial<AppParts>;
+  ids: readonly string[];
+  runs: readonly string[];
+  used: () => number;
+}> {
+  let used = 0;
+  const text = (): string => hostileTexts[used++ % hostileTexts.length] ?? '';
+  const change = (id: string): RecordedChange => ({
+    ...{
+      id,
+      rules: [text()],
+      step: text(),
+      action: text(),
+      operation: text(),
+      method: 'PUT',
+      path: `/${text()}`,
+    },
+    ...{
+      input: { body: { [text()]: text() } },
+      target: text(),
+      value: text(),
+      before: text(),
+      after: text(),
+    },
+    reason: text(),
+  });
+  const run = (): Run => ({
+    ...makeRun({}),
+    trigger: {
+      door: 'webhook',
+      kind: text(),
+      activity: text(),
+      item: text(),
+      at: '2030-01-01T00:00:00.000Z',
+    },
+    rules: (['matched', 'unmatched', 'failed', 'skipped'] as const).map((verdict) => ({
+      ...{ rule: `${text()}#${text()}`, source: text(), commit: text(), line: 1, verdict, reason: text() },
+      findings: [
+        {
+          expression: text(),
+          result: 'held',
+          values: { [text()]: text() },
+          file: text(),
+          line: 1,
+          column: 1,
+        },
+      ],
+    })),
+    changes: [change('1')],
+    refused: [{ change: change('2'), why: text() }],
+    outcomes: [{ change: '1', status: 'failed', error: text() }],
+  });
+  const runs: string[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    const { id } = await store.accept(
+      makeDelivery({
+        ...{ eventType: text(), entry: text(), contentType: text(), uuid: text() },
+        body: Buffer.from(n % 2 === 0 ? JSON.stringify({ [text()]: text() }) : text()),
+      }),
+    );
+    await store.route([{ id, to: 'lane', lane: text(), repositoryId: n + 1, repository: text() }]);
+    const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+    if (claim === undefined) throw new Error('nothing to claim');
+    const made = { ...run(), trigger: { ...run().trigger, delivery: id } };
+    runs.push(made.id);
+    if (n % 2 === 0) await store.settle(claim, [made], text());
+    else {
+      await store.appendRuns([made]);
+      await store.bury(claim, text());
+    }
+    await store.redrive([id], text());
+  }
+  const since = new Date('2030-01-01T00:00:00Z');
+  const readings = {
+    rules: () => [
+      {
+        name: text(),
+        file: text(),
+        line: 1,
+        mode: 'enforce' as const,
+        listensTo: [text(), text()],
+        description: text(),
+      },
+    ],
+    brokenFiles: () => [{ file: text(), commit: text(), problems: [text(), text()] }],
+    schedules: async () => [
+      {
+        ...{
+          rule: text(),
+          clock: text(),
+          next: since,
+          lastSlot: since,
+          missed: 1,
+          overlaps: 1,
+          job: '1',
+          underWay: text(),
+        },
+        result: {
+          ...{ endedAt: since, sentence: text(), isComplete: false, drift: 1 },
+          failures: [{ item: text(), error: text() }],
+        },
+      },
+    ],
+    runners: async () => [
+      {
+        ...{
+          name: text(),
+          level: text(),
+          status: 'offline' as const,
+          busy: true,
+          disabled: true,
+          flaps: 3,
+          since,
+        },
+        labels: [text()],
+      },
+    ],
+    drift: async () => [
+      {
+        rule: text(),
+        item: text(),
+        target: text(),
+        live: text(),
+        wanted: { [text()]: text() },
+        since,
+        why: text(),
+      },
+    ],
+  };
+  const { items } = await store.listDeliveries();
+  return {
+    parts: { readings: { ...emptyReadings(store), ...readings } },
+    ids: items.map(({ id }) => id),
+    runs,
+    used: () => used,
+  };
+}
+
+function emptyReadings(store: Store): AppParts['readings'] {
+  return {
+    ...{ store, now: () => new Date('2030-01-01T00:00:00Z'), rules: () => [], brokenFiles: () => [] },
+    ...{ schedules: async () => [], runners: async () => [], drift: async () => [], sweeps: async () => [] },
+  };
+}
+
+/** What our pages are made of; anything else came in by a text. */
+const known = new Set(
+  (
+    'html head meta title link body a header nav ul li form input span button main h1 h2 h3 p div table thead tbody tr th td ' +
+    'code pre dl dt dd time details summary section strong label select option'
+  ).split(' '),
+);
+const knownAttributes = new Set(
+  (
+    'lang charset name content rel href class method action type value tabindex role aria-label scope datetime open selected ' +
+    'autocomplete required hidden id http-equiv'
+  ).split(' '),
+);
+
+async function strangeThings(page: Page): Promise<readonly string[]> {
+  const found = await page.evaluate(() =>
+    [...document.querySelectorAll('*')].flatMap((element) => [
+      element.tagName.toLowerCase(),
+      ...element.getAttributeNames().map((name) => `@${name}`),
+      ...(/^\s*javascript:/i.test(element.getAttribute('href') ?? '') ? ['javascript:'] : []),
+    ]),
+  );
+  return [...new Set(found)].filter((thing) =>
+    thing.startsWith('@') ? !knownAttributes.has(thing.slice(1)) : !known.has(thing),
+  );
+}
+
+describe.skipIf(!hasBrowser)(title, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  describe('with hostile texts in everything', () => {
+    let made: Awaited<ReturnType<typeof makeStore>>;
+    let app: FastifyInstance;
+    let url: string;
+    let context: BrowserContext;
+    let page: Page;
+    let paths: readonly string[];
+    let used: () => number;
+    const asked = new Set<string>();
+    const complaints: string[] = [];
+    beforeAll(async () => {
+      made = await makeStore();
+      const { parts, ids, runs, ...hostile } = await makeHostile(made.store);
+      used = hostile.used;
+      app = makeDashboardApp(made.store, parts);
+      url = `http://127.0.0.1:${await listen(app)}`;
+      paths = [
+        ...['/', '/deliveries', '/deliveries?state=dead', '/runs', '/sweeps', '/runners', '/drift', '/rules'],
+        ...ids.map((id) => `/deliveries/${id}`),
+        ...runs.map((id) => `/runs/${id}`),
+        `/deliveries?${new URLSearchParams({ search: '"><script>pwned()</script>' })}`,
+      ];
+      context = await browser.newContext();
+      await context.exposeFunction('pwned', () => complaints.push('a script ran'));
+      page = await context.newPage();
+      page.on('request', (request) => asked.add(new URL(request.url()).origin));
+      page.on('console', (message) => complaints.push(message.text()));
+      page.on('dialog', (dialog) => complaints.push(dialog.message()));
+      await page.goto(`${url}/sign-in`);
+      await page.getByLabel('Password').fill(dashboardPassword);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    }, 60_000);
+    afterAll(async () => {
+      await context.close();
+      await app.close();
+      await made.close();
+    });
+
+    it('shows them as texts: no element, no attribute and no request comes of five hundred of them', async () => {
+      for (const path of paths) {
+        const answer = await page.goto(`${url}${path}`);
+        expect(answer?.status(), path).toBe(200);
+        expect(await strangeThings(page), path).toEqual([]);
+      }
+
+      expect(used()).toBeGreaterThanOrEqual(hostileTexts.length);
+      expect([...asked]).toEqual([url]);
+      expect(complaints).toEqual([]);
+    }, 60_000);
+
+    it('would be caught if one of them became an element', async () => {
+      await page.goto(`${url}/rules`);
+      await page.evaluate(() =>
+        document.querySelector('main')?.insertAdjacentHTML('beforeend', '<img src=x onerror=1>'),
+      );
+
+      expect(await strangeThings(page)).toEqual(['img', '@src', '@onerror']);
+    });
+
+    it('can be used by everybody: axe finds nothing on any page', async () => {
+      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+      for (const path of ['/sign-in', ...paths]) {
+        await page.goto(`${url}${path}`);
+        await page.evaluate(axe);
+        const found = await page.evaluate(async () => {
+          // The library puts itself into the page.
+          const { violations } = await (
+            globalThis as unknown as {
+              axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+            }
+          ).axe.run();
+          return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+        });
+        expect(found, path).toEqual([]);
+      }
+    }, 120_000);
+  });
+
+  describe('with a forge on another site', () => {
+    let stage: Stage;
+    let app: FastifyInstance;
+    let url: string;
+    beforeAll(async () => {
+      stage = await setStage({ on: 'the embedded forge' });
+      await stage.root.call(operations.createIssue, { params: at, body: { title: 'one' } });
+      await stage.quiet();
+      const { store } = stage.server;
+      app = makeDashboardApp(store);
+      const port = await listen(app);
+      await app.close();
+      // Another site than the forge’s 127.0.0.1, as most installations are: cookies are kept apart.
+      url = `http://localhost:${port}`;
+      const application = await stage.root.call(operations.createOAuth2Application, {
+        body: { name: 'Reeve', redirect_uris: [redirectOf(url)], confidential_client: true },
+      });
+      const { client_id: clientId = '', client_secret: clientSecret = '' } = application;
+      const oauth2 = createOAuth2({
+        url: stage.forge.url,
+        application: { clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
+      });
+      app = makeDashboardApp(store, {
+        forge: { oauth2, url: stage.forge.url, redirectUri: redirectOf(url) },
+        dashboardUrl: url,
+        deeds: { runAgain: (ids, by) => store.redrive(ids, by, { settled: true }) },
+      });
+      await listen(app, port);
+    }, 60_000);
+    afterAll(async () => {
+      await app.close();
+      await stage.close();
+    });
+
+    it('signs a person in without scripts, runs a delivery again for them, and lets them go', async () => {
+      const context = await browser.newContext({ javaScriptEnabled: false });
+      const page = await context.newPage();
+      await page.goto(`${url}/deliveries`);
+      await page.getByRole('link', { name: 'Sign in with your forge account' }).click();
+      expect(new URL(page.url()).origin).toBe(stage.forge.url);
+      await page.getByLabel('Name or e-mail').fill(people.root);
+      await page.getByLabel('Password').fill(passwordOf(people.root));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Allow' }).click();
+
+      await page.waitForURL(`${url}/deliveries`);
+      expect(await page.locator('header').innerText()).toContain(`@${people.root}`);
+      await page.locator('tr', { hasText: 'issues' }).first().getByRole('link').click();
+      await page.getByRole('button', { name: 'Run it again' }).click();
+      expect(await page.locator('dl').innerText()).toContain(`by @${people.root} by the dashboard`);
+
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.goto(`${url}/deliveries`);
+      expect(await page.getByLabel('Password').isVisible()).toBe(true);
+      await context.close();
+    }, 60_000);
+
+    it('does nothing for a page of that site which sends its forms here', async () => {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(`${url}/sign-in`);
+      await page.getByLabel('Password').fill(dashboardPassword);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const { items } = await stage.server.store.listDeliveries({ state: 'settled' });
+      const id = items[0]?.id ?? '';
+      const before = await stage.server.store.readDelivery(id);
+
+      await page.route('http://127.0.0.1:1/evil', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<form method="post" action="${url}/deliveries/${id}/run"><input name="mark" value="00"><button>Win</button></form>`,
+        }),
+      );
+      await page.goto('http://127.0.0.1:1/evil');
+      await page.getByRole('button', { name: 'Win' }).click();
+
+      // The browser keeps the session to itself: it came from another site.
+      expect(await page.getByLabel('Password').isVisible()).toBe(true);
+      expect((await stage.server.store.readDelivery(id))?.redrivenAt).toEqual(before?.redrivenAt);
+      await context.close();
+    }, 60_000);
+  });
+});
