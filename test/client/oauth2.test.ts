@@ -1,0 +1,129 @@
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createOAuth2, type OAuth2 } from '../../src/client/oauth2.ts';
+import { type BareServer, startBareServer } from '../support/bare-server.ts';
+
+const application = { clientId: 'id of reeve', clientSecret: 'a secret of the application' };
+const proof = { verifier: 'a verifier', redirectUri: 'https://reeve.example/sign-in/callback' };
+
+let server: BareServer;
+let oauth2: OAuth2;
+let answer: { status: number; body: string; headers: Record<string, string> };
+beforeAll(async () => {
+  server = await startBareServer((_request, response) => {
+    response
+      .writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+      .end(answer.body);
+  });
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  server.seen.length = 0;
+  oauth2 = createOAuth2({ url: `${server.url}/forge/api/v1`, application });
+});
+
+const formOf = (index = 0) => Object.fromEntries(new URLSearchParams(server.seen[index]?.body));
+const says = (status: number, body: unknown, headers = {}): void => {
+  answer = { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
+};
+
+describe('a code', () => {
+  it('is given for tokens at the forge that is configured, below its path', async () => {
+    says(200, { access_token: 'a', refresh_token: 'r', expires_in: 3600, token_type: 'bearer' });
+
+    const tokens = await oauth2.redeem('the code', proof);
+
+    expect(tokens).toEqual({ accessToken: 'a', refreshToken: 'r', expiresInMs: 3_600_000 });
+    expect(server.seen).toMatchObject([{ method: 'POST', path: '/forge/login/oauth/access_token' }]);
+    expect(formOf()).toEqual({
+      ...{ grant_type: 'authorization_code', code: 'the code', code_verifier: proof.verifier },
+      ...{
+        redirect_uri: proof.redirectUri,
+        client_id: application.clientId,
+        client_secret: application.clientSecret,
+      },
+    });
+  });
+
+  it('that the forge refuses is told in its words, without what was sent', async () => {
+    says(400, {
+      error: 'unauthorized_client',
+      error_description: `client is not authorized: ${application.clientSecret}, the code`,
+    });
+
+    const thrown = await oauth2.redeem('the code', proof).catch((error: unknown) => error);
+
+    expect(thrown).toMatchObject({ code: 'forge-refused', status: 400 });
+    expect(inspect(thrown, { depth: 9 })).toContain('unauthorized_client: client is not authorized');
+    for (const secret of [application.clientSecret, 'the code', proof.verifier]) {
+      expect(inspect(thrown, { depth: 9 })).not.toContain(secret);
+    }
+  });
+
+  it.each([
+    [200, '{}'],
+    [200, '{"access_token":""}'],
+    [200, '{"access_token":4711}'],
+    [200, '<html>'],
+    [200, ''],
+    [302, ''],
+    [404, '{}'],
+  ])('answered by %i %s gives no token', async (status, body) => {
+    says(status, body, { location: 'http://127.0.0.1:1/elsewhere' });
+
+    await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-refused' });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('waits for no answer that does not come, and says which kind of failure it was', async () => {
+    says(503, 'later');
+    await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-unavailable' });
+    const gone = createOAuth2({ url: 'http://127.0.0.1:1', application });
+    const thrown = await gone.redeem('the code', proof).catch((error: unknown) => error);
+
+    expect(thrown).toMatchObject({ code: 'forge-unreachable' });
+    expect(inspect(thrown, { depth: 9 })).not.toContain(application.clientSecret);
+  });
+
+  it('without a word about its end is asked again after a few minutes', async () => {
+    says(200, { access_token: 'a' });
+
+    expect(await oauth2.refresh('r')).toEqual({ accessToken: 'a', expiresInMs: 300_000 });
+    expect(formOf().grant_type).toBe('refresh_token');
+  });
+});
+
+describe('the address where people sign in', () => {
+  const wanted = { redirectUri: proof.redirectUri, state: 's', challenge: 'c', scopes: ['read:user'] };
+
+  it('is the forge’s own word, which may be another name than ours for it', async () => {
+    says(200, { authorization_endpoint: 'https://git.example.org/forge/login/oauth/authorize?x=1' });
+
+    const address = new URL(await oauth2.authorizeUrl(wanted));
+
+    expect(server.seen).toMatchObject([{ method: 'GET', path: '/forge/.well-known/openid-configuration' }]);
+    expect(address.origin + address.pathname).toBe('https://git.example.org/forge/login/oauth/authorize');
+    expect(Object.fromEntries(address.searchParams)).toEqual({
+      ...{
+        x: '1',
+        client_id: application.clientId,
+        redirect_uri: proof.redirectUri,
+        response_type: 'code',
+        state: 's',
+      },
+      ...{ scope: 'read:user', code_challenge: 'c', code_challenge_method: 'S256' },
+    });
+    expect(address.href).not.toContain('secret');
+  });
+
+  it.each([
+    '{}',
+    '{"authorization_endpoint":"javascript:alert(1)"}',
+    '{"authorization_endpoint":"/login"}',
+    'none',
+  ])('is none where the forge says %s', async (body) => {
+    says(200, body);
+
+    await expect(oauth2.authorizeUrl(wanted)).rejects.toMatchObject({ code: 'forge-junk' });
+  });
+});
