@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import type { Terminal } from '../commands/terminal.ts';
 import type { Settings } from '../config.ts';
 import type { Event } from '../contract/events.ts';
+import { passwordPath } from '../dashboard-password.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { createForge } from '../forge/forge.ts';
@@ -111,7 +112,7 @@ export async function runDemo(
     }
     // Listened for before it is said: who reads the last line may press Ctrl-C at once.
     const stopped = options.untilStopped();
-    sayNext(path, terminal);
+    sayNext({ path, data, url: server.url }, terminal);
     await stopped;
   } finally {
     // What was started last is stopped first: the bot finishes its work while the forge still answers.
@@ -170,7 +171,7 @@ function createWatch(): { onRun: (run: Run, event: Event) => void; waitForRun: W
   };
 }
 
-function sayNext(path: string, terminal: Terminal): void {
+function sayNext({ path, data, url }: { path: string; data: string; url: string }, terminal: Terminal): void {
   terminal.out(`
 Everything is up; Ctrl-C stops it. Addresses and accounts are in ${path}. In another shell:
 
@@ -178,5 +179,7 @@ Everything is up; Ctrl-C stops it. Addresses and accounts are in ${path}. In ano
   git clone "http://ada:$DEMO_ADA_PASSWORD@\${DEMO_URL#http://}/acme/demo.git"
   curl -u "ada:$DEMO_ADA_PASSWORD" "$DEMO_URL/api/v1/repos/acme/demo/issues/1/labels"
   curl -i -X POST "$DEMO_WEBHOOK_URL" -H 'content-type: application/json' -d '{}'    # 401: nobody vouches for it
+
+In a browser, ${url}/ shows every delivery and why each rule did what it did; the password is in ${passwordPath(data)}.
 `);
 }

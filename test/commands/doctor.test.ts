@@ -64,6 +64,13 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /header and signature/,
   ],
   ['file-modes', 'an open env file', async ({ envFile }) => chmod(envFile, 0o644), /may read .*reeve\.env/],
+  [
+    'file-modes',
+    'an open password of the dashboard',
+    async ({ path }) =>
+      writeFile(path('data/dashboard.password'), 'a password of the dashboard\n', { mode: 0o644 }),
+    /may read .*dashboard\.password/,
+  ],
   ['file-modes', 'an open token file', async ({ path }) => chmod(path('token'), 0o604), /chmod 600 .*token/],
   ['bind', 'an open address', async () => ({ HOST: '0.0.0.0' }), /in clear/],
   [
@@ -277,7 +284,7 @@ async function listenOn(port: number): Promise<() => Promise<unknown>> {
 }
 
 it('every check is broken by a test', () => {
-  const alone = ['node', 'forge-tls', 'target'];
+  const alone = ['node', 'forge-tls', 'dashboard-tls', 'target'];
   const broken = new Set([...rows.map(([id]) => id), ...alone]);
 
   expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
@@ -319,6 +326,19 @@ describe('what no test can bring about on this machine is judged from numbers', 
     const check = checks.find(({ id }) => id === 'forge-tls');
 
     expect(await check?.run({ forgeUrl } as Examination)).toMatchObject({ state });
+  });
+
+  it.each([
+    ['http://10.1.2.3:8080', 'wrong'],
+    ['http://93.184.216.34/bot', 'wrong'],
+    ['https://reeve.example.org', 'ok'],
+    ['http://localhost:8080', 'ok'],
+    [undefined, 'skipped'],
+  ])('a dashboard at %s is %s', async (dashboard, state) => {
+    const check = checks.find(({ id }) => id === 'dashboard-tls');
+    const settings = { dashboard } as Examination['settings'];
+
+    expect(await check?.run({ settings } as Examination)).toMatchObject({ state });
   });
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { copyProgram, finished, printed, reeve, start } from '../support/command.ts';
+import { visitWithPassword } from '../support/dashboard-visitor.ts';
 import { needing } from '../support/flow-needs.ts';
 
 const it = needing('its own process');
@@ -69,7 +70,7 @@ it('stays up, lets people work with demo.env alone, and starts again on the same
   const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', HOME: data };
   const first = start(['serve'], { environment });
   const ended = finished(first);
-  await printed(first, /Everything is up/);
+  const invited = await printed(first, /In a browser.*\.\n/);
   const file = join(data, 'demo.env');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
@@ -99,6 +100,14 @@ done
   });
   expect(told).toContain('"name":"area/docs"');
   expect(told.split('\n').slice(-3)).toEqual([expect.stringMatching(/401$/), '401', '']);
+
+  const [, address = '', password = ''] =
+    /In a browser, (\S+)\/ .* password is in (\S+)\./.exec(invited) ?? [];
+  const operator = await visitWithPassword(address, readFileSync(password, 'utf8').trim());
+  const [row = ''] = (await operator.get('/deliveries?search=demo')).text
+    .split('\n')
+    .filter((line) => line.includes('acme/demo#2'));
+  expect(row).toContain('pull_request');
 
   first.kill('SIGTERM');
   const { status, error } = await ended;

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { parseOperatorFile } from '../../operator-file.ts';
 import type { Examination } from './examination.ts';
 
+/** What Reeve keeps in its folder for itself alone. */
+const privateFiles = ['reeve.db', 'reeve.db-wal', 'fingerprint.key', 'dashboard.password'] as const;
+
 /**
  * Returns the files with secrets that somebody other than their owner may read. Of files that were given for one secret
  * (NAME_FILE) the group is let through: containers mount them so.
@@ -15,7 +18,7 @@ export async function openFiles({ environment, envFile, settings }: Examination)
   const own = [
     ...(envFile === undefined ? [] : [envFile]),
     ...(config && (await holdsSecrets(config)) ? [config] : []),
-    ...['reeve.db', 'reeve.db-wal', 'fingerprint.key'].map((name) => join(settings.data, name)),
+    ...privateFiles.map((name) => join(settings.data, name)),
   ];
   const open = [
     ...(await Promise.all(own.map(async (path) => ((await modeOf(path)) & 0o077 ? [path] : [])))),

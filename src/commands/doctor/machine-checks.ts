@@ -49,7 +49,7 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'file-modes',
     looks:
-      'Who may read the env file, files of secrets, an operator file with secrets in it, the store and its key.',
+      'Who may read the env file, files of secrets, an operator file with secrets in it, the store, its key and the password of the dashboard.',
     fails: 'Somebody else on this machine may.',
     remedy: '`chmod 600 FILE`.',
     run: async (examination) => {
@@ -87,6 +87,23 @@ export const machineChecks: readonly Check[] = [
       return wrong(
         `the token goes to ${new URL(forgeUrl).host} in clear`,
         'set FORGE_URL to the https address',
+      );
+    },
+  },
+  {
+    id: 'dashboard-tls',
+    looks: '`dashboard.url` of the operator file.',
+    fails:
+      'People send the password, or the session of their forge account, to another machine in clear (http).',
+    remedy: 'Put a proxy with TLS before Reeve, and its https address into `dashboard.url`.',
+    run: async ({ settings: { dashboard } }) => {
+      if (dashboard === undefined) return skipped('the operator file names no dashboard');
+      if (dashboard.startsWith('https:')) return ok('people reach the dashboard over https');
+      const reach = await reachOf(dashboard);
+      if (reach === 'loopback') return ok('the dashboard is for this machine alone');
+      return wrong(
+        `passwords and sessions go to ${new URL(dashboard).host} in clear`,
+        'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file',
       );
     },
   },
