@@ -6,6 +6,18 @@ import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, Ru
 /** A search without an index looks through at most this many deliveries a call. */
 const searchStretch = 50_000;
 
+/**
+ * Which rows are in a state that few are in, by the index of that state: going through the table from its end would pass by
+ * every settled row. The words are those of the partial indexes.
+ */
+const fewOf: Partial<Record<DeliveryState, string>> = {
+  accepted: `deliveries.id IN (
+    SELECT id FROM deliveries INDEXED BY unrouted WHERE state = 'accepted' AND routed = 0
+    UNION ALL SELECT id FROM deliveries INDEXED BY waiting WHERE state = 'accepted' AND routed = 1)`,
+  claimed: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY claimed WHERE state = 'claimed')",
+  retry: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY retrying WHERE state = 'retry')",
+};
+
 /** What people ask of the store. Nothing here writes. */
 export interface Readings {
   listDeliveries(query: DeliveryQuery): Page<Delivery>;
@@ -47,7 +59,7 @@ export function createReadings(database: DatabaseSync): Readings {
       const limit = limitOf(query.limit);
       const from = query.before === undefined ? Number(newest.get()?.id) + 1 : Number(query.before);
       const asked = new Conditions('deliveries.id < ?', from);
-      if (query.state !== undefined) asked.add(`state = '${query.state}'`);
+      if (query.state !== undefined) asked.add(fewOf[query.state] ?? `state = '${query.state}'`);
       if (query.repositoryId !== undefined) asked.add('repository_id = ?', query.repositoryId);
       const isSearch = query.search !== undefined && query.search !== '';
       if (isSearch) {
@@ -59,9 +71,10 @@ export function createReadings(database: DatabaseSync): Readings {
           text,
         );
       }
-      // Dead rows are few and have their own index; any other filter may have to pass by many rows.
-      const isStretch = isSearch || query.repositoryId !== undefined;
-      const floor = isStretch && query.state !== 'dead' ? Math.max(from - searchStretch, 1) : 0;
+      // Of the settled, and of all, a filter may have to pass by many rows.
+      const isFew = query.state !== undefined && query.state !== 'settled';
+      const isStretch = (isSearch || query.repositoryId !== undefined) && !isFew;
+      const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
       if (floor > 0) asked.add('deliveries.id >= ?', floor);
       const sql = `SELECT ${deliveryColumns} FROM deliveries WHERE ${asked.sql} ORDER BY deliveries.id DESC LIMIT ?`;
       const items = all(database, sql, [...asked.values, limit]).map(deliveryOf);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../src/errors.ts';
-import type { Store } from '../../src/store/store.ts';
+import { type Claim, type DeliveryState, deliveryStates, type Store } from '../../src/store/store.ts';
 import { collect, makeDelivery, makeRun } from './make.ts';
 
 /** One kind of store, for the suite that every kind has to pass. */
@@ -468,6 +468,56 @@ export function describeStore(title: string, backend: Backend): void {
         expect((await store.listDeliveries({ repositoryId: 5 })).items.map((each) => each.id)).toEqual([
           two.id,
         ]);
+      });
+
+      it('lists each state by itself, newest first and page by page', async () => {
+        const inLane = async (lane: string): Promise<string> => {
+          const { id } = await store.accept(makeDelivery());
+          await store.route([{ id, to: 'lane', lane, repositoryId: 1, repository: 'acme/tool' }]);
+          return id;
+        };
+        const take = async (end: (claim: Claim) => Promise<void>): Promise<string> => {
+          const id = await inLane(`lane ${number++}`);
+          await end(await claimOne());
+          return id;
+        };
+        const of: Record<DeliveryState, string[]> = {
+          accepted: [],
+          claimed: [],
+          retry: [],
+          settled: [],
+          dead: [],
+        };
+        for (let round = 0; round < 3; round += 1) {
+          of.claimed.unshift(await take(async () => {}));
+          of.retry.unshift(
+            await take((claim) =>
+              store.retry(claim, { at: new Date(now.getTime() + 3_600_000), reason: 'later' }),
+            ),
+          );
+          of.settled.unshift(await take((claim) => store.settle(claim, [])));
+          of.dead.unshift(await take((claim) => store.bury(claim, 'refused')));
+        }
+        // One that waits for its lane, one that has it.
+        of.accepted.unshift((await store.accept(makeDelivery())).id);
+        of.accepted.unshift(await inLane('last'));
+
+        for (const state of deliveryStates) {
+          const first = await store.listDeliveries({ state, limit: 2 });
+          const rest = first.next
+            ? await store.listDeliveries({ state, limit: 2, before: first.next })
+            : { items: [] };
+          expect(
+            [...first.items, ...rest.items].map(({ id }) => id),
+            state,
+          ).toEqual(of[state]);
+          const found = await store.listDeliveries({ state, search: 'acme/tool', limit: 500 });
+          const named = state === 'accepted' ? of.accepted.slice(0, 1) : of[state];
+          expect(
+            found.items.map(({ id }) => id),
+            state,
+          ).toEqual(named);
+        }
       });
 
       it('pages through runs and filters them by time', async () => {
