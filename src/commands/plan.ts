@@ -1,20 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { findAccount } from '../account.ts';
 import { createClient } from '../client/client.ts';
 import type { Settings } from '../config.ts';
-import {
-  activitiesOf,
-  type Event,
-  eventFamilies,
-  type Family,
-  familyOf,
-  parseEvent,
-} from '../contract/events.ts';
+import type { Event } from '../contract/events.ts';
+import { namedEvent } from '../contract/named-event.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
-import { messageOf, ReeveError } from '../errors.ts';
 import { createFactMemory, createFacts, createGivenFacts } from '../facts/ask.ts';
 import type { Facts } from '../facts/fact.ts';
 import { formatProblem } from '../rules/problem.ts';
@@ -22,6 +13,7 @@ import { createRuleSet } from '../rules/rule-set.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { pathsOrDefault } from './check.ts';
 import { printRun } from './print-run.ts';
+import { readData } from './read-data.ts';
 import type { Terminal } from './terminal.ts';
 
 export type PlanOptions = {
@@ -35,7 +27,7 @@ export type PlanOptions = {
 /** Prints the plan for one event; writes nothing anywhere. Returns the exit status. */
 export async function plan(options: PlanOptions, settings: Settings, terminal: Terminal): Promise<number> {
   const payload = await readData(options.payload);
-  const event = eventOf(options.event, payload);
+  const event = namedEvent(options.event, payload);
   const files = await loadRuleFiles(pathsOrDefault(options.rules ? [options.rules] : [], settings.rules));
   const problems = files.flatMap((file) => file.problems);
   for (const problem of problems) terminal.error(`${formatProblem(problem)}\n`);
@@ -80,45 +72,4 @@ async function factsFor(event: Event, options: PlanOptions, settings: Settings) 
   const facts: Facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
   // What was written before is known by its author: without the account, anybody's marker would pass for ours.
   return { facts, client, account: await findAccount(client, { allowAdmin: true }) };
-}
-
-/** Reads a file of JSON or YAML that must hold a map. */
-export async function readData(path: string): Promise<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    const text = await readFile(path, 'utf8');
-    value = path.endsWith('.json') ? JSON.parse(text) : parse(text, { maxAliasCount: 0 });
-  } catch (cause) {
-    throw new ReeveError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new ReeveError('usage', `${path} must hold a map`);
-}
-
-/** Returns the event of a payload, its kind given as a family or as an Event-Type. */
-export function eventOf(kind: string, payload: Record<string, unknown>): Event {
-  if (familyOf(kind) !== undefined) return parseEvent(kind, payload);
-  const types = Object.hasOwn(eventFamilies, kind) ? eventFamilies[kind as Family].types : undefined;
-  if (types === undefined) {
-    throw new ReeveError(
-      'usage',
-      `there is no event "${kind}"; known are ${Object.keys(eventFamilies).join(', ')}`,
-    );
-  }
-  // A family without a kind of its own name (pull_request_review): what the payload says decides.
-  const review = payload.review;
-  const said =
-    typeof review === 'object' && review !== null && 'type' in review ? review.type : payload.action;
-  const type = Object.entries(types).find(
-    ([name, activities]) => name === said || activities.includes(String(said)),
-  );
-  if (type === undefined) {
-    const known = activitiesOf(kind as Family).join(', ');
-    throw new ReeveError(
-      'usage',
-      `the payload does not say which ${kind} it is: its action is none of ${known}`,
-    );
-  }
-  return parseEvent(type[0], payload);
 }

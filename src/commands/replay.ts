@@ -1,5 +1,6 @@
 import type { Settings } from '../config.ts';
 import type { Event } from '../contract/events.ts';
+import { namedEvent } from '../contract/named-event.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
 import { ReeveError } from '../errors.ts';
@@ -11,11 +12,11 @@ import { createRuleSet } from '../rules/rule-set.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { createRuleSource, type RuleSource } from '../sources/rules-for.ts';
 import type { Store } from '../store/store.ts';
-import { eventOf as eventOfDelivery } from '../worker/routing.ts';
+import { eventOf } from '../worker/routing.ts';
 import { type Comparison, compareRuns, printComparison } from './compare-runs.ts';
 import { clientOf, openStore } from './open-store.ts';
-import { eventOf, readData } from './plan.ts';
 import { printRun } from './print-run.ts';
+import { readData } from './read-data.ts';
 import type { Terminal } from './terminal.ts';
 
 export type ReplayOptions = {
@@ -53,7 +54,7 @@ async function readStored(id: string, settings: Settings): Promise<Event> {
     const delivery = await store.readDelivery(id);
     if (delivery === undefined) throw new ReeveError('usage', `there is no delivery ${id}`);
     if (delivery.door !== 'webhook') throw new ReeveError('usage', `delivery ${id} is a job of Reeve's own`);
-    return eventOfDelivery(delivery);
+    return eventOf(delivery);
   } finally {
     await store.close();
   }
@@ -64,10 +65,10 @@ async function readRecorded(path: string, { event }: ReplayOptions): Promise<Eve
   const data = await readData(path);
   const { eventType, payload } = data;
   if (typeof eventType === 'string' && typeof payload === 'object' && payload !== null)
-    return eventOf(eventType, payload as Record<string, unknown>);
+    return namedEvent(eventType, payload as Record<string, unknown>);
   if (event === undefined)
     throw new ReeveError('usage', `${path} does not say its kind: give --event, or { eventType, payload }`);
-  return eventOf(event, data);
+  return namedEvent(event, data);
 }
 
 type Player = (event: Event, delivery?: string) => Promise<Run>;
@@ -165,7 +166,7 @@ async function* storedSince(from: Date, store: Store) {
       if (receivedAt < from) return;
       const delivery = door === 'webhook' && copyOf === undefined ? await store.readDelivery(id) : undefined;
       if (delivery === undefined || delivery.state === 'dead') continue;
-      const event = eventOfDelivery(delivery);
+      const event = eventOf(delivery);
       if (event.family === undefined) continue;
       const [run] = (await store.listRuns({ delivery: id, limit: 1 })).items;
       yield { id, event, before: run };

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parseEvent } from '../contract/events.ts';
+import type { Subject, SubjectKind } from '../contract/subject.ts';
+import { runEvent, runItem } from '../engine/run.ts';
+import { createGivenFacts } from '../facts/ask.ts';
+import type { Problem } from '../rules/problem.ts';
+import { createRuleSet } from '../rules/rule-set.ts';
+import { type CaseRun, loadRuleTests, type RuleCase, runRuleTests, type TestedFile } from '../rules/tests.ts';
+import { findRuleFiles, loadRuleFiles } from '../sources/folder.ts';
+import { readData } from './read-data.ts';
+import { count } from './terminal.ts';
+
+/** What the rule tests beside rule files came to. */
+export type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
+  /** Problems of rule files and of files of tests. */
+  readonly problems: readonly Problem[];
+  readonly failed: Awaited<ReturnType<typeof runRuleTests>>['results'];
+  /** Cases and what they reached, as one line. */
+  readonly summary: string;
+};
+
+/** Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. */
+export async function testRules(given: readonly string[]): Promise<RuleTestReport> {
+  const paths = given.map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
+  const files = await loadRuleFiles(await findRuleFiles(paths));
+  const tested: TestedFile[] = [];
+  const problems = files.flatMap((file) => file.problems);
+  for (const file of files) {
+    const path = file.path.replace(/(\.ya?ml)$/, '.test$1');
+    const text = await readFile(path, 'utf8').catch(() => undefined); // No test file: its rules count as not reached.
+    const loaded = text === undefined ? { cases: [], problems: [] } : loadRuleTests({ path, text });
+    problems.push(...loaded.problems);
+    tested.push({ path, cases: loaded.cases, rules: file.rules });
+  }
+  const { results, unreached } = await runRuleTests({ files: tested, run: runCase });
+  const failed = results.filter(({ differences }) => differences.length > 0);
+  const rules = tested.flatMap((file) => file.rules);
+  const steps = rules.flatMap((rule) => rule.steps).length;
+  const summary = `${count(results.length - failed.length, 'case')} passed, ${failed.length} failed; reached ${rules.length - unreached.rules.length} of ${count(rules.length, 'rule')}, ${steps - unreached.steps.length} of ${count(steps, 'step')}`;
+  return { results, unreached, problems, failed, summary };
+}
+
+/** Plans a case with given facts alone: the same engine, no forge. */
+async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
+  if (one.item) return runItemCase(one.item, one, file);
+  const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
+  const event = parseEvent(one.eventType, payload);
+  const subject = event.subject ?? { kind: 'repository' as const };
+  const now = one.now ?? new Date();
+  const { run } = await runEvent({
+    id: 'test',
+    mode: 'plan',
+    trigger: {
+      door: 'cli',
+      kind: event.family ?? event.eventType,
+      activity: event.activity,
+      at: now.toISOString(),
+    },
+    rules: createRuleSet(file.rules),
+    event,
+    facts: createGivenFacts({ subject, given: one.facts, payload: event.payload }),
+    now,
+    nowMs: () => performance.now(),
+  });
+  return run;
+}
+
+/** Plans a case of a sweep: the rules of the file that walk over items of its kind. */
+async function runItemCase(
+  { kind, value }: NonNullable<RuleCase['item']>,
+  one: RuleCase,
+  file: TestedFile,
+): Promise<CaseRun> {
+  const now = one.now ?? new Date();
+  const { run } = await runItem({
+    id: 'test',
+    mode: 'plan',
+    trigger: { door: 'cli', kind: 'schedule', activity: '', at: now.toISOString() },
+    rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
+    item: { [kind]: value },
+    facts: createGivenFacts({ subject: subjectOfItem(kind, value), given: { [kind]: value, ...one.facts } }),
+    account: { id: 1 },
+    now,
+    nowMs: () => performance.now(),
+  });
+  return run;
+}
+
+/** Returns what an item is about, as far as its members say. */
+function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown>>): Subject {
+  const holder = kind === 'repository' ? value : value.repository;
+  const { full_name, id = 1 } = (typeof holder === 'object' && holder !== null ? holder : {}) as {
+    full_name?: unknown;
+    id?: unknown;
+  };
+  const [owner, name] = typeof full_name === 'string' ? full_name.split('/') : [];
+  const organization = kind === 'organization' ? value.name : value.owner;
+  return {
+    kind,
+    ...(owner && name ? { repository: { id: Number(id), owner, name } } : {}),
+    ...(typeof value.number === 'number' ? { index: value.number } : {}),
+    ...(kind === 'branch' && typeof value.name === 'string' ? { ref: value.name } : {}),
+    ...(kind === 'notification' && typeof value.id === 'number' ? { thread: value.id } : {}),
+    ...(typeof organization === 'string' && !organization.includes('/') ? { organization } : {}),
+  };
+}
