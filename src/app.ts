@@ -19,6 +19,14 @@ export function createApp({ store, secrets, onStored, ...parts }: AppParts): Fas
   const { log, metrics } = parts;
   const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
   app.server.maxConnections = maxConnections;
+  // A connection that is kept alive after the last answer would hold the stop for as long as the other side likes (72 s).
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close');
+  });
   const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
   app.register(receiver, { store, secrets, log, onStored, onAnswer });
   app.addHook('onResponse', async (request, reply) => {

@@ -10,6 +10,11 @@ import { messageOf, ReeveError } from './errors.ts';
 export async function loadGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
   const made = `${path}.${randomBytes(6).toString('hex')}`;
   try {
+    // What is there is read, and nothing written: the disk may be full.
+    const held = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    if (held) return held;
     await mkdir(dirname(path), { recursive: true });
     await writeFile(made, make(), { mode: 0o600, flag: 'wx' });
     await link(made, path).catch((error: NodeJS.ErrnoException) => {

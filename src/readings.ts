@@ -1,4 +1,5 @@
-import type { MetricReadings } from './dashboard/metrics.ts';
+import { relative } from 'node:path';
+import type { MetricReadings, Metrics } from './dashboard/metrics.ts';
 import type { Readings, RuleRow, ScheduleRow, SweptRow } from './dashboard/readings.ts';
 import type { LoadedRule } from './rules/rule.ts';
 import type { RulesInForce } from './server/rules-in-force.ts';
@@ -23,7 +24,9 @@ export function readingsOf(
     clock,
     folder = '',
     sweeps: { scheduler },
+    metrics,
   }: {
+    metrics: Pick<Metrics, 'refusals'>;
     clock: { now(): Date };
     folder?: string | undefined;
     sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
@@ -31,13 +34,16 @@ export function readingsOf(
 ): Readings & MetricReadings {
   const memory = createRunnerMemory(store);
   const sweeps = createSweepStore(store);
-  const short = (path: string): string =>
-    path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+  const short = (path: string): string => {
+    const within = folder === '' ? path : relative(folder, path);
+    return within.startsWith('..') ? path : within;
+  };
   const operator = (): readonly LoadedRule[] => rules.source.operator();
 
   return {
     store,
     now: () => clock.now(),
+    refusals: () => metrics.refusals(),
     rules: () => operator().map((rule) => rowOf(rule, short)),
     brokenFiles: () => rules.brokenFiles(),
     async runners() {
@@ -69,7 +75,7 @@ export function readingsOf(
         const { id, schedule } = entry;
         const state = scheduler.status().get(keyOf(entry));
         const result = await sweeps.readResult(id);
-        const job = state?.job === undefined ? undefined : await store.readDelivery(state.job);
+        const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
         const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;
         const isUnderWay = job !== undefined && job.state !== 'settled' && job.state !== 'dead';
         rows.push({

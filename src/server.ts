@@ -117,7 +117,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       onRun: options.onRun,
       onSweepRun: options.onSweepRun,
     });
-    const readings = readingsOf(store, rules, { clock, folder: options.rules, sweeps });
+    const readings = readingsOf(store, rules, { clock, folder: options.rules, sweeps, metrics });
     const doors = options.jobsOnly
       ? undefined
       : await openDoors(options, { store, log, metrics, readings, nowMs, wake: () => worker.wake() });
@@ -172,7 +172,15 @@ async function openDoors(
   const oauth2 = signIn && createOAuth2({ url: forge.url, application: signIn });
   const app = createApp({
     ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake },
-    forge: oauth2 && dashboard ? { oauth2, url: forge.url, redirectUri: redirectOf(dashboard) } : undefined,
+    forge:
+      oauth2 && dashboard
+        ? {
+            oauth2,
+            url: forge.url,
+            redirectUri: redirectOf(dashboard),
+            onRequest: parts.metrics.countRequest,
+          }
+        : undefined,
     deeds: {
       async runAgain(ids, by) {
         const revived = await parts.store.redrive(ids, by, { settled: true });

@@ -7,15 +7,18 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** Reads an answer's text up to the limit. A forge that sends without end costs us one buffer, not the process. */
-export async function readText(response: Response, where: string): Promise<string> {
+export async function readText(
+  response: Response,
+  where: string,
+  maxBytes: number = maxAnswerBytes,
+): Promise<string> {
   // 205 carries JSON on this API, but fetch treats it as a status without a body.
   if (response.body === null) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (size > maxAnswerBytes)
-      throw new ReeveError('forge-junk', `${where}: the answer is over ${maxAnswerBytes} bytes`);
+    if (size > maxBytes) throw new ReeveError('forge-junk', `${where}: the answer is over ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

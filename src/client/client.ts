@@ -16,7 +16,7 @@ import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 import { failureOf, unreachable } from './failure.ts';
-import { createLimiter } from './limiter.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { normalizeRunners } from './runners.ts';
 
@@ -62,6 +62,8 @@ export type ClientOptions = {
   readonly tries?: number;
   /** Calls under way at once at most; default 8. */
   readonly concurrency?: number;
+  /** Bounds the calls of several clients together; default: one of this client's own. */
+  readonly limiter?: Limiter;
   readonly sleep?: (ms: number) => Promise<unknown>;
   /** Told of every request on the wire; without a status, no answer came. */
   readonly onRequest?: (request: { method: string; status: number | undefined; ms: number }) => void;
@@ -100,7 +102,7 @@ export function createClient(options: ClientOptions): Client {
     for (const secret of secrets) left = left.replaceAll(secret, '[hidden]');
     return left;
   };
-  const limiter = createLimiter({ max: options.concurrency ?? 8 });
+  const limiter = options.limiter ?? createLimiter({ max: options.concurrency ?? 8 });
   const log = options.log ?? silentLog;
   const sleep = options.sleep ?? wait;
   const timeoutMs = options.timeoutMs ?? 10_000;

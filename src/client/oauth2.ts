@@ -1,9 +1,10 @@
 import ky from 'ky';
 import { z } from 'zod';
 import { ReeveError } from '../errors.ts';
+import { remembering } from '../remembering.ts';
 import { readText } from './answer.ts';
 import { apiRoot } from './client.ts';
-import { unreachable } from './failure.ts';
+import { failureOf, unreachable } from './failure.ts';
 
 /** The OAuth2 application by which people sign in with their forge account. */
 export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
@@ -42,19 +43,27 @@ const TokenRefusal = z.object({ error: z.string(), error_description: z.string()
 
 /** Forges give tokens an hour; what does not say how long is asked again after a few minutes. */
 const standardLifeMs = 300_000;
+/** Where people sign in hardly ever changes, and anybody may ask for it. */
+const descriptionAgeMs = 600_000;
+const maxAnswerBytes = 64 * 1024;
+/** What a forge says where a code or a token is not, or no longer, good (RFC 6749, section 5.2; Gitea says the third). */
+const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 /** Creates it. `url` is the address of the forge as for the client; secrets are sent to that address alone. */
 export function createOAuth2(options: {
   readonly url: string;
   readonly application: SignInApplication;
-  /** Milliseconds one request may take; default 10,000. */
+  /** Milliseconds one request may take, body included; default 10,000. */
   readonly timeoutMs?: number;
+  readonly nowMs?: () => number;
 }): OAuth2 {
-  const { application, timeoutMs = 10_000 } = options;
+  const { application, timeoutMs = 10_000, nowMs = () => performance.now() } = options;
   const root = new URL(apiRoot(options.url).href.replace(/\/api\/v1$/, '/'));
 
-  const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; json: unknown }> => {
+  const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; text: string }> => {
     const where = `${form ? 'POST' : 'GET'} /${path}`;
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(new DOMException('timed out', 'TimeoutError')), timeoutMs);
     try {
       const response = await ky(new URL(path, root), {
         method: form ? 'post' : 'get',
@@ -63,23 +72,25 @@ export function createOAuth2(options: {
         redirect: 'manual',
         throwHttpErrors: false,
         retry: 0,
-        timeout: timeoutMs,
+        // Of the whole exchange: that of ky ends with the head of the answer.
+        timeout: false,
+        signal: patience.signal,
         credentials: 'omit',
       });
-      const text = await readText(response, where);
-      if (response.status >= 500)
-        throw new ReeveError('forge-unavailable', `${where}: the forge answered ${response.status}`);
-      return { status: response.status, json: parse(text) };
+      return { status: response.status, text: await readText(response, where, maxAnswerBytes) };
     } catch (thrown) {
       // What was sent holds the secret: nothing of it goes on.
       throw unreachable(where, thrown);
+    } finally {
+      clearTimeout(timer);
     }
   };
 
   const ask = async (form: Record<string, string>): Promise<Tokens> => {
     const { clientId, clientSecret } = application;
     const body = new URLSearchParams({ ...form, client_id: clientId, client_secret: clientSecret });
-    const { status, json } = await send('login/oauth/access_token', body);
+    const { status, text } = await send('login/oauth/access_token', body);
+    const json = parse(text);
     const tokens = status === 200 ? TokenAnswer.safeParse(json) : undefined;
     if (tokens?.success) {
       const { access_token, refresh_token, expires_in } = tokens.data;
@@ -89,28 +100,32 @@ export function createOAuth2(options: {
         expiresInMs: expires_in === undefined ? standardLifeMs : expires_in * 1_000,
       };
     }
+    const where = 'POST /login/oauth/access_token';
     const refusal = TokenRefusal.safeParse(json);
-    let words = refusal.success ? `${refusal.data.error}: ${refusal.data.error_description ?? ''}` : '';
-    // A forge may repeat what it was sent.
-    for (const sent of body.values()) words = words.replaceAll(sent, '[hidden]');
-    throw new ReeveError(
-      'forge-refused',
-      `POST /login/oauth/access_token: the forge answered ${status} ${words}`.trim(),
-      { status },
-    );
+    if (refusal.success && refusals.has(refusal.data.error)) {
+      const words = hide(`${refusal.data.error}: ${refusal.data.error_description ?? ''}`, body);
+      throw new ReeveError('forge-refused', `${where}: the forge answered ${status} ${words}`, { status });
+    }
+    if (status >= 400) throw failureOf(where, status, '', null);
+    throw new ReeveError('forge-junk', `${where}: the forge answered ${status} and no token`, { status });
   };
+
+  const findAuthorize = remembering(
+    async (): Promise<string> => {
+      const { status, text } = await send('.well-known/openid-configuration');
+      const described = Description.safeParse(parse(text));
+      if (described.success) return described.data.authorization_endpoint;
+      throw new ReeveError(
+        'forge-junk',
+        `GET /.well-known/openid-configuration: the forge answered ${status} and no address to sign in at`,
+      );
+    },
+    { maxAgeMs: descriptionAgeMs, nowMs },
+  );
 
   return {
     async authorizeUrl({ redirectUri, state, challenge, scopes }) {
-      const { status, json } = await send('.well-known/openid-configuration');
-      const described = Description.safeParse(json);
-      if (!described.success) {
-        throw new ReeveError(
-          'forge-junk',
-          `GET /.well-known/openid-configuration: the forge answered ${status} and no address to sign in at`,
-        );
-      }
-      const url = new URL(described.data.authorization_endpoint);
+      const url = new URL(await findAuthorize());
       const asked = {
         client_id: application.clientId,
         redirect_uri: redirectUri,
@@ -127,6 +142,17 @@ export function createOAuth2(options: {
       ask({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }),
     refresh: (refreshToken) => ask({ grant_type: 'refresh_token', refresh_token: refreshToken }),
   };
+}
+
+/** Returns a forge's words without anything that it was sent, as it is or as an address would hold it. */
+function hide(text: string, sent: URLSearchParams): string {
+  let left = text.slice(0, 500);
+  for (const value of sent.values()) {
+    for (const form of [value, encodeURIComponent(value)]) {
+      if (form !== '') left = left.replaceAll(form, '[hidden]');
+    }
+  }
+  return left.replace(/\p{Cc}/gu, ' ').slice(0, 200);
 }
 
 function parse(text: string): unknown {

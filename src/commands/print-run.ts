@@ -1,6 +1,6 @@
 import { describeChange } from '../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
-import { type Finding, type Verdict, wordsOf } from '../rules/verdict.ts';
+import { type Finding, nameOfRule, type Verdict, wordsOf } from '../rules/verdict.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 /** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
@@ -37,7 +37,7 @@ function printVerdict(verdict: Verdict, terminal: Terminal): void {
   const why = wordsOf(verdict);
   const reason = why === undefined ? '' : ` (${why})`;
   const place = `${verdict.source}:${verdict.line}`;
-  const name = verdict.rule.slice(verdict.rule.lastIndexOf('#') + 1);
+  const name = nameOfRule(verdict.rule);
   terminal.out(
     `${terminal.style(style, mark)} ${plain(`${name}: ${verdict.verdict}${reason}`)}  ${terminal.style('dim', plain(place))}`,
   );

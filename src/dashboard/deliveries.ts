@@ -1,20 +1,13 @@
 import { type Html, html } from '../html.ts';
-import {
-  type Delivery,
-  type DeliveryQuery,
-  type DeliveryState,
-  deliveryStates,
-  type Page,
-  type Store,
-} from '../store/store.ts';
+import { type Delivery, type DeliveryState, deliveryStates, type Page, type Store } from '../store/store.ts';
 import { instant, table, type View } from './page.ts';
 import type { Readings } from './readings.ts';
-import type { Viewer } from './viewer.ts';
+import type { Sight, Viewer } from './viewer.ts';
 import type { Visit } from './visits.ts';
 
 const shown = 50;
 /** Deliveries that are looked through for one page of somebody who may see few of them. */
-const maxLooked = 500;
+const maxLooked = 200;
 
 /** Shows the deliveries that a visitor may see, newest first, narrowed by state and a search. */
 export async function deliveriesPage(visit: Visit, { store }: Pick<Readings, 'store'>): Promise<View> {
@@ -22,20 +15,60 @@ export async function deliveriesPage(visit: Visit, { store }: Pick<Readings, 'st
   const state = deliveryStates.find((one) => one === query.get('state'));
   const search = (query.get('search') ?? '').trim().slice(0, 200);
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
-  const { items, next } = await visibleTo(viewer, store, {
-    ...(state ? { state } : {}),
-    ...(search ? { search } : {}),
-    ...(before ? { before } : {}),
-  });
+  const asked = { ...(state ? { state } : {}), ...(search ? { search } : {}), ...(before ? { before } : {}) };
+  const { items, next, unknown } = viewer.isOperator
+    ? { ...(await store.listDeliveries({ ...asked, limit: shown })), unknown: 0 }
+    : await visibleTo(viewer, store, asked);
   const rows = items.map((delivery) => rowOf(delivery, root));
   const older = next && new URLSearchParams({ state: state ?? '', search, before: next }).toString();
-  const mayRedrive = state === 'dead' && viewer.isOperator && rows.length > 0;
+  const mayRedrive = state === 'dead' && search === '' && viewer.isOperator && rows.length > 0;
   const empty = next ? 'None that you may see among these; there are older ones.' : 'There is none.';
   const content = html`${filterForm(root, state, search)}
 ${mayRedrive ? visit.button('deliveries/dead/run', 'Try all dead ones again') : undefined}
 ${table(['id', 'received', 'kind', 'about', 'state', 'why'], rows, empty)}
+${unknown > 0 ? html`<p role="alert">Of ${unknown} the forge did not say whether you may see them.</p>` : undefined}
 ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>` : undefined}`;
   return { title: 'Deliveries', content };
+}
+
+type Asked = { readonly state?: DeliveryState; readonly search?: string; readonly before?: string };
+type Visible = Page<Delivery> & { readonly unknown: number };
+
+/**
+ * Returns a page of what somebody may see; a short one may have a `next` all the same. Nothing of it depends on what they
+ * may not see: a fixed stretch is looked through, and what is searched for is held against what is visible alone. Who names a
+ * repository in full gets a stretch of that one, where they may read it.
+ */
+export async function visibleTo(
+  viewer: Viewer,
+  store: Pick<Store, 'listDeliveries'>,
+  { state, search = '', before }: Asked,
+): Promise<Visible> {
+  const repositoryId = search.includes('/') ? await viewer.findRepository(search) : undefined;
+  const stretch = await store.listDeliveries({
+    limit: maxLooked,
+    ...(before === undefined ? {} : { before }),
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+  });
+  const sights = await Promise.all(stretch.items.map((delivery) => viewer.sightOf(delivery)));
+  const isWanted = (delivery: Delivery): boolean =>
+    (state === undefined || delivery.state === state) && isFoundBy(delivery, search);
+  const visible = stretch.items.filter((delivery, at) => isSeen(sights[at]) && isWanted(delivery));
+  const items = visible.slice(0, shown);
+  return {
+    items,
+    next: visible.length > shown ? items.at(-1)?.id : stretch.next,
+    unknown: sights.filter((sight) => sight === 'unknown').length,
+  };
+}
+
+function isSeen(sight: Sight | undefined): boolean {
+  return sight === 'reader' || sight === 'administrator';
+}
+
+function isFoundBy({ eventType, repository = '', uuid }: Delivery, search: string): boolean {
+  const text = search.toLowerCase();
+  return [eventType, repository, uuid].some((one) => one.toLowerCase().includes(text));
 }
 
 function filterForm(root: string, state: DeliveryState | undefined, search: string): Html {
@@ -48,30 +81,6 @@ function filterForm(root: string, state: DeliveryState | undefined, search: stri
 <label>State <select name="state"><option value="">any</option>${options}</select></label>
 <label>Kind, repository or id of the forge <input type="search" name="search" value="${search}"></label>
 <button>Show</button></form>`;
-}
-
-/** Returns a page of what somebody may see; a short one may have a `next` all the same. */
-export async function visibleTo(
-  viewer: Viewer,
-  store: Pick<Store, 'listDeliveries'>,
-  query: DeliveryQuery,
-): Promise<Page<Delivery>> {
-  const limit = shown;
-  if (viewer.isOperator) return store.listDeliveries({ ...query, limit });
-  const items: Delivery[] = [];
-  let before = query.before;
-  for (let looked = 0; ; ) {
-    const page = await store.listDeliveries({ ...query, limit, ...(before ? { before } : {}) });
-    const sights = await Promise.all(page.items.map((delivery) => viewer.sightOf(delivery)));
-    items.push(...page.items.filter((_delivery, at) => sights[at] !== 'none'));
-    looked += page.items.length;
-    before = page.next;
-    if (items.length >= limit) {
-      const kept = items.slice(0, limit);
-      return { items: kept, next: items.length > limit || before ? kept.at(-1)?.id : undefined };
-    }
-    if (before === undefined || looked >= maxLooked) return { items, next: before };
-  }
 }
 
 function rowOf(delivery: Delivery, root: string): readonly (Html | string | undefined)[] {

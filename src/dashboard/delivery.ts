@@ -1,7 +1,9 @@
+import { parsePayload } from '../contract/parse-payload.ts';
 import { type Html, html } from '../html.ts';
 import type { Delivery, DeliveryWithBody, Store } from '../store/store.ts';
 import { placeOf, stateMark } from './deliveries.ts';
 import { instant, type View } from './page.ts';
+import { onlookerAt } from './readers.ts';
 import { viewRun } from './run-view.ts';
 import type { Sight } from './viewer.ts';
 import type { Visit } from './visits.ts';
@@ -11,36 +13,38 @@ const maxShownBytes = 256 * 1024;
 /** Runs of one delivery that a page shows: a redriven one has several, a sweep’s job very many. */
 const maxRuns = 20;
 
-/** Returns a delivery that a visitor may see, and how much of it; undefined where there is none for them. */
-export async function findDelivery<Found extends Delivery>(
-  { viewer }: Pick<Visit, 'viewer'>,
-  read: () => Promise<Found | undefined>,
-): Promise<{ delivery: Found; sight: Exclude<Sight, 'none'> } | undefined> {
-  const delivery = await read();
+/** Returns a delivery that a visitor may see, without its body, and how much of it; undefined where there is none for them. */
+export async function findDelivery(
+  { viewer, params }: Pick<Visit, 'viewer' | 'params'>,
+  store: Pick<Store, 'describeDelivery'>,
+  id = params.id ?? '',
+): Promise<{ delivery: Delivery; sight: 'reader' | 'administrator' } | undefined> {
+  const delivery = await store.describeDelivery(id);
   if (delivery === undefined) return undefined;
   const sight = await viewer.sightOf(delivery);
-  return sight === 'none' ? undefined : { delivery, sight };
+  return sight === 'reader' || sight === 'administrator' ? { delivery, sight } : undefined;
 }
 
 /** Shows one delivery: what came, what each rule said of it and why, and what was done. */
 export async function deliveryPage(
   visit: Visit,
-  { store }: { store: Pick<Store, 'readDelivery' | 'listRuns'> },
+  { store }: { store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'listRuns'> },
 ): Promise<View | undefined> {
-  const { params, root, viewer } = visit;
-  const found = await findDelivery(visit, () => store.readDelivery(params.id ?? ''));
+  const { root, viewer } = visit;
+  const found = await findDelivery(visit, store);
   if (found === undefined) return undefined;
   const { delivery, sight } = found;
   const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
-  const runs = items.map((run) => {
-    const text = viewRun(run, { isOperator: viewer.isOperator, sight, repository: delivery.repository });
-    return html`<section><h2>Run of ${instant(run.trigger.at)}</h2>${text}</section>`;
-  });
+  const onlooker = await onlookerAt(viewer, found);
+  const runs = items.map(
+    (run) => html`<section><h2>Run of ${instant(run.trigger.at)}</h2>${viewRun(run, onlooker)}</section>`,
+  );
+  const whole = sight === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
   const content = html`${aboutDelivery(delivery)}
 ${mayRunAgain(delivery, sight) ? visit.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
 ${runs.length > 0 ? runs : html`<p>No rule was asked: there is no run of it.</p>`}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
-${sight === 'administrator' ? viewPayload(delivery, root) : undefined}`;
+${whole && viewPayload(whole, root)}`;
   const place = placeOf(delivery);
   const what = place ? `${delivery.eventType} in ${place}` : delivery.eventType;
   return { title: `Delivery ${delivery.id}: ${what}`, content };
@@ -84,12 +88,12 @@ function viewPayload(delivery: DeliveryWithBody, root: string): Html {
 <pre tabindex="0">${payloadText(delivery)}</pre></section>`;
 }
 
-/** A payload as people read it; what is no JSON, or too deep to be written again, as it came. */
+/** A payload as people read it; what no delivery should be (no JSON, nested very deep) as it came. */
 function payloadText({ body }: DeliveryWithBody): string {
   const text = Buffer.from(body.subarray(0, maxShownBytes)).toString('utf8');
   if (body.byteLength > maxShownBytes) return `${text}…`;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(parsePayload(body), null, 2);
   } catch {
     return text;
   }

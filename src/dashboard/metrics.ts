@@ -27,6 +27,8 @@ export interface Metrics {
   countRequest(request: { method: string; status: number | undefined; ms: number }): void;
   countDelivery(code: number, result: string): void;
   countAnswer(ms: number): void;
+  /** Returns how many deliveries were refused since the start, by status. */
+  refusals(): ReadonlyMap<number, number>;
   /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
   text(readings: MetricReadings): Promise<string>;
   readonly contentType: string;
@@ -47,6 +49,7 @@ export function createMetrics(): Metrics {
   const gauge = (name: MetricName) => new Gauge(common(name));
   const histogram = (name: MetricName) => new Histogram({ ...common(name), buckets: seconds });
 
+  const refused = new Map<number, number>();
   const webhookRequests = counter('reeve_webhook_requests_total');
   const webhookSeconds = histogram('reeve_webhook_seconds');
   const runSeconds = histogram('reeve_run_seconds');
@@ -98,7 +101,11 @@ export function createMetrics(): Metrics {
       forgeRequests.inc({ method, code: status === undefined ? 'none' : String(status) });
       forgeSeconds.observe({ method }, ms / 1_000);
     },
-    countDelivery: (code, result) => webhookRequests.inc({ code: String(code), result }),
+    countDelivery(code, result) {
+      webhookRequests.inc({ code: String(code), result });
+      if (code >= 400) refused.set(code, (refused.get(code) ?? 0) + 1);
+    },
+    refusals: () => refused,
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
     async text(readings) {
       if (!isAsked) collectDefaultMetrics({ register });

@@ -24,6 +24,7 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
     html`<a href="${root}deliveries?state=${state}">${stateMark(state)}</a>`,
     counts[state],
   ]);
+  const refusals = [...readings.refusals()].map(([code, count]) => `${count} with ${code}`);
   const broken = readings.brokenFiles().length;
   const offline = runners.filter(({ status }) => status === 'offline').length;
   const notes = [
@@ -38,6 +39,7 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
 ${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no file is broken, nothing is dead, nothing drifts.</p>`}
 <h2>Deliveries and jobs</h2>${table(['state', 'how many'], states, '')}
 <p>${oldest ? html`The oldest that waits came ${instant(oldest)}.` : 'None waits.'}</p>
+${refusals.length > 0 ? html`<p>Refused at the door since the start: ${refusals.join(', ')}. The log says why.</p>` : undefined}
 <h2>Latest runs</h2>${await runTable(runs.items, store, root)}
 <p><a href="${root}runs">All runs</a></p>`;
   return { title: 'Overview', content };

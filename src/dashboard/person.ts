@@ -1,10 +1,11 @@
 import type { Client } from '../client/client.ts';
 import { type Family, familyOf } from '../contract/events.ts';
 import { operations } from '../contract/operations.ts';
+import type { Repository } from '../contract/repositories.ts';
 import type { User } from '../contract/users.ts';
 import { type ErrorCode, ReeveError } from '../errors.ts';
-import { createKept } from '../sources/kept.ts';
-import { type Sight, SignedOut, type Viewer } from './viewer.ts';
+import { createKept } from '../kept.ts';
+import { type Place, type Sight, SignedOut, type Unit, type Viewer } from './viewer.ts';
 
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
@@ -14,26 +15,33 @@ const maxAgeMs = 60_000;
 const maxKept = 5_000;
 
 type At = { readonly owner: string; readonly repo: string };
-type Look = (client: Client, params: At) => Promise<unknown>;
 
 /** Lists that only those are shown who may read what they list. */
-const pulls: Look = (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } });
-const issues: Look = (client, params) =>
-  client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } });
-const code: Look = (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } });
-
-/** What tells whether a reader of the repository may read events of a family; the others are for its administrators. */
-const looks: Partial<Record<Family, Look>> = {
-  pull_request: pulls,
-  pull_request_review: pulls,
-  pull_request_comment: pulls,
-  issues,
-  issue_comment: issues,
-  push: code,
-  create: code,
-  delete: code,
-  status: code,
+const looks: Readonly<Record<Unit, (client: Client, params: At) => Promise<unknown>>> = {
+  pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
+  issues: (client, params) =>
+    client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
+  code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
 };
+
+/** What readers need to read the events of a family; the others are for administrators of the repository. */
+const unitOfFamily: Partial<Record<Family, Unit>> = {
+  pull_request: 'pulls',
+  pull_request_review: 'pulls',
+  pull_request_comment: 'pulls',
+  issues: 'issues',
+  issue_comment: 'issues',
+  push: 'code',
+  create: 'code',
+  delete: 'code',
+  status: 'code',
+};
+
+/** Returns the part of a repository that an event of this Event-Type is about; undefined for what only its administrators see. */
+function unitOf(eventType: string): Unit | undefined {
+  const family = familyOf(eventType);
+  return family && unitOfFamily[family];
+}
 
 /**
  * Returns who signed in with their forge account: a site administrator is an operator here, since they can read everything
@@ -43,25 +51,37 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
   const selves = createKept<'self', User>({ maxAgeMs, maxEntries: 1, nowMs });
   const readSelf = () => selves.get('self', async () => (await clientOf()).call(operations.getSelf, {}));
   let self = await readSelf();
+  const isOperator = (): boolean => self.is_admin === true;
 
   const repositories = createKept<string, Sight>({ maxAgeMs, maxEntries: maxKept, nowMs });
-  const families = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, nowMs });
+  const units = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, nowMs });
 
+  const read = async (params: At): Promise<Repository | undefined> =>
+    orUndefined((await clientOf()).call(operations.getRepository, { params }));
   /** The name of then is followed to where the repository is now; another one that has that name is another one. */
   const lookAt = async (id: number, params: At): Promise<Sight> => {
-    const found = await orUndefined((await clientOf()).call(operations.getRepository, { params }));
+    const found = await read(params);
     if (found === undefined || found.id !== id) return 'none';
     return found.permissions?.admin ? 'administrator' : 'reader';
   };
-  const mayRead = async (look: Look, params: At): Promise<boolean> => {
-    const client = await clientOf();
-    return (await orUndefined(look(client, params).then(() => true))) ?? false;
+  const mayRead = (key: string, unit: Unit, params: At): Promise<boolean> =>
+    units.get(`${key} ${unit}`, async () => {
+      const client = await clientOf();
+      return (await orUndefined(looks[unit](client, params).then(() => true))) ?? false;
+    });
+
+  const look = async (place: Place): Promise<{ sight: Sight; key: string; params: At } | undefined> => {
+    const { repository = '', repositoryId: id } = place;
+    const params = atOf(repository);
+    if (id === undefined || params === undefined) return undefined;
+    const key = `${id} ${repository}`;
+    return { key, params, sight: await repositories.get(key, () => lookAt(id, params)) };
   };
 
   return {
-    name: `@${self.login}`,
+    name: `@${self.login} (${self.id})`,
     get isOperator() {
-      return self.is_admin === true;
+      return isOperator();
     },
     async confirm() {
       try {
@@ -70,24 +90,39 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
         throw isOneOf(error, ['forge-unauthorized', 'forge-forbidden']) ? signedOut(error) : error;
       }
     },
-    async sightOf({ eventType, repository, repositoryId }) {
-      if (self.is_admin) return 'administrator';
-      const [owner, repo] = repository?.split('/') ?? [];
-      if (repositoryId === undefined || owner === undefined || repo === undefined) return 'none';
-      const params = { owner, repo };
-      const key = `${repositoryId} ${repository}`;
-      const family = familyOf(eventType);
-      const look = family === undefined ? undefined : looks[family];
+    async sightOf(place) {
+      if (isOperator()) return 'administrator';
       try {
-        const sight = await repositories.get(key, () => lookAt(repositoryId, params));
-        if (sight !== 'reader') return sight;
-        if (look === undefined) return 'none';
-        return (await families.get(`${key} ${look.name}`, () => mayRead(look, params))) ? 'reader' : 'none';
+        const found = await look(place);
+        if (found?.sight !== 'reader') return found?.sight ?? 'none';
+        const unit = unitOf(place.eventType);
+        return unit !== undefined && (await mayRead(found.key, unit, found.params)) ? 'reader' : 'none';
       } catch (error) {
-        throw isOneOf(error, ['forge-unauthorized']) ? signedOut(error) : error;
+        if (isOneOf(error, ['forge-unauthorized'])) throw signedOut(error);
+        // One repository that the forge stumbles over takes nothing away from the others.
+        if (error instanceof ReeveError && !isOneOf(error, ['forge-unreachable', 'forge-timeout']))
+          return 'unknown';
+        throw error;
       }
     },
+    async unitsOf(place) {
+      const found = await look(place);
+      if (found === undefined) return new Set();
+      const all = Object.keys(looks) as readonly Unit[];
+      const read = await Promise.all(all.map((unit) => mayRead(found.key, unit, found.params)));
+      return new Set(all.filter((_unit, at) => read[at]));
+    },
+    async findRepository(name) {
+      const params = atOf(name);
+      return params && (await read(params))?.id;
+    },
   };
+}
+
+/** Returns the parts of a repository's full name; undefined where it is none. */
+function atOf(name: string): At | undefined {
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(name) ?? [];
+  return owner === undefined || repo === undefined ? undefined : { owner, repo };
 }
 
 /** What is not there, or not for this person, is nothing to them. */

@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../client/client.ts';
+import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import type { OAuth2, Tokens } from '../client/oauth2.ts';
 import { ReeveError } from '../errors.ts';
 import { SignedOut } from './viewer.ts';
@@ -13,15 +13,17 @@ type Held = { readonly client: Client; readonly refreshToken: string | undefined
  * many ask. Rejects with `SignedOut` where that is no longer allowed.
  */
 export function createPersonalClient(options: {
-  readonly url: string;
+  /** Address, limiter and metrics, the same for everybody who signs in. */
+  readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest'>;
   readonly oauth2: Pick<OAuth2, 'refresh'>;
   readonly tokens: Tokens;
   readonly nowMs: () => number;
 }): () => Promise<Client> {
-  const { url, oauth2, nowMs } = options;
-  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens): Held => ({
-    client: createClient({ url, credentials: { token: accessToken, scheme: 'Bearer' } }),
-    refreshToken,
+  const { forge, oauth2, nowMs } = options;
+  // A renewal need not bring another token to renew with (RFC 6749, section 6).
+  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): Held => ({
+    client: createClient({ ...forge, credentials: { token: accessToken, scheme: 'Bearer' } }),
+    refreshToken: refreshToken ?? before,
     endsMs: nowMs() + expiresInMs,
   });
   let held = hold(options.tokens);
@@ -30,7 +32,7 @@ export function createPersonalClient(options: {
   const renew = async (): Promise<void> => {
     if (held.refreshToken === undefined) throw new SignedOut('the sign-in is over');
     try {
-      held = hold(await oauth2.refresh(held.refreshToken));
+      held = hold(await oauth2.refresh(held.refreshToken), held.refreshToken);
     } catch (error) {
       const isOver = error instanceof ReeveError && error.code === 'forge-refused';
       throw isOver ? new SignedOut('the forge does not renew the sign-in', { cause: error }) : error;

@@ -77,7 +77,13 @@ export type DriftRow = {
 export type Readings = {
   readonly store: Pick<
     Store,
-    'counts' | 'oldestWaiting' | 'listDeliveries' | 'readDelivery' | 'listRuns' | 'readRun'
+    | 'counts'
+    | 'oldestWaiting'
+    | 'listDeliveries'
+    | 'readDelivery'
+    | 'describeDelivery'
+    | 'listRuns'
+    | 'readRun'
   >;
   readonly now: () => Date;
   readonly rules: () => readonly RuleRow[];
@@ -85,6 +91,8 @@ export type Readings = {
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerRow[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
+  /** Deliveries refused at the door since the start, by status. */
+  readonly refusals: () => ReadonlyMap<number, number>;
 };
 
 /** What people do on the pages. */

@@ -1,9 +1,12 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { messageOf } from '../errors.ts';
+import { html } from '../html.ts';
 import type { Log } from '../log.ts';
+import { createThrottle, type Throttle } from '../throttle.ts';
 import { deliveriesPage } from './deliveries.ts';
 import { deliveryPage, findDelivery, mayRunAgain } from './delivery.ts';
 import { driftPage } from './drift.ts';
+import type { ForgeSignIn } from './forge-sign-in.ts';
 import { isSecureHost } from './hosts.ts';
 import type { MetricReadings, Metrics } from './metrics.ts';
 import { overviewPage } from './overview.ts';
@@ -14,7 +17,7 @@ import { rulesPage } from './rules.ts';
 import { runnersPage } from './runners.ts';
 import { runPage, runsPage } from './runs.ts';
 import { createSessions } from './sessions.ts';
-import { type ForgeSignIn, registerSignIn, signInPage } from './sign-in.ts';
+import { registerSignIn, signInPage } from './sign-in.ts';
 import { sweepsPage } from './sweeps.ts';
 import {
   type Audience,
@@ -68,21 +71,33 @@ const entries: readonly (Entry & { readonly audience: Audience })[] = pages.flat
 
 /** Bytes that a form may have. */
 const maxFormBytes = 8_192;
+/** Failures to sign in a minute and address; beyond, the answer says so and the log is quiet. */
+const maxFailures = 10;
 
 /**
  * The window on what Reeve does, and `/metrics`. A stranger learns that there is a door, and nothing else: counts tell who
  * works when.
  */
 export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
-  registerMetrics(app, parts);
-  await app.register(async (inner) => registerPages(inner, parts));
+  const throttle = createThrottle({ perMinute: maxFailures, clock: { now: parts.readings.now } });
+  registerMetrics(app, parts, throttle);
+  await app.register(async (inner) => registerPages(inner, parts, throttle));
 };
 
-function registerMetrics(app: FastifyInstance, { metrics, readings, password, log }: DashboardParts): void {
+function registerMetrics(
+  app: FastifyInstance,
+  { metrics, readings, password, log }: DashboardParts,
+  throttle: Throttle,
+): void {
   app.get('/metrics', async (request, reply) => {
-    if (!isSignedIn(request.headers.authorization, password)) {
+    const { authorization } = request.headers;
+    if (!isSignedIn(authorization, password)) {
+      // Whoever comes without a password is asked for it; a wrong one is a failure.
+      const isTooMuch = authorization !== undefined && throttle.isTooMuch(request.ip);
+      if (authorization !== undefined && !isTooMuch)
+        log.warn({ address: request.ip }, 'a wrong password for the metrics');
       return reply
-        .code(401)
+        .code(isTooMuch ? 429 : 401)
         .header('www-authenticate', 'Basic realm="reeve", charset="UTF-8"')
         .type('text/plain; charset=utf-8')
         .send('401: sign in with any user and the password in REEVE_DATA/dashboard.password\n');
@@ -97,7 +112,7 @@ function registerMetrics(app: FastifyInstance, { metrics, readings, password, lo
   });
 }
 
-function registerPages(app: FastifyInstance, parts: DashboardParts): void {
+function registerPages(app: FastifyInstance, parts: DashboardParts, throttle: Throttle): void {
   const { readings, dashboardUrl, forge, log, nowMs } = parts;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -109,9 +124,16 @@ function registerPages(app: FastifyInstance, parts: DashboardParts): void {
     if (refuseStrangeHost(request, reply, dashboardUrl)) return reply;
   });
   const sessions = createSessions({ nowMs, isSecure: (request) => isSecureHost(request, dashboardUrl) });
-  const visits = createVisits({ sessions, entries, signInView: signInPage(forge !== undefined), log });
-  const clock = { now: readings.now };
-  registerSignIn(app, visits, { ...parts, forge, dashboardUrl, sessions, clock });
+  const signInView = signInPage(forge && dashboardUrl);
+  const visits = createVisits({ sessions, entries, signInView, log });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500)
+      log.error({ page: request.routeOptions.url, error: messageOf(error) }, 'a page failed');
+    const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
+    return visits.showStranger(request, reply.code(status), { title, content: html`<p>${status}</p>` });
+  });
+  registerSignIn(app, visits, { ...parts, forge, dashboardUrl, sessions, throttle });
   for (const { path, audience, view } of pages) {
     app.get(path, (request, reply) =>
       visits.show(request, reply, audience, (visit) => view(visit, readings)),
@@ -129,19 +151,21 @@ function registerDeeds(app: FastifyInstance, visits: Visits, { readings, deeds, 
 
   app.get('/deliveries/:id/payload', (request, reply) =>
     visits.send(request, reply, async (visit) => {
-      const found = await findDelivery(visit, () => store.readDelivery(visit.params.id ?? ''));
+      const found = await findDelivery(visit, store);
       if (found?.sight !== 'administrator') return undefined;
-      return { name: `delivery-${found.delivery.id}.json`, bytes: found.delivery.body };
+      const whole = await store.readDelivery(found.delivery.id);
+      return whole && { name: `delivery-${whole.id}.json`, bytes: whole.body };
     }),
   );
 
   app.post('/deliveries/:id/run', (request, reply) =>
     visits.act(request, reply, 'everyone', async (visit) => {
-      const found = await findDelivery(visit, () => store.readDelivery(visit.params.id ?? ''));
-      if (found === undefined || !mayRunAgain(found.delivery, found.sight)) return undefined;
+      const found = await findDelivery(visit, store);
+      if (found?.sight !== 'administrator') return undefined;
       const { id } = found.delivery;
-      await deeds.runAgain([id], by(visit));
-      log.info({ delivery: id, by: visit.viewer.name }, 'runs again');
+      // Where somebody else was quicker, or it is a job that is done, nothing is to do, and its page says what is.
+      const count = mayRunAgain(found.delivery, found.sight) ? await deeds.runAgain([id], by(visit)) : 0;
+      if (count > 0) log.info({ delivery: id, by: visit.viewer.name }, 'runs again');
       return `deliveries/${id}`;
     }),
   );
@@ -149,15 +173,14 @@ function registerDeeds(app: FastifyInstance, visits: Visits, { readings, deeds, 
   app.post('/deliveries/dead/run', (request, reply) =>
     visits.act(request, reply, 'operators', async (visit) => {
       let before: string | undefined;
+      let count = 0;
       do {
         const page = await store.listDeliveries({ state: 'dead', limit: 500, ...(before ? { before } : {}) });
-        await deeds.runAgain(
-          page.items.map(({ id }) => id),
-          by(visit),
-        );
+        const ids = page.items.map(({ id }) => id);
+        count += await deeds.runAgain(ids, by(visit));
         before = page.next;
       } while (before !== undefined);
-      log.info({ by: visit.viewer.name }, 'all dead deliveries run again');
+      log.info({ count, by: visit.viewer.name }, 'dead deliveries run again');
       return 'deliveries';
     }),
   );

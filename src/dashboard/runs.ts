@@ -1,25 +1,27 @@
 import type { Run } from '../engine/record.ts';
 import { type Html, html } from '../html.ts';
+import { nameOfRule } from '../rules/verdict.ts';
 import type { Store } from '../store/store.ts';
 import { placeOf } from './deliveries.ts';
 import { findDelivery } from './delivery.ts';
 import { instant, table, type View } from './page.ts';
-import { type Onlooker, viewRun } from './run-view.ts';
+import { onlookerAt } from './readers.ts';
+import { viewRun } from './run-view.ts';
 import type { Visit } from './visits.ts';
 
-type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'readDelivery'> };
+type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'describeDelivery'> };
 
 const runHeads = ['when', 'by', 'about', 'rules that matched', 'changes'] as const;
 
 /** Returns runs as a table, each with what its delivery is about. */
 export async function runTable(
   runs: readonly Run[],
-  store: Pick<Store, 'readDelivery'>,
+  store: Pick<Store, 'describeDelivery'>,
   root: string,
 ): Promise<Html> {
   const rows = runs.map(async (run) => {
     const { delivery: id } = run.trigger;
-    const delivery = id === undefined ? undefined : await store.readDelivery(id);
+    const delivery = id === undefined ? undefined : await store.describeDelivery(id);
     return runRow(run, delivery && placeOf(delivery), root);
   });
   return table(runHeads, await Promise.all(rows), 'There is none.');
@@ -28,7 +30,7 @@ export async function runTable(
 function runRow(run: Run, place: string | undefined, root: string): readonly (Html | string)[] {
   const { trigger, rules, outcomes, changes, refused } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
-  const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOf(rule));
+  const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
   const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
   const applied = outcomes.filter(({ status }) => status === 'applied').length;
   const wrong = outcomes.filter(({ status }) => status === 'failed').length;
@@ -60,13 +62,9 @@ export async function runPage(visit: Visit, { store }: RunStore): Promise<View |
   const run = await store.readRun(params.id ?? '');
   if (run === undefined) return undefined;
   const { delivery: id } = run.trigger;
-  const found = id === undefined ? undefined : await findDelivery(visit, () => store.readDelivery(id));
+  const found = id === undefined ? undefined : await findDelivery(visit, store, id);
   if (found === undefined && !viewer.isOperator) return undefined;
-  const onlooker: Onlooker = {
-    isOperator: viewer.isOperator,
-    sight: found?.sight ?? 'administrator',
-    repository: found?.delivery.repository,
-  };
+  const onlooker = await onlookerAt(viewer, found);
   const from =
     found &&
     html`<p>Of <a href="${root}deliveries/${found.delivery.id}">delivery ${found.delivery.id}</a></p>`;
@@ -76,8 +74,4 @@ export async function runPage(visit: Visit, { store }: RunStore): Promise<View |
     title: `Run: ${trigger.kind}${about}`,
     content: html`${from}<section><h2>${instant(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, onlooker)}</section>`,
   };
-}
-
-function nameOf(rule: string): string {
-  return rule.slice(rule.lastIndexOf('#') + 1);
 }

@@ -20,6 +20,8 @@ export interface Sessions {
 
 const lifeMs = 12 * 3_600_000;
 const maxSessions = 1_000;
+/** Sessions of one person; whoever signs in once more ends the oldest of theirs, and nobody else's. */
+const maxOfOne = 10;
 
 /** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
 export function createSessions(options: {
@@ -40,6 +42,15 @@ export function createSessions(options: {
     reply.header('set-cookie', `${nameFor(request)}=${value}; ${flags}`);
   };
 
+  const makeRoom = ({ name }: Viewer): void => {
+    for (const [id, { endsMs }] of kept) if (endsMs <= nowMs()) kept.delete(id);
+    const own = [...kept].filter(([, { viewer }]) => viewer.name === name);
+    // Operators are let be: the others can be as many as a forge has accounts.
+    const others = [...kept].filter(([, { viewer }]) => !viewer.isOperator);
+    const [oldest] = own.length >= maxOfOne ? own : kept.size >= maxSessions ? [...others, ...kept] : [];
+    if (oldest) kept.delete(oldest[0]);
+  };
+
   return {
     find(request) {
       const id = idOf(request);
@@ -51,9 +62,8 @@ export function createSessions(options: {
     start(request, reply, viewer) {
       kept.delete(idOf(request));
       const id = randomBytes(32).toString('base64url');
+      makeRoom(viewer);
       kept.set(id, { viewer, endsMs: nowMs() + lifeMs });
-      const [oldest] = kept.keys();
-      if (kept.size > maxSessions && oldest !== undefined) kept.delete(oldest);
       write(request, reply, id, lifeMs / 1_000);
     },
     end(request, reply) {

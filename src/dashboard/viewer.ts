@@ -1,25 +1,39 @@
 import type { Delivery } from '../store/store.ts';
 
-/** What somebody may see of a delivery: nothing; what readers of its repository see; what its administrators see. */
-export type Sight = 'none' | 'reader' | 'administrator';
+/** A part of a repository that somebody may be let into without the others. */
+export type Unit = 'issues' | 'pulls' | 'code';
+
+/**
+ * What somebody may see of a delivery: nothing; what readers see of what it is about; what administrators of its repository
+ * see. `unknown`: the forge did not say, and nothing is shown.
+ */
+export type Sight = 'none' | 'unknown' | 'reader' | 'administrator';
 
 /** What a delivery is about, as far as sight depends on it. */
 export type Place = Pick<Delivery, 'eventType' | 'repositoryId' | 'repository'>;
 
-/** Who looks at the dashboard. */
+/**
+ * Who looks at the dashboard. Each question rejects with `SignedOut` where the forge does not know them any more, and with a
+ * `forge-…` error where it does not answer.
+ */
 export interface Viewer {
   /** As the pages greet them, and as it is kept with what they do. */
   readonly name: string;
   /** Operators see everything; others see what their account can read on the forge. As of the last `confirm`. */
   readonly isOperator: boolean;
-  /** Asks whether they are still who they were, at every visit. Rejects as `sightOf` does. */
+  /** Asks whether they are still who they were, at every visit. */
   confirm(): Promise<void>;
-  /** Rejects with `SignedOut` where the forge does not know them any more, else with a `forge-…` error. */
   sightOf(place: Place): Promise<Sight>;
+  /** Returns the parts of the repository that they may read. */
+  unitsOf(place: Place): Promise<ReadonlySet<Unit>>;
+  /** Returns the id of a repository that they may read, by its full name; undefined where there is none. */
+  findRepository(name: string): Promise<number | undefined>;
 }
 
 /** The forge no longer takes what a person allowed: they have to sign in again. */
 export class SignedOut extends Error {}
+
+const everyUnit: ReadonlySet<Unit> = new Set(['issues', 'pulls', 'code']);
 
 /** Whoever has the password of the installation: sees everything. */
 export const passwordHolder: Viewer = {
@@ -27,4 +41,6 @@ export const passwordHolder: Viewer = {
   isOperator: true,
   confirm: async () => {},
   sightOf: async () => 'administrator',
+  unitsOf: async () => everyUnit,
+  findRepository: async () => undefined,
 };

@@ -20,6 +20,8 @@ export type Visit = {
 
 /** Who may come in: everybody who signed in, or operators alone. */
 export type Audience = 'everyone' | 'operators';
+/** Whoever leaves is not asked whether they still may be here: the forge may be away. */
+type ActAudience = Audience | 'signing-out';
 
 /** Answers requests for pages and forms. */
 export interface Visits {
@@ -40,7 +42,7 @@ export interface Visits {
   act(
     request: FastifyRequest,
     reply: FastifyReply,
-    audience: Audience,
+    audience: ActAudience,
     act: (visit: Visit & { readonly form: URLSearchParams }) => Promise<string | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with a page for somebody who has not signed in. */
@@ -89,13 +91,23 @@ export function createVisits(options: {
     return send(request, reply, undefined, options.signInView(rootOf(request), to));
   };
 
+  /** Whoever follows a link from elsewhere brings no session along: the same page, asked for from here, does. */
+  const lookAgain = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const leadsTo = `${rootOf(request)}${request.url.slice(1)}`;
+    const content = html`<p><a href="${leadsTo}">Go on</a></p>`;
+    const frame = { ...frameOf(request, undefined), leadsTo };
+    return protect(reply)
+      .type('text/html; charset=utf-8')
+      .send(wholePage({ title: 'Reeve', content }, frame));
+  };
+
   const visitOf = (request: FastifyRequest, { id, viewer }: Session): Visit => {
     const root = rootOf(request);
     return {
       viewer,
       // The router fills in the names of the path, texts all of them.
       params: request.params as Readonly<Record<string, string>>,
-      query: new URLSearchParams(request.url.split('?').slice(1).join('?')),
+      query: queryOf(request),
       root,
       button(path, text, fields = {}) {
         const mark = sessions.markOf({ id, viewer }, path);
@@ -110,13 +122,14 @@ export function createVisits(options: {
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    audience: Audience,
+    audience: ActAudience,
     run: (session: Session) => Promise<FastifyReply | undefined>,
   ): Promise<FastifyReply> => {
     const session = sessions.find(request);
-    if (session === undefined) return askToSignIn(request, reply);
+    if (session === undefined)
+      return isFromElsewhere(request) ? lookAgain(request, reply) : askToSignIn(request, reply);
     try {
-      await session.viewer.confirm();
+      if (audience !== 'signing-out') await session.viewer.confirm();
       if (audience === 'operators' && !session.viewer.isOperator) {
         return send(request, reply.code(403), session, forOperators);
       }
@@ -193,6 +206,23 @@ export function protect(reply: FastifyReply): FastifyReply {
 /** Returns the way from a request's path to the root of the dashboard, whatever a proxy put before it. */
 export function rootOf(request: FastifyRequest): string {
   return '../'.repeat(pathOf(request).split('/').length - 2) || './';
+}
+
+/** Returns what stands behind the path. */
+export function queryOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(request.url.split('?').slice(1).join('?'));
+}
+
+/** A browser says that a page of another site led here, as the address of the whole window. */
+function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  const isOther = site === 'cross-site' || site === 'same-site';
+  return (
+    method === 'GET' &&
+    isOther &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document'
+  );
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -99,12 +99,6 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     return store.accept(route === undefined ? delivery : { ...delivery, route });
   };
 
-  // A connection that is kept alive after the last answer would hold the stop for as long as the sender likes (72 s).
-  let isClosing = false;
-  app.addHook('preClose', async () => {
-    isClosing = true;
-  });
-
   app.server.maxConnections = maxConnections;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
@@ -118,7 +112,6 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
       log.warn({ address: request.ip, status: refusal.status }, `refused a delivery: ${refusal.message}`);
     }
     onAnswer(refusal.status, refusal.answer);
-    if (isClosing) reply.header('connection', 'close');
     return reply.code(refusal.status).headers(refusal.headers).send({ message: refusal.message });
   });
 
@@ -146,7 +139,6 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
         const status = accepted.known ? 200 : 202;
         onAnswer(status, accepted.known ? 'known' : accepted.copyOf === undefined ? 'stored' : 'copy');
         if (status === 202 && accepted.copyOf === undefined) onStored();
-        if (isClosing) reply.header('connection', 'close');
         return reply.code(status).header('content-type', 'application/json').send(`{"id":"${accepted.id}"}`);
       } finally {
         held?.release();

@@ -39,3 +39,8 @@ export type Verdict = {
   readonly reason?: string;
   readonly findings: readonly Finding[];
 };
+
+/** Returns the name of a rule from its identity (`source path#rule name`). */
+export function nameOfRule(rule: string): string {
+  return rule.slice(rule.lastIndexOf('#') + 1);
+}

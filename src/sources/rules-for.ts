@@ -2,10 +2,10 @@ import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
 import { messageOf } from '../errors.ts';
+import { createKept } from '../kept.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
-import { createKept } from './kept.ts';
 import {
   type OrganizationReading,
   type OrganizationSource,

@@ -22,6 +22,7 @@ const fewOf: Partial<Record<DeliveryState, string>> = {
 export interface Readings {
   listDeliveries(query: DeliveryQuery): Page<Delivery>;
   readDelivery(id: string): DeliveryWithBody | undefined;
+  describeDelivery(id: string): Delivery | undefined;
   listRuns(query: RunQuery): Page<Run>;
   readRun(id: string): Run | undefined;
   /** Counts all but the settled, which are the many, from small indexes. */
@@ -35,6 +36,7 @@ export function createReadings(database: DatabaseSync): Readings {
   const one = database.prepare(
     `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
   );
+  const outside = database.prepare(`SELECT ${deliveryColumns} FROM deliveries WHERE id = ?`);
   const run = database.prepare('SELECT run FROM runs WHERE id = ?');
   const newest = database.prepare('SELECT coalesce(max(id), 0) AS id FROM deliveries');
   const settled = database.prepare("SELECT count(*) AS n FROM deliveries WHERE state = 'settled'");
@@ -85,6 +87,11 @@ export function createReadings(database: DatabaseSync): Readings {
     readDelivery(id) {
       const row = one.get(numberOf(id));
       return row === undefined ? undefined : deliveryWithBodyOf(row as Row);
+    },
+
+    describeDelivery(id) {
+      const row = outside.get(numberOf(id));
+      return row === undefined ? undefined : deliveryOf(row as Row);
     },
 
     listRuns(query) {

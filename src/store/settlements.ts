@@ -26,8 +26,13 @@ export interface Settlements {
   release(claim: Claim): boolean;
   bury(claim: Claim, reason: string, at: Date): boolean;
   append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
-  /** Returns how many of the ids were dead, or, with `settled`, deliveries that had ended. */
-  redrive(ids: readonly string[], by: string, at: Date, settled: boolean): number;
+  /** Returns how many of the ids were dead, and, where `also` says so, how many were deliveries that are settled. */
+  redrive(
+    ids: readonly string[],
+    by: string,
+    at: Date,
+    also: boolean,
+  ): { readonly dead: number; readonly settled: number };
 }
 
 /** Prepares the settlements. */
@@ -50,9 +55,7 @@ export function createSettlements(database: DatabaseSync): Settlements {
   const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, failing_since = NULL, settled_at = NULL,
        reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
   const reviveDead = database.prepare(`${revived} AND state = 'dead'`);
-  const reviveEnded = database.prepare(
-    `${revived} AND (state = 'dead' OR (state = 'settled' AND door = 'webhook'))`,
-  );
+  const reviveSettled = database.prepare(`${revived} AND state = 'settled' AND door = 'webhook'`);
 
   const append: Settlements['append'] = (runs, delivery, repositoryId) => {
     for (const run of runs) {
@@ -87,11 +90,15 @@ export function createSettlements(database: DatabaseSync): Settlements {
     bury: (claim, reason, at) =>
       end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease).changes === 1,
 
-    redrive(ids, by, at, settled) {
-      const revive = settled ? reviveEnded : reviveDead;
-      let revived = 0;
-      for (const id of ids) revived += Number(revive.run(at.toISOString(), by, Number(id)).changes);
-      return revived;
+    redrive(ids, by, at, also) {
+      let dead = 0;
+      let settled = 0;
+      for (const id of ids) {
+        const values = [at.toISOString(), by, Number(id)] as const;
+        dead += Number(reviveDead.run(...values).changes);
+        if (also) settled += Number(reviveSettled.run(...values).changes);
+      }
+      return { dead, settled };
     },
   };
 }

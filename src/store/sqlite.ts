@@ -196,13 +196,15 @@ function createSqliteStore(
     },
     listDeliveries: async (query = {}) => read(() => readings.listDeliveries(query)),
     readDelivery: async (id) => read(() => readings.readDelivery(id)),
+    describeDelivery: async (id) => read(() => readings.describeDelivery(id)),
     listRuns: async (query = {}) => read(() => readings.listRuns(query)),
     readRun: async (id) => read(() => readings.readRun(id)),
     async redrive(ids, by, { settled: also = false } = {}) {
-      const revived = await commits.write(() => settlements.redrive(ids, by, clock.now(), also));
-      // Which of them were settled nobody counted.
-      if (also && revived > 0) isCountStale = true;
-      return revived;
+      const { dead, settled: ended } = await commits.write(() =>
+        settlements.redrive(ids, by, clock.now(), also),
+      );
+      settled -= ended;
+      return dead + ended;
     },
     counts: async () =>
       read(() => {

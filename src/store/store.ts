@@ -163,6 +163,8 @@ export interface Store {
   /** Lists newest first. A search looks through a bounded stretch a call: a page may be short and still have a `next`. */
   listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;
   readDelivery(id: string): Promise<DeliveryWithBody | undefined>;
+  /** Reads a delivery without its body, which may be large. */
+  describeDelivery(id: string): Promise<Delivery | undefined>;
   /** Lists newest first. */
   listRuns(query?: RunQuery): Promise<Page<Run>>;
   readRun(id: string): Promise<Run | undefined>;

@@ -61,17 +61,21 @@ describe('a code', () => {
   });
 
   it.each([
-    [200, '{}'],
-    [200, '{"access_token":""}'],
-    [200, '{"access_token":4711}'],
-    [200, '<html>'],
-    [200, ''],
-    [302, ''],
-    [404, '{}'],
-  ])('answered by %i %s gives no token', async (status, body) => {
+    [200, '{}', 'forge-junk'],
+    [200, '{"access_token":""}', 'forge-junk'],
+    [200, '{"access_token":4711}', 'forge-junk'],
+    [200, '<html>', 'forge-junk'],
+    [200, '', 'forge-junk'],
+    [302, '', 'forge-junk'],
+    [400, '{}', 'forge-refused'],
+    [400, '{"error":"slow_down"}', 'forge-refused'],
+    [404, '{}', 'forge-not-found'],
+    [429, '', 'forge-throttled'],
+    [200, 'x'.repeat(70_000), 'forge-junk'],
+  ])('answered by %i %s gives no token', async (status, body, code) => {
     says(status, body, { location: 'http://127.0.0.1:1/elsewhere' });
 
-    await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-refused' });
+    await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code });
     expect(server.seen).toHaveLength(1);
   });
 
@@ -91,6 +95,31 @@ describe('a code', () => {
     expect(await oauth2.refresh('r')).toEqual({ accessToken: 'a', expiresInMs: 300_000 });
     expect(formOf().grant_type).toBe('refresh_token');
   });
+});
+
+it('is given up in time where its answer drips', { timeout: 5_000 }, async () => {
+  const slow = await startBareServer((_request, response) => {
+    response.writeHead(200).write('{');
+  });
+  const impatient = createOAuth2({ url: slow.url, application, timeoutMs: 200 });
+
+  await expect(impatient.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-timeout' });
+  await slow.close();
+});
+
+it('hides an empty value nowhere, and what was sent in every spelling', async () => {
+  const code = 'a code/with signs';
+  says(400, {
+    error: 'invalid_grant',
+    error_description: `${code} is ${encodeURIComponent(code)}: ${'x'.repeat(9_000)}`,
+  });
+
+  const thrown = await oauth2.redeem(code, { ...proof, verifier: '' }).catch((error: unknown) => error);
+
+  expect(thrown).toMatchObject({ code: 'forge-refused' });
+  const { message } = thrown as Error;
+  expect(message).toContain('invalid_grant: [hidden] is [hidden]: xxx');
+  expect(message.length).toBeLessThan(400);
 });
 
 describe('the address where people sign in', () => {
@@ -114,6 +143,8 @@ describe('the address where people sign in', () => {
       ...{ scope: 'read:user', code_challenge: 'c', code_challenge_method: 'S256' },
     });
     expect(address.href).not.toContain('secret');
+    await oauth2.authorizeUrl(wanted);
+    expect(server.seen).toHaveLength(1);
   });
 
   it.each([

@@ -329,14 +329,16 @@ describe('what no test can bring about on this machine is judged from numbers', 
   });
 
   it.each([
-    ['http://10.1.2.3:8080', 'wrong'],
-    ['http://93.184.216.34/bot', 'wrong'],
-    ['https://reeve.example.org', 'ok'],
-    ['http://localhost:8080', 'ok'],
-    [undefined, 'skipped'],
-  ])('a dashboard at %s is %s', async (dashboard, state) => {
+    ['http://10.1.2.3:8080', '127.0.0.1', 'wrong'],
+    ['http://93.184.216.34/bot', '127.0.0.1', 'wrong'],
+    ['https://reeve.example.org', '0.0.0.0', 'ok'],
+    ['http://localhost:8080', '127.0.0.1', 'ok'],
+    ['http://localhost:8080', '0.0.0.0', 'wrong'],
+    [undefined, '::1', 'ok'],
+    [undefined, '0.0.0.0', 'wrong'],
+  ])('a dashboard at %s, with Reeve on %s, is %s', async (dashboard, host, state) => {
     const check = checks.find(({ id }) => id === 'dashboard-tls');
-    const settings = { dashboard } as Examination['settings'];
+    const settings = { dashboard, host } as Examination['settings'];
 
     expect(await check?.run({ settings } as Examination)).toMatchObject({ state });
   });

@@ -169,7 +169,13 @@ async function makeHostile(store: Store): Promise<{
 function emptyReadings(store: Store): AppParts['readings'] {
   return {
     ...{ store, now: () => new Date('2030-01-01T00:00:00Z'), rules: () => [], brokenFiles: () => [] },
-    ...{ schedules: async () => [], runners: async () => [], drift: async () => [], sweeps: async () => [] },
+    ...{
+      schedules: async () => [],
+      runners: async () => [],
+      drift: async () => [],
+      sweeps: async () => [],
+      refusals: () => new Map([[413, 2]]),
+    },
   };
 }
 
@@ -331,10 +337,12 @@ describe.skipIf(!hasBrowser)(title, () => {
       await page.getByRole('button', { name: 'Allow' }).click();
 
       await page.waitForURL(`${url}/deliveries`);
-      expect(await page.locator('header').innerText()).toContain(`@${people.root}`);
+      expect(await page.locator('header').innerText()).toContain(`@${people.root} (`);
       await page.locator('tr', { hasText: 'issues' }).first().getByRole('link').click();
       await page.getByRole('button', { name: 'Run it again' }).click();
-      expect(await page.locator('dl').innerText()).toContain(`by @${people.root} by the dashboard`);
+      expect(await page.locator('dl').innerText()).toMatch(
+        new RegExp(`by @${people.root} \\(\\d+\\) by the dashboard`),
+      );
 
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.goto(`${url}/deliveries`);

@@ -17,6 +17,7 @@ export function makeDashboardApp(store: Store, parts: Partial<AppParts> = {}): F
     schedules: async () => [],
     runners: async () => [],
     drift: async () => [],
+    refusals: () => new Map(),
     sweeps: async () => [],
   };
   return createApp({

@@ -23,6 +23,11 @@ export function nodeFinding(version: string): Finding {
   return wrong(`Node ${version} is too old`, 'install Node 22.18 or later');
 }
 
+/** Returns what `HOST` says as an address. */
+function addressOf(host: string): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}`;
+}
+
 /** Checks that need no forge. */
 export const machineChecks: readonly Check[] = [
   {
@@ -65,7 +70,7 @@ export const machineChecks: readonly Check[] = [
       'Reeve listens beyond this machine, and the forge sends secrets to it in clear: no TLS proxy stands before it.',
     remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https address.',
     run: async ({ settings: { host, webhook } }) => {
-      const reach = await reachOf(`http://${host.includes(':') ? `[${host}]` : host}`);
+      const reach = await reachOf(addressOf(host));
       if (reach === 'loopback') return ok(`listens on ${host}, which this machine alone reaches`);
       if (webhook?.url.startsWith('https:'))
         return ok(`listens on ${host}; the forge comes by ${webhook.url}`);
@@ -92,19 +97,21 @@ export const machineChecks: readonly Check[] = [
   },
   {
     id: 'dashboard-tls',
-    looks: '`dashboard.url` of the operator file.',
+    looks: '`dashboard.url` of the operator file, and `HOST`.',
     fails:
       'People send the password, or the session of their forge account, to another machine in clear (http).',
     remedy: 'Put a proxy with TLS before Reeve, and its https address into `dashboard.url`.',
-    run: async ({ settings: { dashboard } }) => {
-      if (dashboard === undefined) return skipped('the operator file names no dashboard');
-      if (dashboard.startsWith('https:')) return ok('people reach the dashboard over https');
-      const reach = await reachOf(dashboard);
+    run: async ({ settings: { dashboard, host, webhook } }) => {
+      const advice =
+        'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file';
+      if (dashboard?.startsWith('https:')) return ok('people reach the dashboard over https');
+      if (dashboard !== undefined && (await reachOf(dashboard)) !== 'loopback')
+        return wrong(`passwords and sessions go to ${new URL(dashboard).host} in clear`, advice);
+      const reach = await reachOf(addressOf(host));
       if (reach === 'loopback') return ok('the dashboard is for this machine alone');
-      return wrong(
-        `passwords and sessions go to ${new URL(dashboard).host} in clear`,
-        'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file',
-      );
+      if (webhook?.url.startsWith('https:'))
+        return ok(`the dashboard is shown on ${host}, behind the proxy of ${webhook.url}`);
+      return wrong(`whoever reaches ${host} is asked for the password of the dashboard in clear`, advice);
     },
   },
   {
