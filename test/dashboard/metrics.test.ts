@@ -57,6 +57,14 @@ rules:
     }
   });
 
+  it('are guarded against guessing: a wrong password too often is told so, none is only asked for', async () => {
+    const codes: number[] = [];
+    for (let n = 0; n < 14; n += 1) codes.push((await scrape(basic('reeve', `guess ${n}`))).status);
+
+    expect(codes.at(-1)).toBe(429);
+    expect((await scrape()).status).toBe(401);
+  });
+
   it('tell what was done, by the password that only the owner of the folder can read', async () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     const answer = await scrape(basic('prometheus', readFileSync(file(), 'utf8').trim()));

@@ -1,5 +1,7 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSessions } from '../../src/dashboard/sessions.ts';
+import { passwordHolder, type Viewer } from '../../src/dashboard/viewer.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { makeStore } from '../support/make-store.ts';
 
@@ -145,6 +147,64 @@ describe('the password', () => {
   it('is no longer needed by a session that never was', async () => {
     expect((await get('/', { cookie: `reeve_session=${'A'.repeat(43)}` })).statusCode).toBe(401);
     expect((await get('/', { cookie: 'reeve_session=' })).statusCode).toBe(401);
+  });
+});
+
+describe('many sessions', () => {
+  it('of one person end the oldest of theirs', async () => {
+    const cookies: string[] = [];
+    for (let n = 0; n < 12; n += 1) cookies.push(cookieOf(await signIn()));
+
+    const codes = await Promise.all(cookies.map(async (cookie) => (await get('/', { cookie })).statusCode));
+
+    expect(codes).toEqual([401, 401, ...Array(10).fill(200)]);
+  });
+
+  it('of others end no operator’s', async () => {
+    const sessions = createSessions({ nowMs: () => 0, isSecure: () => false });
+    const viewerNamed = (name: string, isOperator: boolean): Viewer => ({
+      ...passwordHolder,
+      name,
+      isOperator,
+    });
+    const start = (viewer: Viewer): FastifyRequest => {
+      let cookie = '';
+      const reply = {
+        header: (_name: string, value: string) => {
+          cookie = value.split(';')[0] ?? '';
+        },
+      };
+      // Of both only the cookie is touched.
+      sessions.start({ headers: {} } as FastifyRequest, reply as unknown as FastifyReply, viewer);
+      return { headers: { cookie } } as FastifyRequest;
+    };
+    const operator = start(viewerNamed('@root (1)', true));
+    const first = start(viewerNamed('@first (2)', false));
+    for (let n = 0; n < 1_500; n += 1) start(viewerNamed(`@many${n} (${n + 3})`, false));
+
+    expect(sessions.find(operator)?.viewer.name).toBe('@root (1)');
+    expect(sessions.find(first)).toBeUndefined();
+  });
+});
+
+describe('whoever follows a link from elsewhere', () => {
+  const elsewhere = {
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+
+  it('is led to the same page from here, where the browser brings the session along', async () => {
+    const answer = await get('/deliveries/7?x=%22%3E', elsewhere);
+
+    expect(answer.statusCode).toBe(200);
+    expect(answer.body).toContain('content="0; url=../deliveries/7?x=%22%3E"');
+    expect(answer.body).not.toContain('Password');
+  });
+
+  it('is not led on from inside of another page', async () => {
+    expect((await get('/deliveries/7', { ...elsewhere, 'sec-fetch-dest': 'iframe' })).statusCode).toBe(401);
+    expect((await post('/sign-out', {}, elsewhere)).statusCode).toBe(401);
   });
 });
 

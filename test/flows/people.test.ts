@@ -255,6 +255,22 @@ describe('people see what they can read on the forge', () => {
     );
   });
 
+  it('a search tells nothing of what they may not see, and finds what they may', async () => {
+    const [stranger, writer] = [await visitAs(eve), await visitAs(people.ada)];
+    const { items } = await stage.server.store.listDeliveries({ search: demo, limit: 500 });
+    const hidden = items[0];
+    const pageOf = async (visitor: Visitor, search: string) =>
+      (await visitor.get(`/deliveries?${new URLSearchParams({ search })}`)).text
+        .replaceAll(search, '')
+        .replaceAll(/name="mark" value="\w+"/g, '');
+
+    const nothing = await pageOf(stranger, 'nothing-like-it');
+    for (const search of [demo, hidden?.uuid ?? '', `${at.owner}/dem`]) {
+      expect(await pageOf(stranger, search)).toBe(nothing);
+      expect(await pageOf(writer, search)).toContain(`deliveries/${hidden?.id}"`);
+    }
+  });
+
   it('pages and buttons of operators are not for others', async () => {
     const visitor = await visitAs(people.ada);
 
@@ -335,6 +351,40 @@ describe('a session of a forge account', () => {
 
     expect((await visitor.get('/rules')).status).toBe(403);
     expect((await visitor.get('/deliveries')).text).not.toContain(demo);
+  });
+
+  it('can be left while the forge is away', async () => {
+    const visitor = await visitAs(eve);
+    const before = stage.proxy.decide;
+    const { text } = await visitor.get('/');
+    stage.proxy.decide = () => ({ kind: 'reset' });
+    nowMs += 60_001;
+
+    const left = await visitor.send(
+      'sign-out',
+      /sign-out"><input type="hidden" name="mark" value="(\w+)"/.exec(text)?.[1] ?? '',
+    );
+
+    expect(left.status).toBe(303);
+    stage.proxy.decide = before;
+    expect((await visitor.get('/')).status).toBe(401);
+  });
+
+  it('loses nothing of the others where the forge stumbles over one repository', async () => {
+    const visitor = await visitAs(eve);
+    const before = stage.proxy.decide;
+    stage.proxy.decide = ({ path }) =>
+      path.startsWith(`/api/v1/repos/${demo}`)
+        ? { kind: 'answer', status: 500, body: '{}' }
+        : { kind: 'pass' };
+    nowMs += 60_001;
+
+    const { status, text } = await visitor.get('/deliveries');
+
+    stage.proxy.decide = before;
+    expect(status).toBe(200);
+    expect(text).toContain('the forge did not say whether you may see them');
+    expect(text).not.toContain(demo);
   });
 
   it('waits where the forge does not answer: nothing is shown, and nobody is sent away', async () => {

@@ -470,6 +470,16 @@ export function describeStore(title: string, backend: Backend): void {
         ]);
       });
 
+      it('describes a delivery as it reads it, without the body', async () => {
+        const { id } = await store.accept(makeDelivery({ eventType: 'issues' }));
+        const { body, ...rest } = (await store.readDelivery(id)) ?? {};
+
+        expect(body).toBeDefined();
+        expect(await store.describeDelivery(id)).toEqual(rest);
+        expect(await store.describeDelivery('999')).toBeUndefined();
+        expect(await store.describeDelivery('nonsense')).toBeUndefined();
+      });
+
       it('lists each state by itself, newest first and page by page', async () => {
         const inLane = async (lane: string): Promise<string> => {
           const { id } = await store.accept(makeDelivery());

@@ -3,8 +3,12 @@ export type Visitor = {
   /** Asks for a page by its path. */
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
   /** Presses the button whose form leads to a path, on the page where it stands. */
-  press(page: string, action: string): Promise<{ status: number; location: string | null }>;
+  press(page: string, action: string): Promise<Sent>;
+  /** Sends a form with this mark. */
+  send(action: string, mark: string): Promise<Sent>;
 };
+
+type Sent = { readonly status: number; readonly location: string | null };
 
 /** Signs in with the password and returns who did. */
 export async function visitWithPassword(url: string, password: string): Promise<Visitor> {
@@ -23,20 +27,22 @@ export function visitorWith(url: string, cookie: string): Visitor {
     const answer = await fetch(`${url}${path}`, { headers: { cookie }, redirect: 'manual' });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
+  const send: Visitor['send'] = async (action, mark) => {
+    const answer = await fetch(`${url}/${action}`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ mark }),
+      redirect: 'manual',
+    });
+    return { status: answer.status, location: answer.headers.get('location') };
+  };
   return {
     get,
+    send,
     async press(page, action) {
       const { text } = await get(page);
-      const found = new RegExp(
-        `action="[./]*${action}"><input type="hidden" name="mark" value="(\\w+)"`,
-      ).exec(text);
-      const answer = await fetch(`${url}/${action}`, {
-        method: 'POST',
-        headers: { cookie },
-        body: new URLSearchParams({ mark: found?.[1] ?? '' }),
-        redirect: 'manual',
-      });
-      return { status: answer.status, location: answer.headers.get('location') };
+      const form = new RegExp(`action="[./]*${action}"><input type="hidden" name="mark" value="(\\w+)"`);
+      return send(action, form.exec(text)?.[1] ?? '');
     },
   };
 }
