@@ -14,8 +14,8 @@ export type Visit = {
   readonly query: URLSearchParams;
   /** The way to the root of the dashboard: links begin with it. */
   readonly root: string;
-  /** Returns a form of one button; `fields` go along. */
-  button(path: string, text: string, fields?: Readonly<Record<string, string>>): Html;
+  /** Returns a form of one button, which posts to a path. */
+  button(path: string, text: string): Html;
 };
 
 /** Who may come in: everybody who signed in, or operators alone. */
@@ -43,7 +43,7 @@ export interface Visits {
     request: FastifyRequest,
     reply: FastifyReply,
     audience: ActAudience,
-    act: (visit: Visit & { readonly form: URLSearchParams }) => Promise<string | undefined>,
+    act: (visit: Visit) => Promise<string | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with a page for somebody who has not signed in. */
   showStranger(
@@ -109,12 +109,10 @@ export function createVisits(options: {
       params: request.params as Readonly<Record<string, string>>,
       query: queryOf(request),
       root,
-      button(path, text, fields = {}) {
+      button(path, text) {
         const mark = sessions.markOf({ id, viewer }, path);
-        const hidden = Object.entries({ mark, ...fields }).map(
-          ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-        );
-        return html`<form method="post" action="${root}${path}">${hidden}<button>${text}</button></form>`;
+        return html`<form method="post" action="${root}${path}"><input type="hidden" name="mark" value="${mark}">
+<button>${text}</button></form>`;
       },
     };
   };
@@ -166,8 +164,7 @@ export function createVisits(options: {
       answer(request, reply, audience, async (session) => {
         if (!sessions.isMarked(request, session, pathOf(request).slice(1)))
           return send(request, reply.code(403), session, outOfDate);
-        const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-        const path = await act({ ...visitOf(request, session), form });
+        const path = await act(visitOf(request, session));
         return path === undefined ? undefined : protect(reply).redirect(`${rootOf(request)}${path}`, 303);
       }),
     showStranger(request, reply, view, { leadsTo } = {}) {
