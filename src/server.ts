@@ -9,7 +9,7 @@ import { createOAuth2, type SignInApplication } from './client/oauth2.ts';
 import type { Event } from './contract/events.ts';
 import { createMetrics } from './dashboard/metrics.ts';
 import { redirectOf } from './dashboard/sign-in-address.ts';
-import { loadDashboardPassword } from './dashboard-password.ts';
+import { loadDashboardPassword, passwordPath } from './dashboard-password.ts';
 import type { Budgets } from './engine/budgets.ts';
 import { createLedger, type ReadRuns } from './engine/ledger.ts';
 import type { Run } from './engine/record.ts';
@@ -124,7 +124,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const url = doors?.url ?? '';
     worker.start();
     if (!options.jobsOnly) await sweeps.start();
-    log.info({ url, data: options.data }, 'listening');
+    const { data } = options;
+    log.info({ url, data, ...(doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
     return {
       url,
       store,

@@ -84,39 +84,53 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
       return isOperator();
     },
     async confirm() {
-      try {
-        self = await readSelf();
-      } catch (error) {
-        throw isOneOf(error, ['forge-unauthorized', 'forge-forbidden']) ? signedOut(error) : error;
-      }
+      self = await asThem(readSelf, [...unknownToForge, 'forge-forbidden']);
     },
     async sightOf(place) {
       if (isOperator()) return 'administrator';
       try {
-        const found = await look(place);
+        const found = await asThem(() => look(place));
         if (found?.sight !== 'reader') return found?.sight ?? 'none';
         const unit = unitOf(place.eventType);
-        return unit !== undefined && (await mayRead(found.key, unit, found.params)) ? 'reader' : 'none';
+        if (unit === undefined) return 'none';
+        return (await asThem(() => mayRead(found.key, unit, found.params))) ? 'reader' : 'none';
       } catch (error) {
-        if (isOneOf(error, ['forge-unauthorized'])) throw signedOut(error);
         // One repository that the forge stumbles over takes nothing away from the others.
-        if (error instanceof ReeveError && !isOneOf(error, ['forge-unreachable', 'forge-timeout']))
-          return 'unknown';
+        const isStumble =
+          error instanceof ReeveError && !isOneOf(error, ['forge-unreachable', 'forge-timeout']);
+        if (isStumble) return 'unknown';
         throw error;
       }
     },
-    async unitsOf(place) {
-      const found = await look(place);
-      if (found === undefined) return new Set();
-      const all = Object.keys(looks) as readonly Unit[];
-      const read = await Promise.all(all.map((unit) => mayRead(found.key, unit, found.params)));
-      return new Set(all.filter((_unit, at) => read[at]));
-    },
-    async findRepository(name) {
-      const params = atOf(name);
-      return params && (await read(params))?.id;
-    },
+    unitsOf: (place) =>
+      asThem(async () => {
+        const found = await look(place);
+        if (found === undefined) return new Set();
+        const all = Object.keys(looks) as readonly Unit[];
+        const may = await Promise.all(all.map((unit) => mayRead(found.key, unit, found.params)));
+        return new Set(all.filter((_unit, at) => may[at]));
+      }),
+    findRepository: (name) =>
+      asThem(async () => {
+        const params = atOf(name);
+        return params && (await read(params))?.id;
+      }),
   };
+}
+
+const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
+
+/** Asks as somebody; what the forge says of their sign-in itself ends it. */
+async function asThem<Answer>(
+  ask: () => Promise<Answer>,
+  over: readonly ErrorCode[] = unknownToForge,
+): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isOneOf(error, over)) throw error;
+    throw new SignedOut('the forge does not know the sign-in any more', { cause: error });
+  }
 }
 
 /** Returns the parts of a repository's full name; undefined where it is none. */
@@ -138,8 +152,4 @@ async function orUndefined<Value>(asked: Promise<Value>): Promise<Value | undefi
 
 function isOneOf(error: unknown, codes: readonly ErrorCode[]): boolean {
   return error instanceof ReeveError && codes.includes(error.code);
-}
-
-function signedOut(cause: unknown): SignedOut {
-  return new SignedOut('the forge does not know the sign-in any more', { cause });
 }

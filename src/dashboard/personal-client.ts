@@ -6,6 +6,9 @@ import { SignedOut } from './viewer.ts';
 /** A token is renewed this long before it ends. */
 const renewBeforeMs = 30_000;
 
+/** Somebody waits for a page: less than for the bot’s own work. */
+const patience = { timeoutMs: 5_000, tries: 2 } as const;
+
 type Held = { readonly client: Client; readonly refreshToken: string | undefined; readonly endsMs: number };
 
 /**
@@ -22,7 +25,7 @@ export function createPersonalClient(options: {
   const { forge, oauth2, nowMs } = options;
   // A renewal need not bring another token to renew with (RFC 6749, section 6).
   const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): Held => ({
-    client: createClient({ ...forge, credentials: { token: accessToken, scheme: 'Bearer' } }),
+    client: createClient({ ...forge, ...patience, credentials: { token: accessToken, scheme: 'Bearer' } }),
     refreshToken: refreshToken ?? before,
     endsMs: nowMs() + expiresInMs,
   });
