@@ -122,6 +122,14 @@ it('never lets text of a rule file begin a line', () => {
 it('says in action.yml what the code takes', () => {
   const action = parse(readFileSync('action.yml', 'utf8'));
 
-  expect(Object.keys(action.inputs)).toEqual(['command', 'config', 'fail-on']);
+  expect(Object.keys(action.inputs)).toEqual([
+    'command',
+    'config',
+    'token',
+    'server-url',
+    'apply',
+    'fail-on',
+  ]);
+  expect(Object.keys(action.outputs)).toEqual(['result', 'findings', 'plan']);
   expect(action.runs).toEqual({ using: 'node24', main: 'dist/action.mjs' });
 });

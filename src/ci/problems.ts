@@ -1,0 +1,38 @@
+import { count } from '../commands/terminal.ts';
+import { formatProblem, type Problem } from '../rules/problem.ts';
+import { inCode, inText, type Runner, shortPath } from './runner.ts';
+
+/** What a command of the action came to. */
+export type Finished = {
+  /** How many findings there are; with `fail-on: error` one is enough to fail the step. */
+  readonly findings: number;
+  /** One line. */
+  readonly summary: string;
+  /** What stands below it, in Markdown. */
+  readonly details: string;
+};
+
+/** Marks each problem at its place, with the line of the file below. */
+export function tellProblems(runner: Runner, problems: readonly Problem[]): readonly Problem[] {
+  const short = problems.map((problem) => ({ ...problem, path: shortPath(runner.workspace, problem.path) }));
+  for (const problem of short) {
+    const { code, message, suggestion } = problem;
+    const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
+    runner.error(`${code}: ${message}${hint}`, problem);
+    for (const line of formatProblem(problem).split('\n').slice(1)) runner.say(line);
+  }
+  return short;
+}
+
+/** Returns problems as a list in Markdown. */
+export function listProblems(problems: readonly Problem[]): string {
+  const rows = problems.map(
+    ({ path, line, column, message }) => `- \`${inCode(`${path}:${line}:${column}`)}\` ${inText(message)}`,
+  );
+  return rows.join('\n');
+}
+
+/** Returns files, rules and problems as one line. */
+export function countsOf(files: number, rules: number, problems: number): string {
+  return `${count(files, 'file')}, ${count(rules, 'rule')}, ${count(problems, 'problem')}`;
+}

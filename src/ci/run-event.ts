@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { findAccount } from '../account.ts';
+import { type Client, createClient } from '../client/client.ts';
+import { printRun } from '../commands/print-run.ts';
+import type { Event } from '../contract/events.ts';
+import type { Run } from '../engine/record.ts';
+import { runEvent } from '../engine/run.ts';
+import { createFactMemory, createFacts } from '../facts/ask.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { createRuleSet } from '../rules/rule-set.ts';
+import { nameOfRule } from '../rules/verdict.ts';
+import { loadRuleFiles } from '../sources/folder.ts';
+import { readRepositoryRules } from '../sources/repository-file.ts';
+import { readStarted, type Started } from './event.ts';
+import { type Finished, tellProblems } from './problems.ts';
+import { inCode, inText, type Runner, rulePaths } from './runner.ts';
+
+/** Shows what would be done with the event of the workflow by the rule files that are checked out. Only reads. */
+export async function plan(runner: Runner): Promise<Finished> {
+  const started = readStarted(runner.environment);
+  const files = await loadRuleFiles(rulePaths(runner));
+  const problems = tellProblems(
+    runner,
+    files.flatMap((file) => file.problems),
+  );
+  if (started.event === undefined) return nothingIn(started, problems.length);
+  const rules = files.flatMap((file) => file.rules);
+  const run = await runOn(runner, started.event, rules, 'plan');
+  return finish(runner, run, problems.length);
+}
+
+/**
+ * Does what rules ask for the event of the workflow: those of the repository's own file on its default branch, as the bot
+ * reads it; or, where the default branch itself is checked out, the files that `config` names.
+ */
+export async function apply(runner: Runner): Promise<Finished> {
+  if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: say apply: true');
+  const started = readStarted(runner.environment);
+  if (started.isFromFork) {
+    throw new Error('the event is about a fork, for which this action does not write: run Reeve as a server');
+  }
+  const { event } = started;
+  if (event?.repository === undefined) return nothingIn(started, 0);
+  const own =
+    runner.input('config') === '' ? await ownRules(runner, event) : await checkedOut(runner, started);
+  if (own.problems > 0)
+    return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
+  const run = await runOn(runner, event, own.rules, 'enforce');
+  return finish(runner, run, 0);
+}
+
+type Loaded = { readonly rules: readonly LoadedRule[]; readonly problems: number };
+
+/** Nothing that a pull request brings is trusted: the file is read from the default branch, whatever is checked out. */
+async function ownRules(runner: Runner, { repository }: Event): Promise<Loaded> {
+  if (repository === undefined) return { rules: [], problems: 0 };
+  const { file } = await readRepositoryRules(clientOf(runner), repository);
+  for (const problem of file.problems) runner.error(problem);
+  return { rules: file.rules, problems: file.problems.length };
+}
+
+async function checkedOut(runner: Runner, started: Started): Promise<Loaded> {
+  if (!started.isOnDefaultBranch) {
+    throw new Error(
+      `config is read from what is checked out, which apply trusts on the default branch alone: leave it out for ${started.name}`,
+    );
+  }
+  const files = await loadRuleFiles(rulePaths(runner));
+  const problems = tellProblems(
+    runner,
+    files.flatMap((file) => file.problems),
+  );
+  return { rules: files.flatMap((file) => file.rules), problems: problems.length };
+}
+
+function clientOf(runner: Runner): Client {
+  const token = runner.input('token');
+  const url = runner.input('server-url') || runner.environment.GITHUB_SERVER_URL;
+  if (!url) throw new Error('the runner names no forge: give server-url');
+  if (token === '') throw new Error('facts are asked of the forge: give token');
+  runner.hide(token);
+  return createClient({ url, credentials: { token } });
+}
+
+async function runOn(
+  runner: Runner,
+  event: Event,
+  rules: readonly LoadedRule[],
+  mode: 'plan' | 'enforce',
+): Promise<Run> {
+  const client = clientOf(runner);
+  const now = new Date();
+  const nowMs = (): number => performance.now();
+  const subject = event.subject ?? { kind: 'repository' as const };
+  const { run } = await runEvent({
+    id: randomUUID(),
+    mode,
+    trigger: {
+      door: 'ci',
+      kind: event.family ?? event.eventType,
+      activity: event.activity,
+      at: now.toISOString(),
+    },
+    rules: createRuleSet(rules),
+    event,
+    facts: createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs }),
+    client,
+    // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
+    account: await findAccount(client, { allowAdmin: true }),
+    capabilities: () => client.capabilities(),
+    now,
+    nowMs,
+    explainAll: mode === 'plan',
+  });
+  printRun(run, runner.terminal);
+  return run;
+}
+
+function nothingIn({ name }: Started, problems: number): Finished {
+  return {
+    findings: problems,
+    summary: `nothing is planned for ${name}: it is no event of the repository`,
+    details: '',
+  };
+}
+
+/** Most bytes of a plan that go into an output: runners cut or refuse larger ones. */
+const maxPlanBytes = 64 * 1024;
+
+function finish(runner: Runner, run: Run, problems: number): Finished {
+  const json = JSON.stringify(run);
+  const isShort = Buffer.byteLength(json) <= maxPlanBytes;
+  runner.output(
+    'plan',
+    isShort ? json : JSON.stringify({ schema: 1, id: run.id, mode: run.mode, cut: true }),
+  );
+  const failed = run.rules.filter(({ verdict }) => verdict === 'failed').length;
+  const wrong = run.outcomes.filter(({ status }) => status === 'failed').length + run.refused.length;
+  const applied = run.outcomes.filter(({ status }) => status === 'applied').length;
+  const matched = run.rules.filter(({ verdict }) => verdict === 'matched');
+  const made =
+    run.mode === 'plan' ? `${run.changes.length} planned` : `${applied} of ${run.changes.length} made`;
+  const rows = [
+    ...run.changes.map(({ target, reason }) => `- \`${inCode(target)}\` ${inText(reason)}`),
+    ...run.refused.map(({ change, why }) => `- refused: \`${inCode(change.target)}\` ${inText(why)}`),
+  ];
+  return {
+    findings: problems + failed + wrong,
+    summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}`,
+    details: rows.join('\n'),
+  };
+}

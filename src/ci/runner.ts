@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, existsSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
+import { plain, type Terminal } from '../commands/terminal.ts';
+import { repositoryPaths } from '../sources/paths.ts';
+
+/** What a CI runner gives an action. */
+export type RunnerEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** A place in a file of the workspace. */
+export type Spot = { readonly path: string; readonly line: number; readonly column: number };
+
+/**
+ * The runner that an action talks to: Gitea Actions, Forgejo Actions, act or GitHub. Whatever comes from the repository or
+ * the forge is never printed at the start of a line: runners read commands there, and old ones obeyed all of them.
+ */
+export interface Runner {
+  readonly environment: RunnerEnvironment;
+  readonly workspace: string;
+  /** Returns an input without spaces around it; empty where it was not given. */
+  input(name: string): string;
+  /** Prints a line of text. */
+  say(text: string): void;
+  /** Marks an error, at a place where it has one. */
+  error(text: string, spot?: Spot): void;
+  /** Keeps a value out of what the runner shows from here on. */
+  hide(secret: string): void;
+  output(name: string, value: string): void;
+  /** Adds to the summary of the step, in Markdown. */
+  summary(markdown: string): void;
+  /** A terminal whose lines are those of `say`, for what commands print. */
+  readonly terminal: Terminal;
+}
+
+/** Creates it. */
+export function createRunner(environment: RunnerEnvironment, print: (line: string) => void): Runner {
+  // Gitea and Forgejo keep the text of an annotation alone, so the place stands in it there; GitHub shows it at the place.
+  const isGitea = environment.GITEA_ACTIONS === 'true' || environment.FORGEJO_ACTIONS === 'true';
+  const write = (path: string | undefined, text: string): void => {
+    if (path) appendFileSync(path, text);
+  };
+  const say = (text: string): void => {
+    for (const line of text.split('\n')) print(`| ${plain(line)}`);
+  };
+  return {
+    environment,
+    workspace: environment.GITHUB_WORKSPACE ?? process.cwd(),
+    input: (name) => (environment[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
+    say,
+    error(text, spot) {
+      if (spot === undefined) print(`::error::${escapeMessage(text)}`);
+      else if (isGitea)
+        print(`::error::${escapeMessage(`${spot.path}:${spot.line}:${spot.column}: ${text}`)}`);
+      else {
+        const place = `file=${escapeProperty(spot.path)},line=${spot.line},col=${spot.column}`;
+        print(`::error ${place}::${escapeMessage(text)}`);
+      }
+    },
+    hide(secret) {
+      if (secret !== '') print(`::add-mask::${escapeMessage(secret)}`);
+    },
+    output(name, value) {
+      // A delimiter that nobody can guess keeps a value from adding outputs of its own.
+      const delimiter = `end_${randomUUID()}`;
+      write(environment.GITHUB_OUTPUT, `${name}<<${delimiter}\n${value}\n${delimiter}\n`);
+    },
+    summary: (markdown) => write(environment.GITHUB_STEP_SUMMARY, markdown.slice(0, maxSummaryLength)),
+    terminal: { out: say, error: say, style: (_style, text) => text },
+  };
+}
+
+const maxSummaryLength = 300_000;
+
+/** Returns where rule files are looked for: the input `config`, else what is there of the usual places. Throws where nothing is. */
+export function rulePaths(runner: Pick<Runner, 'workspace' | 'input'>): readonly string[] {
+  const { workspace } = runner;
+  const given = runner
+    .input('config')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const known =
+    given.length > 0
+      ? given
+      : [...repositoryPaths, 'rules'].filter((path) => existsSync(join(workspace, path)));
+  if (known.length > 0) return known.map((path) => (isAbsolute(path) ? path : join(workspace, path)));
+  throw new Error(
+    `no rule file: there is neither ${repositoryPaths.join(', nor ')}, nor rules/; name one in "config"`,
+  );
+}
+
+/** Returns a path as seen from the workspace. */
+export function shortPath(workspace: string, path: string): string {
+  const short = relative(workspace, path);
+  return short.startsWith('..') ? path : short;
+}
+
+/** Returns a text for Markdown code. */
+export function inCode(text: string): string {
+  return plain(text).replaceAll('`', "'");
+}
+
+/** Returns a text for Markdown, with nothing in it that is markup. */
+export function inText(text: string): string {
+  return plain(text).replace(/[\\`*_{}[\]<>#|!@]/g, '\\$&');
+}
+
+function escapeMessage(text: string): string {
+  const lines = text.split('\n').map(plain);
+  return lines.map((line) => line.replaceAll('%', '%25')).join('%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeMessage(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

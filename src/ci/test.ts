@@ -1,0 +1,27 @@
+import { testRules } from '../commands/rule-tests.ts';
+import { type Finished, listProblems, tellProblems } from './problems.ts';
+import { inCode, inText, type Runner, rulePaths, shortPath } from './runner.ts';
+
+/** Runs the rule tests beside rule files. Asks nobody. */
+export async function test(runner: Runner): Promise<Finished> {
+  const { results, failed, unreached, summary, ...report } = await testRules(rulePaths(runner));
+  const problems = tellProblems(runner, report.problems);
+  if (results.length === 0 && problems.length === 0) throw new Error('no rule test was found');
+  const rows = failed.map(({ name, path, line, differences }) => {
+    const spot = { path: shortPath(runner.workspace, path), line, column: 1 };
+    runner.error(`${name}: ${differences.join('; ')}`, spot);
+    return `- \`${inCode(`${spot.path}:${line}`)}\` ${inText(name)}: ${inText(differences.join('; '))}`;
+  });
+  const left = [
+    ...unreached.rules.map((rule) => `rule ${rule}`),
+    ...unreached.steps.map((step) => `step ${step}`),
+  ];
+  for (const one of left) runner.say(`not reached: ${one}`);
+  return {
+    findings: failed.length + problems.length,
+    summary,
+    details: [listProblems(problems), ...rows, ...left.map((one) => `- not reached: ${inText(one)}`)]
+      .filter(Boolean)
+      .join('\n'),
+  };
+}

@@ -1,0 +1,307 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { nodeOf } from '../support/nodes.ts';
+import { at, people, type Stage, setStage } from '../support/stage.ts';
+
+const rules = `version: 1
+rules:
+  area:
+    on: { pull_request: [opened, synchronized] }
+    steps:
+      - uses: set-labels
+        with: { sync: { area/docs: 'files.exists(f, f.filename.glob("docs/**"))' } }
+`;
+const folder = mkdtempSync(join(tmpdir(), 'reeve-ci-'));
+
+let stage: Stage;
+let token: string;
+let index: number;
+/** The payload of the pull request as the forge delivered it: what a runner of that forge gives its jobs. */
+let opened: Record<string, unknown>;
+/** What the bot did with it. */
+let heard: Run;
+beforeAll(async () => {
+  stage = await setStage({ rules, on: 'the embedded forge' });
+  index = (await stage.openPull('docs', { 'docs/a.md': 'a\n' })).number;
+  heard = await stage.run(({ changes }) => changes.length > 0);
+  await stage.quiet();
+  const { items } = await stage.server.store.listDeliveries({ search: 'pull_request', limit: 500 });
+  const found = items.find(({ eventType }) => eventType === 'pull_request');
+  const delivery = await stage.server.store.readDelivery(found?.id ?? '');
+  opened = JSON.parse(Buffer.from(delivery?.body ?? []).toString());
+  token = (await stage.forge.makeToken(people.bot, ['read:user', 'write:issue', 'write:repository'])).token;
+  await stage.server.stop();
+}, 60_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await stage.close();
+});
+
+type Given = {
+  readonly name?: string;
+  readonly payload?: unknown;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly ref?: string;
+  /** The program that runs the bundle; default: the one of this test. */
+  readonly node?: string;
+};
+
+/** Runs the committed bundle as a runner of the forge does; the forge answers in this process meanwhile. */
+async function act(
+  command: string,
+  {
+    name = 'pull_request',
+    payload = opened,
+    files = { '.reeve.yml': rules },
+    inputs = {},
+    ref = 'refs/pull/1/head',
+    node = process.execPath,
+  }: Given = {},
+) {
+  const workspace = mkdtempSync(join(folder, 'workspace-'));
+  for (const [path, text] of Object.entries({ ...files, 'event.json': JSON.stringify(payload) })) {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true });
+    writeFileSync(join(workspace, path), text);
+  }
+  const paths = { GITHUB_OUTPUT: join(workspace, 'output'), GITHUB_STEP_SUMMARY: join(workspace, 'summary') };
+  for (const path of Object.values(paths)) writeFileSync(path, '');
+  const given = { command, token, apply: 'false', ...inputs };
+  const child = spawn(node, ['dist/action.mjs'], {
+    env: {
+      ...paths,
+      ...Object.fromEntries(
+        Object.entries(given).map(([key, value]) => [`INPUT_${key.toUpperCase()}`, value]),
+      ),
+      ...{ GITHUB_WORKSPACE: workspace, GITHUB_EVENT_NAME: name, GITHUB_REF: ref, GITEA_ACTIONS: 'true' },
+      ...{ GITHUB_EVENT_PATH: join(workspace, 'event.json'), GITHUB_SERVER_URL: stage.forge.url },
+    },
+  });
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk) => {
+      texts[name] += chunk;
+    });
+  }
+  const [status] = await once(child, 'close');
+  const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
+  const [, , plan] = /plan<<(end_\S+)\n([\s\S]*?)\n\1\n/.exec(output) ?? [];
+  return {
+    status: Number(status),
+    out: texts.stdout,
+    stderr: texts.stderr,
+    result: /result<<(end_\S+)\n(\w+)\n/.exec(output)?.[2],
+    run: plan === undefined ? undefined : (JSON.parse(plan) as Run),
+    summary: readFileSync(paths.GITHUB_STEP_SUMMARY, 'utf8'),
+  };
+}
+
+const labels = async (): Promise<readonly string[]> =>
+  (await stage.root.call(operations.listIssueLabels, { params: { ...at, index } })).map(({ name }) => name);
+const unlabel = () =>
+  stage.root.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
+/** What a plan decides, whichever door it came by. */
+const decided = (run: Run | undefined) =>
+  run?.changes.map(({ action, target, value, method, path, input }) => ({
+    action,
+    target,
+    value,
+    method,
+    path,
+    input,
+  }));
+
+describe('plan', () => {
+  it('is the plan that the webhook of the same event gave, and writes nothing', async () => {
+    await unlabel();
+
+    const { status, out, stderr, run, result, summary } = await act('plan');
+
+    expect({ status, stderr, result }).toEqual({ status: 0, stderr: '', result: 'ok' });
+    expect(decided(run)).toEqual(decided(heard));
+    expect(out).toContain('|   + label:area/docs');
+    expect(summary).toContain('`label:area/docs`');
+    expect(await labels()).toEqual([]);
+  });
+
+  it('runs on Node 20, which the images of older runners bring', { timeout: 180_000 }, async ({ skip }) => {
+    const node = await nodeOf(20);
+    if (node === undefined) return skip('no Node 20 for this machine in the registry');
+
+    const { status, stderr, run } = await act('plan', { node });
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(decided(run)).toEqual(decided(heard));
+  });
+
+  it('shows what the checked-out file would do, whatever is in force', async () => {
+    const { run } = await act('plan', { files: { '.reeve.yml': rules.replace('area/docs:', 'area/code:') } });
+
+    expect(run?.changes.map(({ target }) => target)).toEqual(['label:area/code']);
+  });
+
+  it('counts a broken file, and goes on with the others', async () => {
+    const files = { '.reeve.yml': rules, 'rules/a.yml': 'version: 1\nrules: { a: { on: nothing } }\n' };
+    const { status, out, run, result } = await act('plan', { files });
+
+    expect([status, result]).toEqual([1, 'findings']);
+    expect(out).toMatch(/::error::rules\/a\.yml:2:\d+: /);
+    expect(run?.changes).toHaveLength(1);
+  });
+
+  it.each(['schedule', 'workflow_dispatch'])('has nothing to plan for %s', async (name) => {
+    const { status, out, run } = await act('plan', { name, payload: {} });
+
+    expect(status).toBe(0);
+    expect(out).toContain(`nothing is planned for ${name}`);
+    expect(run).toBeUndefined();
+  });
+
+  it.each([
+    ['no token', { inputs: { token: '' } }, 'give token'],
+    ['a token that the forge does not know', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
+    ['an event that nobody knows', { name: 'unheard_of' }, 'there is no event'],
+    ['a payload of another kind', { payload: { action: 'opened' } }, 'pull_request'],
+    ['a payload that is none', { payload: [] }, 'is no map'],
+    ['no forge', { inputs: { 'server-url': 'http://127.0.0.1:1' } }, 'cannot be reached'],
+  ] as const)('fails with %s, and says why', async (_title, given, words) => {
+    const { status, out, result } = await act('plan', given);
+
+    expect([status, result]).toEqual([2, 'failed']);
+    expect(out).toContain('::error::');
+    expect(out).toContain(words);
+  });
+
+  it('tells the runner to hide the token before anything else, and never shows it', async () => {
+    const { out, summary } = await act('plan');
+
+    expect(out.startsWith(`::add-mask::${token}\n`)).toBe(true);
+    expect(out.split('\n').slice(1).join('\n')).not.toContain(token);
+    expect(summary).not.toContain(token);
+  });
+
+  it('lets no title of a pull request begin a line', async () => {
+    const title = '::set-env name=PATH::/evil\n::error::x\n##[add-path]/evil';
+    const payload = { ...opened, pull_request: { ...(opened.pull_request as object), title } };
+    const file = rules.replace('    steps:', '    if: pull_request.title != "x"\n    steps:');
+    const { out } = await act('plan', { payload, files: { '.reeve.yml': file } });
+
+    expect(
+      out.split('\n').filter((line) => /^\s*(::|##\[)/.test(line) && !line.startsWith('::add-mask::')),
+    ).toEqual([]);
+  });
+});
+
+describe('apply', () => {
+  const write = { apply: 'true' };
+
+  it('does what the file of the default branch asks, whatever is checked out', async () => {
+    await unlabel();
+
+    const files = { '.reeve.yml': rules.replace('area/docs:', 'area/code:') };
+    const { status, result, out } = await act('apply', { inputs: write, files });
+
+    expect([status, result]).toEqual([0, 'ok']);
+    expect(out).toContain('changes: 1 of 1 made');
+    expect(await labels()).toEqual(['area/docs']);
+  });
+
+  it('writes nothing a second time', async () => {
+    expect((await act('apply', { inputs: write })).run?.changes).toEqual([]);
+  });
+
+  it.each([
+    ['it was not told to write', {}, 'say apply: true'],
+    ['the head is a fork', { inputs: write, payload: 'a fork' }, 'about a fork'],
+    ['the repository of the head is gone', { inputs: write, payload: 'gone' }, 'about a fork'],
+    [
+      'a file is named that a pull request brings',
+      { inputs: { ...write, config: '.reeve.yml' } },
+      'default branch alone',
+    ],
+    [
+      'it is a fork of another name for the event',
+      { inputs: write, name: 'pull_request_target', payload: 'a fork' },
+      'about a fork',
+    ],
+  ] as const)('refuses where %s', async (_title, given, words) => {
+    await unlabel();
+    const pull = opened.pull_request as { head: object };
+    const heads = { 'a fork': { ...pull.head, repo: { id: 4_711 } }, gone: { ...pull.head, repo: null } };
+    const payload =
+      'payload' in given ? { ...opened, pull_request: { ...pull, head: heads[given.payload] } } : opened;
+
+    const { status, out, result } = await act('apply', { ...given, payload });
+
+    expect([status, result]).toEqual([2, 'failed']);
+    expect(out).toContain(words);
+    expect(await labels()).toEqual([]);
+  });
+
+  it('takes files that are checked out on the default branch, with all that they may do there', async () => {
+    const file = `version: 1
+rules:
+  tell: { on: push, steps: [{ uses: report-issue, with: { key: pushed, title: Pushed by CI, body: See the branch. } }] }
+`;
+    const { repository } = opened as { repository: object };
+    const sender = { id: 999, login: 'ada' };
+    const payload = {
+      ref: 'refs/heads/main',
+      before: '0'.repeat(40),
+      after: '1'.repeat(40),
+      repository,
+      sender,
+      commits: [],
+    };
+    const given = {
+      name: 'push',
+      payload,
+      files: { 'rules/labels.yml': file },
+      inputs: { ...write, config: 'rules' },
+    };
+
+    const elsewhere = await act('apply', { ...given, ref: 'refs/heads/work' });
+    const there = await act('apply', { ...given, ref: 'refs/heads/main' });
+
+    expect(elsewhere.out).toContain('default branch alone');
+    expect(there.out).toContain('changes: 1 of 1 made');
+    const issues = await stage.root.call(operations.listIssues, { params: at, query: { type: 'issues' } });
+    expect(issues?.map(({ title }) => title)).toEqual(['Pushed by CI']);
+  });
+});
+
+describe('test', () => {
+  const cases = `cases:
+  - name: documents are labelled
+    event: { kind: pull_request, activity: opened, payload: { number: 1, pull_request: { number: 1 }, repository: { id: 1, full_name: a/b } } }
+    facts: { files: [{ filename: docs/a.md }], labels: [], label_definitions: [{ id: 1, name: area/docs }] }
+    expect: { changes: [{ action: set-labels, target: "label:area/docs" }] }
+`;
+
+  it('runs the tests of rule files without a forge', async () => {
+    const { status, out, result } = await act('test', {
+      files: { 'rules/a.yml': rules, 'rules/a.test.yml': cases },
+    });
+
+    expect([status, result]).toEqual([0, 'ok']);
+    expect(out).toContain('| 1 case passed, 0 failed; reached 1 of 1 rule, 1 of 1 step');
+  });
+
+  it('names the case that differs, at its line', async () => {
+    const wrong = cases.replace('label:area/docs', 'label:area/code');
+    const { status, out } = await act('test', { files: { 'rules/a.yml': rules, 'rules/a.test.yml': wrong } });
+
+    expect(status).toBe(1);
+    expect(out).toMatch(/::error::rules\/a\.test\.yml:2:1: documents are labelled: /);
+  });
+
+  it('says that there is none', async () => {
+    expect((await act('test')).out).toContain('no rule test was found');
+  });
+});
