@@ -57,20 +57,21 @@ export function table(
 }
 
 /** The one style sheet. */
-export const styles = `:root{color-scheme:light dark;--line:#8886;--soft:#8882}
-body{font:16px/1.5 system-ui,sans-serif;max-width:75rem;margin:0 auto;padding:0 1rem 3rem}
+export const styles = `:root{color-scheme:light dark;--line:#8886;--soft:#8882;background:light-dark(#fff,#16181c);color:light-dark(#1b1b1b,#e8e8e8)}
+a{color:light-dark(#0b4fad,#8ab4f8)}
+main{overflow-wrap:anywhere}body{font:16px/1.5 system-ui,sans-serif;max-width:75rem;margin:0 auto;padding:0 1rem 3rem}
 header{display:flex;flex-wrap:wrap;gap:.5rem 2rem;justify-content:space-between;align-items:center;border-bottom:1px solid var(--line);padding:.75rem 0}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;margin:0;padding:0}
-h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem}h3{font-size:1rem;margin-bottom:.25rem}
+h1{font-size:1.5rem;overflow-wrap:anywhere}summary{overflow-wrap:anywhere}h2{font-size:1.2rem;margin-top:2rem}h3{font-size:1rem;margin-bottom:.25rem}
 .skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.25rem;background:Canvas;padding:.25rem .5rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;min-width:100%}
 td,th{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}
-td{overflow-wrap:anywhere}time{white-space:nowrap}
+td{overflow-wrap:anywhere}td time{white-space:nowrap}
 code,pre{font:.875rem/1.5 ui-monospace,monospace}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:.75rem;max-height:40rem;overflow:auto}
 .mark{border:1px solid currentColor;border-radius:.75rem;padding:0 .5rem;font-size:.875rem;white-space:nowrap}
 .dead,.failed,.offline,.refused{color:light-dark(#a40000,#ff9a9a)}.settled,.applied,.matched,.online{color:light-dark(#0a5c1e,#86dfa0)}
 form.filter{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end}form.filter label{display:grid}
-button,input,select{font:inherit;padding:.25rem .6rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.5rem}dd{margin:0;overflow-wrap:anywhere}
+button,input,select{font:inherit;padding:.25rem .6rem}dl{display:grid;grid-template-columns:fit-content(45%) minmax(0,1fr);gap:.15rem 1.5rem}dd{margin:0;overflow-wrap:anywhere}
 [role=alert]{border-left:.25rem solid #c60000;padding-left:.75rem}
 `;
 

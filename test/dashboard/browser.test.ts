@@ -274,7 +274,12 @@ describe.skipIf(!hasBrowser)(title, () => {
 
     it('can be used by everybody: axe finds nothing on any page', async () => {
       const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-      for (const path of ['/sign-in', ...paths]) {
+      const dark = paths.slice(0, 12).map((path) => ['dark', path] as const);
+      for (const [colorScheme, path] of [
+        ...['/sign-in', ...paths].map((one) => ['light', one] as const),
+        ...dark,
+      ]) {
+        await page.emulateMedia({ colorScheme });
         await page.goto(`${url}${path}`);
         await page.evaluate(axe);
         const found = await page.evaluate(async () => {
@@ -286,9 +291,19 @@ describe.skipIf(!hasBrowser)(title, () => {
           ).axe.run();
           return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
         });
-        expect(found, path).toEqual([]);
+        expect(found, `${path}, ${colorScheme}`).toEqual([]);
       }
     }, 120_000);
+
+    it('fits a narrow window: nothing but tables is wider', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      for (const path of paths) {
+        await page.goto(`${url}${path}`);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(
+          360,
+        );
+      }
+    }, 60_000);
   });
 
   describe('with a forge on another site', () => {
