@@ -1,5 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isSameSecret } from './same-secret.ts';
 
 /**
  * Marks that forms carry. A browser sends credentials along with whatever another site makes it send, so a form also
@@ -15,14 +16,11 @@ export interface FormMarks {
 /** Creates the marks; their secret lasts as long as the process, so a form of a former one has to be loaded again. */
 export function createFormMarks(): FormMarks {
   const secret = randomBytes(32);
-  const digest = (who: string, purpose: string): Buffer =>
-    createHmac('sha256', secret).update(`${who}\0${purpose}`).digest();
+  const markOf = (who: string, purpose: string): string =>
+    createHmac('sha256', secret).update(`${who}\0${purpose}`).digest('hex');
   return {
-    markOf: (who, purpose) => digest(who, purpose).toString('hex'),
-    isMarkOf(mark, who, purpose) {
-      const [given, wanted] = [Buffer.from(mark, 'hex'), digest(who, purpose)];
-      return given.length === wanted.length && timingSafeEqual(given, wanted);
-    },
+    markOf,
+    isMarkOf: (mark, who, purpose) => isSameSecret(mark, markOf(who, purpose)),
   };
 }
 

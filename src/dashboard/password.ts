@@ -1,4 +1,4 @@
-import { isSameText } from '../same-text.ts';
+import { isSameSecret } from '../same-secret.ts';
 
 /** Tells whether a request carries the password, as HTTP Basic of any user. */
 export function isSignedIn(authorization: string | undefined, password: string): boolean {
@@ -6,5 +6,5 @@ export function isSignedIn(authorization: string | undefined, password: string):
   if (encoded === undefined) return false;
   const given = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = given.indexOf(':');
-  return isSameText(colon === -1 ? '' : given.slice(colon + 1), password);
+  return isSameSecret(colon === -1 ? '' : given.slice(colon + 1), password);
 }

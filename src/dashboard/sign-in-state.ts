@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createFormMarks } from '../form-marks.ts';
-import { isSameText } from '../same-text.ts';
+import { isSameSecret } from '../same-secret.ts';
 import { readCookie } from './sessions.ts';
 
 /** A sign-in with a forge account that a browser has begun. */
@@ -53,7 +53,7 @@ export function createSignInState(isSecure: (request: FastifyRequest) => boolean
       const parts = held.slice(0, held.lastIndexOf('.'));
       if (!marks.isMarkOf(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
       const [state = '', verifier = '', to = ''] = parts.split('.');
-      if (state === '' || !isSameText(given, state)) return undefined;
+      if (state === '' || !isSameSecret(given, state)) return undefined;
       return {
         state,
         verifier,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSentByOtherSite } from '../form-marks.ts';
 import { html } from '../html.ts';
 import type { Log } from '../log.ts';
-import { isSameText } from '../same-text.ts';
+import { isSameSecret } from '../same-secret.ts';
 import type { Throttle } from '../throttle.ts';
 import { type ForgeSignIn, pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
 import { isSecureHost } from './hosts.ts';
@@ -60,7 +60,7 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
     if (isSentByOtherSite(request.headers)) {
       return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
     }
-    if (!isSameText(form.get('password') ?? '', parts.password)) {
+    if (!isSameSecret(form.get('password') ?? '', parts.password)) {
       const isTooMuch = throttle.isTooMuch(request.ip);
       if (!isTooMuch) log.warn({ address: request.ip }, 'a wrong password for the dashboard');
       const problem = isTooMuch

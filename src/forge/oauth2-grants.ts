@@ -1,4 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { isSameSecret } from '../same-secret.ts';
 import { digestOf } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
@@ -36,7 +37,7 @@ function comparable(address: string): string {
 
 /** Tells whether a secret is the application's. */
 export function isSecretOf(application: OAuth2ApplicationRow, secret: string): boolean {
-  return timingSafeEqual(Buffer.from(digestOf(secret)), Buffer.from(application.secret_digest));
+  return isSameSecret(digestOf(secret), application.secret_digest);
 }
 
 /** Returns what a person has allowed an application, or undefined. */
@@ -131,5 +132,5 @@ function meetsChallenge({ challenge, challenge_method }: CodeRow, verifier: stri
   if (verifier === '') return false;
   const derived =
     challenge_method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
-  return timingSafeEqual(Buffer.from(digestOf(derived)), Buffer.from(digestOf(challenge)));
+  return isSameSecret(derived, challenge);
 }

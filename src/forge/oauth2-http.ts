@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isSameSecret } from '../same-secret.ts';
 import { createActorReader } from './actor.ts';
 import { registerAuthorize } from './authorize.ts';
 import type { ForgeContext } from './context.ts';
@@ -99,7 +100,7 @@ function readClient(request: FastifyRequest, form: URLSearchParams): Client | Fa
   if (!basic) return invalid('cannot parse basic auth header');
   if (id !== '' && id !== basic.id)
     return invalid('client_id in request body inconsistent with Authorization header');
-  if (secret !== '' && secret !== basic.secret)
+  if (secret !== '' && !isSameSecret(secret, basic.secret))
     return invalid('client_secret in request body inconsistent with Authorization header');
   return basic;
 }

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
+import { isSameSecret } from '../same-secret.ts';
 
 const derive = promisify<string, Buffer, number, Buffer>(scrypt);
 
@@ -31,5 +32,5 @@ async function isPassword(password: string, hash: string): Promise<boolean> {
   // An account without a password (an organization, a user made without one) never signs in with one.
   if (scheme !== 'scrypt' || salt === undefined || key === undefined) return false;
   const derived = await derive(password, Buffer.from(salt, 'hex'), 32);
-  return timingSafeEqual(derived, Buffer.from(key, 'hex'));
+  return isSameSecret(derived, Buffer.from(key, 'hex'));
 }

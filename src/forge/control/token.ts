@@ -1,7 +1,7 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOf } from '../actor.ts';
+import { isSameSecret } from '../../same-secret.ts';
 
 /** Returns the path of the file that holds the bearer of the control routes. */
 export function controlTokenFile(folder: string): string {
@@ -36,5 +36,5 @@ function readKnown(file: string): string | undefined {
 /** Tells whether a header carries the bearer, in the same time whatever it carries. */
 export function isBearer(header: string | undefined, token: string): boolean {
   const given = /^bearer (\S+)$/i.exec(header ?? '')?.[1] ?? '';
-  return timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digestOf(token)));
+  return isSameSecret(given, token);
 }

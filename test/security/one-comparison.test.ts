@@ -1,0 +1,71 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+/** The only file that may compare secrets. */
+const home = 'src/same-secret.ts';
+
+/** Comparisons of the platform and of libraries that would be a second way to compare a secret. */
+const otherComparisons: readonly RegExp[] = [
+  /\btimingSafeEqual\b/,
+  /\bverify\b[^;]*from '@octokit\/webhooks-methods'/,
+];
+
+/** Names of values that are secrets wherever they stand in the sources. */
+const secretName = /(password|secret|token|authorization|signature|credential|hmac|passphrase|bearer)s?$/i;
+
+/** What a secret may be compared with by `===`: whether there is one, or a column of SQLite that is a flag. */
+const plainValue = /^(undefined|null|true|false|\d+|''|"")$/;
+
+/** Keyed fingerprints of the secrets of hooks, which carry the secret's name: only this installation can compute them. */
+const fingerprint = /^(prints|known|current\.known)\b/;
+
+const sources = globSync('src/**/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+
+/** Returns the operands of each `===` and `!==` of a line. */
+function comparisonsIn(line: string): readonly (readonly [string, string])[] {
+  const operand = String.raw`([\w.?!'"[\]]+)`;
+  return [...line.matchAll(new RegExp(`${operand}\\s*[!=]==\\s*${operand}`, 'g'))].map(
+    ([, left = '', right = '']) => [left, right] as const,
+  );
+}
+
+function isUnsafe([left, right]: readonly [string, string]): boolean {
+  const isSecret = (operand: string): boolean =>
+    secretName.test(operand) && !/^['"]/.test(operand) && !fingerprint.test(operand);
+  return (
+    (isSecret(left) && !plainValue.test(right) && !/^['"]/.test(right)) ||
+    (isSecret(right) && !plainValue.test(left) && !/^['"]/.test(left))
+  );
+}
+
+it('compares secrets in one constant-time function only', () => {
+  const found = sources
+    .filter(({ path }) => path !== home)
+    .flatMap(({ path, text }) =>
+      otherComparisons.filter((other) => other.test(text)).map((other) => `${path}: ${other.source}`),
+    );
+
+  expect(sources.length).toBeGreaterThan(300);
+  expect(readFileSync(home, 'utf8').match(/timingSafeEqual\(/g)).toHaveLength(1);
+  expect(found).toEqual([]);
+});
+
+it('compares no secret by equality of texts', () => {
+  const found = sources.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, at) =>
+        comparisonsIn(line).some(isUnsafe) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+      ),
+  );
+
+  expect(found).toEqual([]);
+});
+
+it('detects a comparison of secrets by equality', () => {
+  const unsafe = ['if (given === password) {', 'return form.token !== parts.token;', 'a === entry.hmac'];
+  const safe = ['if (token === undefined) {', "password === ''", "kind === 'token'", 'left === right'];
+
+  expect(unsafe.filter((line) => comparisonsIn(line).some(isUnsafe))).toEqual(unsafe);
+  expect(safe.filter((line) => comparisonsIn(line).some(isUnsafe))).toEqual([]);
+});
