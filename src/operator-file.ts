@@ -5,9 +5,9 @@ import { actions } from './actions/actions.ts';
 import { budgets } from './engine/budgets.ts';
 import { messageOf } from './errors.ts';
 import { facts } from './facts/facts.ts';
-import { createScope } from './glob.ts';
 import { NamedSecretsForm } from './named-secrets.ts';
 import { DashboardForm, fullName, WebhookForm } from './operator-file/webhook.ts';
+import { createScope } from './patterns/repository-scope.ts';
 import { nearest } from './rules/nearest.ts';
 
 const values = z

@@ -6,7 +6,8 @@ import { PullReview } from '../contract/reviews.ts';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { atIndex } from '../facts/where.ts';
-import { createGlob, GlobError } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
+import { GlobError } from '../patterns/glob-error.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
 

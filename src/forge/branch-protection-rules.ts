@@ -1,5 +1,6 @@
 import type { BranchProtection } from '../contract/protections.ts';
-import { createGlob, GlobError } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
+import { GlobError } from '../patterns/glob-error.ts';
 import type { Database } from './database.ts';
 import type { Seconds } from './rows.ts';
 

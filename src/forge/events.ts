@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createGlob, GlobError } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
+import { GlobError } from '../patterns/glob-error.ts';
 import type { Emission, Emit, ForgeContext } from './context.ts';
 import { secondsOf } from './instants.ts';
 import type { HookRow } from './rows.ts';

@@ -1,5 +1,6 @@
 import { enabledEvents } from '../contract/hook-events.ts';
-import { createGlob, GlobError } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
+import { GlobError } from '../patterns/glob-error.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';

@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import { createUnlimitedMeter } from '../patterns/meter.ts';
+import { Re2Compiler } from '../patterns/re2.ts';
 import { isInTeams, type RulePlace } from './branch-protection-access.ts';
 import { compileForgeGlob } from './branch-protection-rules.ts';
 import type { ForgeContext } from './context.ts';
@@ -142,16 +143,13 @@ export function mayControlTag(
  */
 function matchesTag(pattern: string, tag: string): boolean {
   if (pattern.length >= 2 && pattern.startsWith('/') && pattern.endsWith('/')) {
-    return compileExpression(pattern.slice(1, -1))?.test(tag) ?? true;
+    return compileExpression(pattern.slice(1, -1))?.(tag) ?? true;
   }
   return compileForgeGlob(pattern, '')?.(tag) ?? true;
 }
 
-function compileExpression(text: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(text);
-  } catch {
-    // The baseline stores what it cannot read; so do we, and refuse.
-    return undefined;
-  }
+/** The baseline stores what it cannot read; so do we, and refuse. */
+function compileExpression(text: string): ((tag: string) => boolean) | undefined {
+  const compiled = new Re2Compiler().compile(text);
+  return 'matches' in compiled ? (tag) => compiled.matches(tag, createUnlimitedMeter()) : undefined;
 }

@@ -1,4 +1,4 @@
-import { createGlob } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
 
 const wholePatterns: ReadonlySet<string> = new Set(['*', '**', '*/*']);
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import { createGlob } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
 import { isWholeScope } from './scope.ts';
 
 /** Who may send deliveries, and about which repositories. One entry must pass with everything it configures. */

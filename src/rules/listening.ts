@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { eventFamilies, type Family } from '../contract/events.ts';
-import { createGlob, GlobError } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
+import { GlobError } from '../patterns/glob-error.ts';
 import type { FileContext } from './context.ts';
 import type { On } from './grammar.ts';
 import type { Listening, Pattern, Schedule } from './rule.ts';

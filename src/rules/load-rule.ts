@@ -1,6 +1,6 @@
 import { eventFamilies } from '../contract/events.ts';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
-import { createScope } from '../glob.ts';
+import { createScope } from '../patterns/repository-scope.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';

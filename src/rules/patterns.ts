@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { messageOf } from '../errors.ts';
-import { createGlob, GlobError } from '../glob.ts';
+import { createGlob } from '../patterns/glob.ts';
+import { GlobError } from '../patterns/glob-error.ts';
 
 /** A compiled literal pattern of an expression. `weight` is what one character of text costs, at least 1. */
 export type CompiledPattern = { readonly test: (text: string) => boolean; readonly weight: number };

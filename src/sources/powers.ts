@@ -1,5 +1,5 @@
 import type { RepositoryRef } from '../contract/subject.ts';
-import { createScope } from '../glob.ts';
+import { createScope } from '../patterns/repository-scope.ts';
 
 /** What the operator lets some files use beyond the small set: names of actions, and of facts that show more. */
 export type Grant = {

@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
-import { createScope } from '../glob.ts';
+import { createScope } from '../patterns/repository-scope.ts';
 
 /** Knows which repositories Reeve serves: those its account has starred, and those the operator lists; no archived ones. */
 export interface Served {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Subject } from '../contract/subject.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
-import { createScope } from '../glob.ts';
+import { createScope } from '../patterns/repository-scope.ts';
 import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { DeliveryWithBody } from '../store/store.ts';

@@ -4,7 +4,7 @@ import { operations } from '../contract/operations.ts';
 import type { Repository } from '../contract/repositories.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
-import { createScope } from '../glob.ts';
+import { createScope } from '../patterns/repository-scope.ts';
 import { freshPages } from './pages.ts';
 
 /** What is served: the repositories that the account has starred, and those that the operator lists. */

@@ -1,0 +1,88 @@
+import { GlobError } from './glob-error.ts';
+import { parseGlob } from './glob-syntax.ts';
+import { createUnlimitedMeter, type Meter } from './meter.ts';
+import { createMatcher, type Matcher } from './pattern.ts';
+import { buildProgram } from './program-builder.ts';
+
+export type GlobOptions = {
+  /**
+   * What `*`, `?` and `[!a]` do not cross. `/` (default): paths and branch protections. Empty: tag protections and the
+   * branch filter of a hook, where `*` crosses `/`. `/.`: the forge's protected file patterns.
+   */
+  readonly separator?: '/' | '' | '/.';
+  /**
+   * Whether a whole segment `**` also stands for no segment at all, so that `a/**` before `/b` matches `a/b` (default:
+   * true where the separator is `/`). The forge's own globs know no such thing: there `**` is any text and nothing else.
+   */
+  readonly segments?: boolean;
+};
+
+const maxLength = 500;
+/** Units of a comparison with a pattern that has no wildcard. */
+const perComparison = 20;
+
+/**
+ * Returns a function that says whether a text matches. Of a list, any entry may match; an entry that starts with `!`
+ * takes out again, and the last entry that matches decides. A list that only takes out matches nothing and is refused.
+ * Throws GlobError at once for a broken pattern. Matching is linear in the text, and is charged to the meter.
+ *
+ * Globs are case-sensitive; a leading dot is a character like any other.
+ */
+export function compileGlob(pattern: string | readonly string[], options: GlobOptions = {}): Matcher {
+  const list = typeof pattern === 'string' ? [pattern] : pattern;
+  const entries = list.map((entry) => {
+    const excludes = entry.startsWith('!');
+    return { excludes, matches: compileEntry(excludes ? entry.slice(1) : entry, options) };
+  });
+  const [first] = entries;
+  if (first === undefined) throw new GlobError('', 'is an empty list');
+  if (entries.every((entry) => entry.excludes)) {
+    throw new GlobError(list[0] ?? '', 'only takes out: name first what shall match');
+  }
+  if (entries.length === 1) return first.matches;
+  return (text, meter) => {
+    let included = false;
+    for (const { excludes, matches } of entries) {
+      if (included === excludes && matches(text, meter)) included = !excludes;
+    }
+    return included;
+  };
+}
+
+/** Returns the same for patterns that nobody needs to be protected from: those of settings and of the embedded forge. */
+export function createGlob(
+  pattern: string | readonly string[],
+  options: GlobOptions = {},
+): (text: string) => boolean {
+  const matches = compileGlob(pattern, options);
+  const meter = createUnlimitedMeter();
+  return (text) => matches(text, meter);
+}
+
+function compileEntry(pattern: string, options: GlobOptions): Matcher {
+  const separator = options.separator ?? '/';
+  const segments = options.segments ?? separator === '/';
+  if (pattern === '') throw new GlobError(pattern, 'is empty');
+  if (pattern.length > maxLength) throw new GlobError(pattern, `is longer than ${maxLength} characters`);
+  if (segments) refuseImpossiblePath(pattern);
+  // Read at once, so that a broken pattern is found. Most patterns of a rule file never meet a text: the program is made
+  // when the first one comes.
+  parseGlob(pattern, separator, segments);
+  if (!/[*?[\]{}\\]/.test(pattern)) return (text, meter) => isSame(text, pattern, meter);
+  return createMatcher(() => buildProgram(parseGlob(pattern, separator, segments)));
+}
+
+function isSame(text: string, pattern: string, meter: Meter): boolean {
+  meter.charge(perComparison + pattern.length);
+  return text === pattern;
+}
+
+function refuseImpossiblePath(pattern: string): void {
+  const cannot = (reason: string): never => {
+    throw new GlobError(pattern, `cannot match: ${reason}`);
+  };
+  if (pattern.startsWith('/')) cannot('paths have no slash in front');
+  if (pattern.endsWith('/')) cannot(`paths do not end with a slash; "${pattern}**" means all below`);
+  if (pattern.includes('//')) cannot('paths have no empty part');
+  if (pattern.split('/').some((part) => part === '.' || part === '..')) cannot('paths have no "." or ".."');
+}
