@@ -1,7 +1,7 @@
 /**
  * The floors of the house: a file imports from lower floors and its own folder, never upward, never in a circle.
  * 0 errors, log, form-marks, html, kept, package, patterns, remembering, same-secret, throttle, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine, sources · 5 store ·
- * 6 receiver, sweeps, dashboard, worker · 7 server, app, readings, cli, ci, config, operator-file, named-secrets, generated-file,
+ * 6 receiver, sweeps, dashboard, worker · 7 server, app, readings, cli, run-reeve, ci, config, operator-file, named-secrets, generated-file,
  * dashboard-password, account, handle-delivery, commands, demo
  */
 const floors = [
@@ -27,6 +27,7 @@ const floors = [
   [
     'server',
     'cli',
+    'run-reeve',
     'ci',
     'config',
     'operator-file',
@@ -40,6 +41,23 @@ const floors = [
     'commands',
     'demo',
   ],
+];
+/** Libraries that the package and the action carry inside their bundles. All others in package.json are tools. */
+const bundled = [
+  '@fastify/swagger',
+  '@marcbachmann/cel-js',
+  '@octokit/webhooks-methods',
+  'commander',
+  'fastify',
+  'fastify-type-provider-zod',
+  'ky',
+  'node-cron',
+  'pino',
+  'prom-client',
+  're2js',
+  'secure-json-parse',
+  'yaml',
+  'zod',
 ];
 const pattern = (names) => `^src/(${names.join('|')})(/|\\.ts$)`;
 
@@ -82,7 +100,14 @@ export default {
       name: 'orphan-package',
       severity: 'error',
       from: {},
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'] },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'tool-in-source',
+      comment: 'A library that the source imports is added to the list of bundled libraries.',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-dev'], pathNot: `^node_modules/(${bundled.join('|')})/` },
     },
   ],
   options: {

@@ -1,9 +1,12 @@
-# Reeve with the embedded forge: Node 24 runs the sources as they are.
-FROM node:24-bookworm-slim AS dependencies
+# Reeve with the embedded forge, from the same build as the npm package.
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No install scripts run in production, and none is needed.
-RUN npm ci --omit=dev --ignore-scripts
+# No install scripts run, and none is needed.
+RUN npm ci --ignore-scripts
+COPY scripts ./scripts
+COPY src ./src
+RUN node scripts/build-package.ts
 
 FROM node:24-bookworm-slim
 # git is for the embedded forge; tini is not needed, the process handles its signals itself.
@@ -11,11 +14,10 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends git ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY bin ./bin
-COPY src ./src
 COPY rules ./rules
+COPY --from=build /app/dist/package ./dist/package
 RUN mkdir /data && chown node:node /data
 USER node
 # Inside a container the port is reached from outside it: what is published decides who may come.

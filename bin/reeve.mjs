@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line on a Node that runs it: 22.18 or later. In a checkout the `node` package, a development
-// dependency, brings one wherever npm does.
+// Starts the command line on Node 22.18 or later. A checkout falls back to the Node of the `node` package, a development
+// dependency.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,9 +18,9 @@ const isStarted = process.env.REEVE_STARTED === '1';
 delete process.env.REEVE_STARTED;
 
 if (isRecent && (isStarted || !isLong)) {
-  // A checkout runs its sources; the installed package its bundle, since Node strips no types below node_modules.
-  const isInstalled = here('.').includes('/node_modules/');
-  const { main } = await import(isInstalled ? '../dist/cli/cli.mjs' : '../src/cli.ts');
+  // A checkout runs its sources without a build. The package has none: Node strips no types below node_modules.
+  const isCheckout = existsSync(here('../src/cli.ts'));
+  const { main } = await import(isCheckout ? '../src/cli.ts' : '../dist/package/cli.js');
   await main();
 } else if (!isStarted && (isRecent || existsSync(pinned))) {
   start(isRecent ? process.execPath : pinned);

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addConnecting } from './commands/connecting.ts';
 import { type Prompt, processPrompt } from './commands/prompt.ts';
 import { processTerminal, type Terminal } from './commands/terminal.ts';
-import { type Environment, loadForge, loadSettings } from './config.ts';
+import type { Environment } from './config.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { packageVersion } from './package.ts';
 
@@ -25,7 +25,8 @@ export function createProgram(context: CommandContext, finish: (status: number) 
   const { terminal } = context;
   const program = new Command('reeve');
   const environment: Record<string, string | undefined> = { ...context.environment };
-  const settings = () => loadSettings(environment);
+  // Most of the program's shapes hang on the settings: `--help` starts in a third of the time without them.
+  const settings = async () => (await import('./config.ts')).loadSettings(environment);
   program
     .description(
       'Keeps the rules of a self-hosted forge: hears what happens, holds it against rules in YAML, does what they ask.',
@@ -122,6 +123,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     )
     .action(async (paths: string[], options: { json?: boolean }) => {
       const { check } = await import('./commands/check.ts');
+      const { loadForge } = await import('./config.ts');
       const forge = loadForge(environment);
       const given = { ...options, rules: environment.REEVE_RULES, ...(forge ? { forge } : {}) };
       finish(await check(paths, given, terminal));

@@ -98,6 +98,7 @@ describe('twins of a small project', () => {
     'scripts/build-action.ts': `import { build } from 'esbuild';
 await build({ entryPoints: ['scripts/check.ts'], bundle: true, format: 'esm', write: false });
 `,
+    'scripts/build-package.ts': '',
     'scripts/check.ts': "import { sum } from '../src/sum.ts';\nprocess.exitCode = sum(1, 1) === 2 ? 0 : 1;\n",
     'test/sum.test.ts': `import { expect, it } from 'vitest';
 import { sum } from '../src/sum.ts';

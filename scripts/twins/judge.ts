@@ -110,6 +110,9 @@ async function findUndeclaredNames(tree: ScratchTree, { paths }: Twin): Promise<
 
 /** Tests run what is built, too: the built files must be those of the patched source. Returns why they cannot be built. */
 async function rebuild(tree: ScratchTree): Promise<string | undefined> {
-  const { status, tail } = await tree.run(process.execPath, ['scripts/build-action.ts']);
-  return status === 0 ? undefined : `the patched source cannot be built: ${tail.trim().split('\n')[0]}`;
+  for (const script of ['scripts/build-action.ts', 'scripts/build-package.ts']) {
+    const { status, tail } = await tree.run(process.execPath, [script]);
+    if (status !== 0) return `the patched source cannot be built: ${tail.trim().split('\n')[0]}`;
+  }
+  return undefined;
 }

@@ -9,6 +9,7 @@ import { memberships } from './migrations/006-memberships.ts';
 import { conversation } from './migrations/007-conversation.ts';
 import { protections } from './migrations/008-protections.ts';
 import { unfinished } from './migrations/009-unfinished.ts';
+import { bindsNumbersByPosition, byNumber, isNumbered } from './parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
 const migrations = [
@@ -69,15 +70,29 @@ function migrate(sqlite: DatabaseSync, file: string): void {
   }
 }
 
+type Statement = {
+  readonly prepared: StatementSync;
+  readonly bind: (values: readonly Value[]) => readonly SQLInputValue[];
+};
+
 function createDatabase(sqlite: DatabaseSync): Database {
-  const statements = new Map<string, StatementSync>();
+  const statements = new Map<string, Statement>();
+  const isPositional = bindsNumbersByPosition(sqlite);
   let waiting: (() => void)[] = [];
   let depth = 0;
 
-  function prepare(sql: string): StatementSync {
+  function prepare(sql: string): Statement {
     const known = statements.get(sql);
     if (known) return known;
-    const statement = sqlite.prepare(sql);
+    const prepared = sqlite.prepare(sql);
+    const isNamed = isNumbered(sql) && !isPositional;
+    const statement: Statement = {
+      prepared,
+      bind: (values) => {
+        const inputs = values.map(toInput);
+        return isNamed ? byNumber(inputs) : inputs;
+      },
+    };
     // Lists build their text from a few filters; the bound is for whoever forgets to keep values out of it.
     if (statements.size > 2000) statements.clear();
     statements.set(sql, statement);
@@ -118,11 +133,17 @@ function createDatabase(sqlite: DatabaseSync): Database {
 
   return {
     // The rows' types are the callers' knowledge of the schema; SQLite has none to offer.
-    all: <Row>(sql: string, ...values: Value[]) => prepare(sql).all(...values.map(toInput)) as Row[],
-    get: <Row>(sql: string, ...values: Value[]) =>
-      prepare(sql).get(...values.map(toInput)) as Row | undefined,
+    all<Row>(sql: string, ...values: Value[]) {
+      const { prepared, bind } = prepare(sql);
+      return prepared.all(...bind(values)) as Row[];
+    },
+    get<Row>(sql: string, ...values: Value[]) {
+      const { prepared, bind } = prepare(sql);
+      return prepared.get(...bind(values)) as Row | undefined;
+    },
     run(sql, ...values) {
-      const { changes, lastInsertRowid } = prepare(sql).run(...values.map(toInput));
+      const { prepared, bind } = prepare(sql);
+      const { changes, lastInsertRowid } = prepared.run(...bind(values));
       return { changes: Number(changes), lastId: Number(lastInsertRowid) };
     },
     transaction,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/forge/database.ts';
+import { bindsNumbersByPosition, byNumber, isNumbered } from '../../src/forge/parameters.ts';
 
 let folder: string;
 let file: string;
@@ -99,5 +100,29 @@ describe('a database file', () => {
     db.run('UPDATE users SET is_admin = ?, full_name = coalesce(?, full_name)', true, undefined);
 
     expect(db.get('SELECT is_admin, full_name FROM users')).toEqual({ is_admin: 1, full_name: '' });
+  });
+});
+
+describe('numbered parameters', () => {
+  const sql = 'SELECT ?2 AS second, ?1 AS first, ?2 AS again';
+
+  it('are bound, whichever way this Node binds them', () => {
+    expect(db.get(sql, 'a', true)).toEqual({ second: 1, first: 'a', again: 1 });
+  });
+
+  it('are bound by their names where Node does not bind them by position', () => {
+    const sqlite = new DatabaseSync(':memory:');
+
+    expect(sqlite.prepare(sql).get(...byNumber(['a', 2]))).toEqual({ second: 2, first: 'a', again: 2 });
+    // Node 22 does not, Node 24 does: on both, the two ways give the same.
+    if (bindsNumbersByPosition(sqlite)) {
+      expect(sqlite.prepare(sql).get('a', 2)).toEqual({ second: 2, first: 'a', again: 2 });
+    }
+    sqlite.close();
+  });
+
+  it('are given to all parameters of a statement or to none', () => {
+    expect(isNumbered('SELECT ?')).toBe(false);
+    expect(() => isNumbered('SELECT ?1, ?')).toThrow('only some parameters have a number');
   });
 });

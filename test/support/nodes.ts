@@ -7,25 +7,21 @@ import { packageRoot } from '../../src/package.ts';
 const execute = promisify(execFile);
 
 /**
- * Returns the path of a Node of that major version: this one, or the registry's build of it, fetched once into the
- * cache of this checkout. Undefined where the registry cannot be asked or has none for this machine.
+ * Returns the path of a Node of a version, `22` or `22.18.0`: this process's own where it matches, or the registry's build
+ * of it, downloaded once into the cache of this checkout. Undefined where the registry cannot be reached or has none for
+ * this machine.
  */
-export async function nodeOf(major: number): Promise<string | undefined> {
-  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
+export async function nodeOf(version: number | string): Promise<string | undefined> {
+  if (`${process.versions.node}.`.startsWith(`${version}.`)) return process.execPath;
   const name = `node-${process.platform}-${process.arch}`;
-  const folder = join(packageRoot, 'node_modules/.cache/nodes', String(major));
+  const folder = join(packageRoot, 'node_modules/.cache/nodes', String(version));
   const path = join(folder, 'node_modules', name, 'bin', 'node');
   if (existsSync(path)) return path;
+  const args = ['install', '--silent', '--no-save', '--ignore-scripts', '--prefix', folder];
   try {
-    await execute(
-      'npm',
-      ['install', '--silent', '--no-save', '--ignore-scripts', '--prefix', folder, `${name}@${major}`],
-      {
-        timeout: 120_000,
-      },
-    );
+    await execute('npm', [...args, `${name}@${version}`], { timeout: 120_000 });
   } catch {
-    return undefined; // Without the registry the other versions are not tested; the test's name says which ran.
+    return undefined; // The test that asked is skipped with the reason.
   }
   return existsSync(path) ? path : undefined;
 }

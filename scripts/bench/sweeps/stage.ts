@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import memory from '../../../bin/memory.json' with { type: 'json' };
 import { createForge } from '../../../src/forge/forge.ts';
+import { bundling, requireBanner } from '../../build/bundling.ts';
 import { type Child, type Start, startChild } from '../child.ts';
 import { fillForSweeps, type Size } from './fill.ts';
 import type { Cost } from './reeve.ts';
@@ -51,14 +52,14 @@ export async function startStage(size: Size): Promise<Stage> {
 
 /**
  * Returns Reeve's script as JavaScript, as the installed package runs: taking the types off sources holds some 25 MB for
- * as long as the process lives. It stands in this checkout, where its libraries are found.
+ * as long as the process lives.
  */
 async function bundleReeve(): Promise<URL> {
   const outfile = fileURLToPath(
     new URL('../../../node_modules/.cache/reeve-bench/reeve.mjs', import.meta.url),
   );
   const entryPoints = [fileURLToPath(here('./reeve.ts'))];
-  await build({ entryPoints, outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm' });
+  await build({ ...bundling, entryPoints, outfile, banner: { js: requireBanner } });
   return pathToFileURL(outfile);
 }
 

@@ -1,0 +1,168 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../src/package.ts';
+import { nodeOf } from './support/nodes.ts';
+
+const execute = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'reeve-package-'));
+const home = join(folder, 'home');
+const installed = join(folder, 'installed/node_modules/@reeve-forge/reeve');
+
+/** Variables of `npm test` would tell npm about this checkout. */
+const environment = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home };
+
+type Packed = { readonly filename: string; readonly files: readonly { readonly path: string }[] };
+let packed: Packed;
+let tarball: string;
+
+beforeAll(async () => {
+  mkdirSync(home);
+  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: packageRoot,
+    env: environment,
+    maxBuffer: 16 * 2 ** 20,
+  });
+  // What the build prints comes before the JSON.
+  [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
+  tarball = join(folder, packed.filename);
+  mkdirSync(join(folder, 'installed'));
+  await execute('npm', ['install', '--offline', '--prefix', join(folder, 'installed'), tarball], {
+    cwd: folder,
+    env: environment,
+  });
+}, 300_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the package', () => {
+  it('has the scoped name, is published to everyone, and installs no other package', () => {
+    const about = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+
+    expect(about).toMatchObject({ name: '@reeve-forge/reeve', publishConfig: { access: 'public' } });
+    expect(about.private).toBeUndefined();
+    expect(about.dependencies).toBeUndefined();
+  });
+
+  it('holds built JavaScript, declarations, licences, rules and documentation, and no TypeScript source', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const tops = new Set(paths.map((path) => path.split('/')[0]));
+
+    expect([...tops].sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin',
+      'dist',
+      'docs',
+      'examples',
+      'package.json',
+      'rules',
+    ]);
+    expect(paths.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([]);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'bin/reeve.mjs',
+        'dist/package/cli.js',
+        'dist/package/run-reeve.d.ts',
+        'dist/package/run-reeve.js',
+        'dist/package/third-party-licenses.txt',
+        'rules/demo/labels.yml',
+      ]),
+    );
+  });
+
+  it('satisfies publint and are-the-types-wrong', { timeout: 120_000 }, async () => {
+    const bin = (path: string): string => join(packageRoot, 'node_modules', path);
+    const publint = [bin('publint/src/cli.js'), 'run', '--strict', tarball];
+    const attw = [bin('@arethetypeswrong/cli/dist/index.js'), '--profile', 'esm-only', tarball];
+
+    for (const args of [publint, attw]) {
+      // A finding is an exit status other than 0, which rejects with the text.
+      await execute(process.execPath, args, { cwd: folder, env: environment });
+    }
+  });
+});
+
+/** Runs the installed command in a folder with nothing in it. */
+async function run(node: string, args: readonly string[]) {
+  const cwd = mkdtempSync(join(folder, 'empty-'));
+  const child = spawn(node, [join(folder, 'installed/node_modules/.bin/reeve'), ...args], {
+    cwd,
+    // Free ports: others may use the standard ones on this machine.
+    env: { ...environment, PORT: '0', FORGE_PORT: '0' },
+  });
+  const seen = { out: '', error: '' };
+  child.stdout.on('data', (chunk) => {
+    seen.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    seen.error += chunk;
+  });
+  const [status] = await once(child, 'close');
+  return { status, ...seen };
+}
+
+describe.each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
+  it('prints its version and help, checks rule files, and plays the demo', { timeout: 300_000 }, async ({
+    skip,
+  }) => {
+    const node = await nodeOf(version);
+    if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
+
+    const { version: own } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+    expect(await run(node, ['--version'])).toEqual({ status: 0, out: `${own}\n`, error: '' });
+    expect(await run(node, ['--help'])).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('Usage: reeve'),
+      error: '',
+    });
+    expect(await run(node, ['check'])).toMatchObject({
+      status: 2,
+      error: expect.stringContaining('no rule file here'),
+    });
+    const rules = join(installed, 'rules/demo/labels.yml');
+    expect(await run(node, ['check', rules])).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('1 file, 1 rule: no problems'),
+      error: '',
+    });
+    expect(await run(node, ['serve', '--once'])).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('the labels are what the rules ask for'),
+    });
+  });
+
+  it('runs commands in the process that imports it', { timeout: 60_000 }, async ({ skip }) => {
+    const node = await nodeOf(version);
+    if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
+    const script = join(folder, 'installed', 'program.mjs');
+    writeFileSync(
+      script,
+      `import { runReeve } from '@reeve-forge/reeve';
+const lines = [];
+const status = await runReeve(['--version'], { out: (text) => lines.push(text) });
+process.stdout.write(JSON.stringify({ status, lines }));`,
+    );
+
+    const { stdout } = await execute(node, [script], { env: environment });
+
+    expect(JSON.parse(stdout)).toEqual({ status: 0, lines: [expect.stringMatching(/^\d+\.\d+\.\d+/)] });
+  });
+});
+
+it('npx reeve runs the program of the checkout, not a package of the registry', {
+  timeout: 60_000,
+}, async () => {
+  const { stdout } = await execute('npx', ['reeve', '--version'], {
+    cwd: packageRoot,
+    // As for a person who declines to install a package of that name.
+    env: { ...environment, npm_config_offline: 'true', npm_config_yes: 'false' },
+  });
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+
+  expect(stdout).toBe(`${version}\n`);
+});
