@@ -39,6 +39,6 @@ function start(node) {
   // In the place of this process where that can be: no second one stays beside it.
   if (process.execve && process.platform !== 'win32') process.execve(node, [node, ...args], env);
   const child = spawn(node, args, { stdio: 'inherit', env });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));
 }

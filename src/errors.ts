@@ -29,6 +29,8 @@ const codes = {
   'store-locked': { http: 503, exit: 2, retryable: false },
   'store-newer': { http: 503, exit: 2, retryable: false },
   'lease-lost': { http: 500, exit: 1, retryable: true },
+  // the process
+  stopped: { http: 503, exit: 1, retryable: true },
   // deliveries
   'delivery-malformed': { http: 400, exit: 1, retryable: false },
   // being a forge

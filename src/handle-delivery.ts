@@ -16,7 +16,12 @@ import type { InForce, RuleSource } from './sources/rules-for.ts';
 import { createStoredMemory } from './store/action-memory.ts';
 import type { Delivery, Store } from './store/store.ts';
 
-export type DeliveryHandler = (delivery: Delivery, event: Event) => Promise<readonly Run[]>;
+/** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
+export type DeliveryHandler = (
+  delivery: Delivery,
+  event: Event,
+  lease?: { readonly signal: AbortSignal },
+) => Promise<readonly Run[]>;
 
 /** What every run of this process is given, whatever it is about. */
 export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
@@ -44,11 +49,15 @@ export function createDeliveryHandler(options: {
   const { clock, memory, nowMs } = options;
   const actionMemory = createStoredMemory(options.store);
 
-  const attempt = async (delivery: Delivery, event: Event, { rules: all, broken, repository }: InForce) => {
+  const attempt = async (
+    delivery: Delivery,
+    event: Event,
+    { rules: all, broken, repository, signal }: InForce & { readonly signal: AbortSignal | undefined },
+  ) => {
     const { rules, left } =
       event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
     const found = repository ? follow(event, repository) : event;
-    const client = options.client.counted();
+    const client = options.client.counted(signal ? { signal } : {});
     const now = clock.now();
     const ran = await runEvent({
       ...options.settings,
@@ -75,14 +84,15 @@ export function createDeliveryHandler(options: {
     return { ...ran, run };
   };
 
-  return async (delivery, event) => {
+  return async (delivery, event, lease) => {
+    const signal = lease?.signal;
     if (event.family === undefined || event.subject === undefined) return [];
     await options.preview?.(event);
     const runs: Run[] = [];
     for (let attempts = 0; ; attempts += 1) {
       const force = await options.rules.rulesFor(event);
       if (force.rules.listeningTo(event.family).length === 0 && force.broken.length === 0) return runs;
-      const { run, retry, moved } = await attempt(delivery, event, force);
+      const { run, retry, moved } = await attempt(delivery, event, { ...force, signal });
       runs.push(run);
       if (moved && event.repository && attempts === 0) {
         options.rules.forget(event.repository.id);
@@ -90,11 +100,17 @@ export function createDeliveryHandler(options: {
         continue;
       }
       if (retry === undefined) return runs;
+      // An attempt that was ended before it wrote anything leaves nothing to tell.
+      if (retry.code === 'stopped' && !runs.some(hasWritten)) throw retry;
       const about = event.repository ? { repositoryId: event.repository.id } : {};
       await options.store.appendRuns(runs, about);
       throw retry;
     }
   };
+}
+
+function hasWritten({ outcomes }: Run): boolean {
+  return outcomes.some(({ status }) => status === 'applied');
 }
 
 /** Returns the event about its repository as that is found now. Its payload stays as it was sent. */

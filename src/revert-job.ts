@@ -23,12 +23,14 @@ export async function revertStored(
     mode: 'enforce' | 'plan';
     clock: { now(): Date };
     nowMs: () => number;
+    /** Ends calls under way, and sends no further change, once it is aborted. */
+    signal?: AbortSignal;
   },
 ): Promise<Run> {
-  const { store, mode, clock, nowMs } = options;
+  const { store, mode, clock, nowMs, signal } = options;
   const done = await store.readRun(id);
   if (done === undefined) throw new ReeveError('usage', `there is no run "${id}"`);
-  const client = options.client.counted();
+  const client = options.client.counted(signal ? { signal } : {});
   return revertRun(done, { id: randomUUID(), client, mode, now: clock.now(), nowMs });
 }
 

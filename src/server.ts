@@ -1,15 +1,13 @@
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
-import { type AppParts, createApp, listen } from './app.ts';
 import { type Client, createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
-import { createOAuth2, type SignInApplication } from './client/oauth2.ts';
+import type { SignInApplication } from './client/oauth2.ts';
 import type { Event } from './contract/events.ts';
 import { createMetrics } from './dashboard/metrics.ts';
-import { redirectOf } from './dashboard/sign-in-address.ts';
-import { loadDashboardPassword, passwordPath } from './dashboard-password.ts';
+import { passwordPath } from './dashboard-password.ts';
 import type { Budgets } from './engine/budgets.ts';
 import { createLedger, type ReadRuns } from './engine/ledger.ts';
 import type { Run } from './engine/record.ts';
@@ -22,8 +20,9 @@ import { createPreview } from './preview.ts';
 import { readingsOf } from './readings.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { remembering } from './remembering.ts';
+import { type Doors, openDoors } from './server/doors.ts';
 import { openRules, type RulesInForce } from './server/rules-in-force.ts';
-import { createWork } from './server/work.ts';
+import { createWork, type Work } from './server/work.ts';
 import type { OrganizationSource } from './sources/organization.ts';
 import type { Grant } from './sources/powers.ts';
 import type { ReportProblems } from './sources/report.ts';
@@ -62,6 +61,8 @@ export type ServerOptions = {
   /** The OAuth2 application by which people sign in to it; default: the password alone opens it. */
   readonly signIn?: SignInApplication | undefined;
   readonly log: Log;
+  /** Ends the start with `stopped` once it is aborted; a server that has started is stopped by `stop`. */
+  readonly signal?: AbortSignal;
   /** Default: the system's clock. */
   readonly clock?: { now(): Date };
   /** Waits between the attempts of a delivery; default: the worker's. */
@@ -74,12 +75,20 @@ export type ServerOptions = {
   readonly onSweepRun?: (run: Run) => void;
 };
 
+/** Time that deliveries under way have to finish when the server stops. */
+const workGraceMs = 6_000;
+/** Longest wait for the forge before the receiver listens. */
+const greetingMs = 5_000;
+
 /** The bot, running. */
 export interface Server {
   /** Where it listens. */
   readonly url: string;
   readonly store: Store;
-  /** Stops taking deliveries, finishes what is being handled, closes the store. */
+  /**
+   * Stops accepting and claiming, lets what is being handled finish for 6 s, then ends it and its calls and gives it back,
+   * and closes the store.
+   */
   stop(): Promise<void>;
 }
 
@@ -88,18 +97,32 @@ export interface Server {
  * does not keep it from starting: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { log, organizations = [], grants = [], repositories } = options;
+  const { log, data, organizations = [], grants = [], repositories, signal } = options;
   const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
   const metrics = createMetrics();
   const onRequest = metrics.countRequest;
-  const client = createClient({ ...options.forge, log, onRequest });
+  /** Ends every call at the forge that is under way. */
+  const halt = new AbortController();
+  const client = createClient({ ...options.forge, log, onRequest, signal: halt.signal });
   const account = remembering(() => findAccount(client, options));
+  const haltStart = (): void => halt.abort(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', haltStart, { once: true });
   const login = await greet(account, log);
+  signal?.throwIfAborted();
   const whoAmI = async (): Promise<string> => login ?? (await account()).login;
 
-  const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'worker', clock });
-  let rules: RulesInForce | undefined;
+  const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
+  let [rules, work, doors]: [RulesInForce?, Work?, Doors?] = [];
+  const stop = async (): Promise<void> => {
+    const scheduled = work?.sweeps.scheduler.stop();
+    await Promise.all([doors?.close(), scheduled, work?.worker.stop({ graceMs: workGraceMs })]);
+    halt.abort(new ReeveError('stopped', 'the process is stopping'));
+    await work?.sweeps.stop();
+    await rules?.stop();
+    await store.close();
+  };
   try {
     const served = createServed({ client, login: whoAmI, listed: repositories, nowMs });
     rules = await openRules({
@@ -108,7 +131,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     const memory = createFactMemory(nowMs);
     const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
-    const { worker, sweeps } = createWork({
+    work = createWork({
       ...{ client, account, whoAmI, repositories, memory, store, metrics, clock, nowMs, log },
       rules: rules.source,
       settings: await runSettings(options, { client, store, clock }),
@@ -117,31 +140,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       onRun: options.onRun,
       onSweepRun: options.onSweepRun,
     });
-    const readings = readingsOf(store, rules, { clock, folder: options.rules, sweeps, metrics });
-    const doors = options.jobsOnly
-      ? undefined
-      : await openDoors(options, { store, log, metrics, readings, nowMs, wake: () => worker.wake() });
+    const { worker, sweeps } = work;
+    if (!options.jobsOnly) {
+      const { secrets, host, port, dashboard, signIn, forge } = options;
+      const readings = readingsOf(store, rules, { clock, folder: options.rules, sweeps, metrics });
+      doors = await openDoors({
+        ...{ store, log, metrics, readings, nowMs, wake: () => worker.wake() },
+        ...{ data, secrets, host, port, dashboard, signIn, forgeUrl: forge.url },
+      });
+    }
     const url = doors?.url ?? '';
     worker.start();
     if (!options.jobsOnly) await sweeps.start();
-    const { data } = options;
     log.info({ url, data, ...(doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
-    return {
-      url,
-      store,
-      async stop() {
-        await doors?.app.close();
-        await sweeps.scheduler.stop();
-        await worker.stop();
-        await sweeps.stop();
-        await rules?.stop();
-        await store.close();
-      },
-    };
+    return { url, store, stop };
   } catch (error) {
-    await rules?.stop();
-    await store.close();
+    await stop();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', haltStart);
   }
 }
 
@@ -160,48 +177,29 @@ async function runSettings(
   };
 }
 
-type Doors = { readonly app: FastifyInstance; readonly url: string };
-
-async function openDoors(
-  { data, secrets, host, port, forge, dashboard, signIn }: ServerOptions,
-  {
-    wake,
-    ...parts
-  }: Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'nowMs'> & { wake: () => void },
-): Promise<Doors> {
-  const password = await loadDashboardPassword(data);
-  const oauth2 = signIn && createOAuth2({ url: forge.url, application: signIn });
-  const app = createApp({
-    ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake },
-    forge:
-      oauth2 && dashboard
-        ? {
-            oauth2,
-            url: forge.url,
-            redirectUri: redirectOf(dashboard),
-            onRequest: parts.metrics.countRequest,
-          }
-        : undefined,
-    deeds: {
-      async runAgain(ids, by) {
-        const revived = await parts.store.redrive(ids, by, { settled: true });
-        wake();
-        return revived;
-      },
-    },
-  });
-  return { app, url: await listen(app, { host, port }) };
-}
-
-/** Says whom Reeve acts as. Returns its name, or undefined where the forge cannot be asked now. */
+/**
+ * Logs the account that Reeve acts as. Returns its name, or undefined where the forge cannot be asked now, or has not
+ * answered within 5 s: until the receiver listens, every delivery is lost.
+ */
 async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
-  try {
-    const { login } = await account();
+  const asked = account().then(({ login }) => {
     log.info({ account: login }, `acting as @${login}; events by @${login} trigger nothing`);
     return login;
+  });
+  const answered = new AbortController();
+  const late = sleep(greetingMs, undefined, { signal: answered.signal }).then(() => {
+    log.warn({}, 'the forge has not answered yet; deliveries are stored and wait');
+    return undefined;
+  });
+  try {
+    return await Promise.race([asked, late]);
   } catch (error) {
-    if (!(error instanceof ReeveError) || !error.retryable) throw error;
+    if (!(error instanceof ReeveError) || !error.retryable || error.code === 'stopped') throw error;
     log.warn({ error: error.message }, 'the forge cannot be asked now; deliveries are stored and wait');
     return undefined;
+  } finally {
+    answered.abort();
+    // The loser of the race is waited for by nobody; who asks later hears of an error by asking again.
+    for (const lost of [asked, late]) lost.catch(() => {});
   }
 }

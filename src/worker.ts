@@ -73,6 +73,9 @@ type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 /** Deliveries routed between two claims: parsing them must not keep the lanes waiting. */
 const routingBatch = 200;
 
+/** Time that a handler has to come to its end once its attempt is over. */
+const endingMs = 1_000;
+
 const systemTimer: Timer = (run, ms) => {
   const timeout = setTimeout(run, ms);
   return () => clearTimeout(timeout);
@@ -169,11 +172,14 @@ export function createWorker(options: WorkerOptions): Worker {
     if (claim.attempts > maxAttempts) {
       return { how: 'dead', reason: `begun ${maxAttempts} times and never ended: it takes the process down` };
     }
+    const work = handle(claim, signal, heart);
     try {
-      const runs = await Promise.race([handle(claim, signal, heart), rejectionOf(signal)]);
+      const runs = await Promise.race([work, rejectionOf(signal)]);
       breaker.reached();
       return { how: 'settled', runs };
     } catch (error) {
+      // Its calls end with the signal. What it has written by then is recorded while the lease is still held.
+      if (signal.aborted) await Promise.race([work.catch(() => {}), sleep(endingMs)]);
       if (error instanceof ReeveError && error.code === 'forge-unreachable') {
         breaker.failed(startedAt, clock.now());
       } else if (!(error instanceof Cut)) {

@@ -472,7 +472,7 @@ describe('the loop', () => {
 
     const stopped = worker.stop({ graceMs: 8_000 });
     await settle();
-    await advance(8_000);
+    await advance(9_000);
     await stopped;
 
     expect(await store.readDelivery(id)).toMatchObject({ state: 'accepted', attempts: 0 });

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import ky from 'ky';
 import {
   type AnswerOf,
   type AnyInput,
@@ -10,12 +9,13 @@ import {
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { remembering } from '../remembering.ts';
-import { type Answer, parseAnswer, readText } from './answer.ts';
+import { type Answer, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
-import { failureOf, unreachable } from './failure.ts';
+import { exchange } from './exchange.ts';
+import { failureOf, stopped, unreachable } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { normalizeRunners } from './runners.ts';
@@ -44,8 +44,11 @@ export interface Client {
   ): AsyncGenerator<ListPage<ItemOf<O>>>;
   /** Requests sent so far, retries and redirects included. */
   readonly requests: number;
-  /** Returns a client that shares everything with this one but counts its own requests. */
-  counted(): Client;
+  /**
+   * Returns a client that shares everything with this one but counts its own requests. With a signal, its calls end when
+   * that is aborted, instead of when the signal of this one is.
+   */
+  counted(options?: { readonly signal?: AbortSignal }): Client;
   /** Returns what the forge can do, asked once in ten minutes, and again after it was away: it may be another release then. */
   capabilities(): Promise<Capabilities>;
 }
@@ -64,7 +67,10 @@ export type ClientOptions = {
   readonly concurrency?: number;
   /** Bounds the calls of several clients together; default: one of this client's own. */
   readonly limiter?: Limiter;
-  readonly sleep?: (ms: number) => Promise<unknown>;
+  /** Ends the calls under way and refuses further ones, with `stopped`, once it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Resolves after that time, or rejects when the signal is aborted. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** Told of every request on the wire; without a status, no answer came. */
   readonly onRequest?: (request: { method: string; status: number | undefined; ms: number }) => void;
 };
@@ -104,22 +110,22 @@ export function createClient(options: ClientOptions): Client {
   };
   const limiter = options.limiter ?? createLimiter({ max: options.concurrency ?? 8 });
   const log = options.log ?? silentLog;
-  const sleep = options.sleep ?? wait;
+  const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, signal ? { signal } : {}));
   const timeoutMs = options.timeoutMs ?? 10_000;
   const tries = options.tries ?? 3;
 
   // Whoever sets a connection up is told that there is no forge; whoever works with one goes on with what is sure.
-  const ask = (): Promise<Capabilities> =>
-    findCapabilities(create()).catch((error: unknown) => {
+  const findOut = (): Promise<Capabilities> =>
+    findCapabilities(create(options.signal)).catch((error: unknown) => {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
       throw error;
     });
-  const capabilities = remembering(ask, {
+  const capabilities = remembering(findOut, {
     maxAgeMs: 10 * 60_000,
     nowMs: () => performance.now(),
   });
 
-  const create = (): Client => {
+  const create = (signal: AbortSignal | undefined): Client => {
     let requests = 0;
 
     /** One request on the wire; `bytes` of a body are JSON already. */
@@ -128,43 +134,33 @@ export function createClient(options: ClientOptions): Client {
       const where = `${operation.method} ${url.pathname}`;
       const started = performance.now();
       let overloaded = true;
-      // Not AbortSignal.timeout: each of those lives for the whole time, thousands of them under load.
-      const patience = new AbortController();
-      const timer = setTimeout(
-        () => patience.abort(new DOMException('timed out', 'TimeoutError')),
-        timeoutMs,
-      );
       let status: number | undefined;
       try {
-        const response = await ky(url, {
-          method: operation.method.toLowerCase(),
+        const answer = await exchange({
+          url,
+          method: operation.method,
+          where,
           headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-          ...(body === undefined ? {} : { body }),
-          // Redirects are followed by hand: fetch would carry a write, or custom headers, to another place.
-          redirect: 'manual',
-          throwHttpErrors: false,
-          retry: 0,
-          timeout: false,
-          credentials: 'omit',
-          signal: patience.signal,
+          body,
+          timeoutMs,
+          signal,
         });
-        const text = await readText(response, where);
-        status = response.status;
-        overloaded = response.status === 429 || response.status === 503;
-        return { status: response.status, headers: response.headers, text };
-      } catch (cause) {
-        capabilities.forget();
-        throw unreachable(where, cause);
+        status = answer.status;
+        overloaded = status === 429 || status === 503;
+        return answer;
+      } catch (error) {
+        // The forge may be another release when it is back.
+        if (!signal?.aborted) capabilities.forget();
+        throw error;
       } finally {
-        clearTimeout(timer);
         const ms = performance.now() - started;
-        limiter.observe(ms, overloaded);
+        if (!signal?.aborted) limiter.observe(ms, overloaded);
         log.debug({ operation: operation.id, ms: Math.round(ms) }, 'asked the forge');
         options.onRequest?.({ method: operation.method, status, ms });
       }
     };
 
-    const exchange = async (operation: Operation, input: AnyInput): Promise<Answer> => {
+    const ask = async (operation: Operation, input: AnyInput): Promise<Answer> => {
       let url = addressOf(root, operation, input);
       const where = `${operation.method} ${url.pathname}`;
       const body = bodyOf(operation, input);
@@ -172,7 +168,7 @@ export function createClient(options: ClientOptions): Client {
       for (let attempt = 1, hops = 0; ; ) {
         let failure: ReeveError;
         try {
-          const answer = await limiter.run(() => request(operation, url, body));
+          const answer = await limiter.run(() => request(operation, url, body), signal);
           if (answer.status >= 200 && answer.status < 300) return answer;
           if (answer.status >= 300 && answer.status < 400) {
             url = targetOf(answer, url, root, where, mayRepeat && hops < 5);
@@ -181,13 +177,14 @@ export function createClient(options: ClientOptions): Client {
           }
           failure = failureOf(where, answer.status, hide(answer.text), answer.headers.get('retry-after'));
         } catch (cause) {
+          if (signal?.aborted) throw stopped(where);
           failure = unreachable(where, cause);
         }
         if (!mayRepeat || !failure.retryable || attempt >= tries) throw failure;
         const pauseMs = failure.retryAfterMs ?? 100 * 4 ** (attempt - 1);
         // A forge that asks for a longer pause is left to the queue, which keeps the delivery meanwhile.
         if (pauseMs > 5_000) throw failure;
-        await sleep(pauseMs);
+        await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try says so.
         attempt += 1;
       }
     };
@@ -209,10 +206,10 @@ export function createClient(options: ClientOptions): Client {
     };
 
     const send = async (operation: Operation, input: AnyInput): Promise<unknown> =>
-      read(operation, await exchange(operation, input));
+      read(operation, await ask(operation, input));
 
     const askPage = (operation: Operation) => async (page: AnyInput) => {
-      const answer = await exchange(operation, page);
+      const answer = await ask(operation, page);
       return { answer, value: read(operation, answer) };
     };
 
@@ -227,11 +224,11 @@ export function createClient(options: ClientOptions): Client {
         eachItem(operation, input as AnyInput, askPage(operation)) as AsyncGenerator<never>,
       pages: (operation, input, from) =>
         eachPage(operation, input as AnyInput, askPage(operation), from) as AsyncGenerator<never>,
-      counted: create,
+      counted: (own) => create(own?.signal ?? signal),
       capabilities,
     };
   };
-  return create();
+  return create(options.signal);
 }
 
 function addressOf(root: URL, operation: Operation, input: AnyInput): URL {

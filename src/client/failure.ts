@@ -50,6 +50,11 @@ export function unreachable(where: string, thrown: unknown): ReeveError {
   return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reason})`, { cause });
 }
 
+/** Returns our error for a call that was ended, or not begun, because its work is to stop. */
+export function stopped(where: string): ReeveError {
+  return new ReeveError('stopped', `${where}: ended before the answer, because the work was told to stop`);
+}
+
 /** Returns the name of what was thrown, and the code of the system's error below it, else its message. */
 function reasonOf(thrown: unknown): { name: string; reason: string } {
   const name = thrown instanceof Error ? thrown.name : 'Error';

@@ -3,7 +3,8 @@
  * ones seen, a time-out or a "too many" halves it, quick answers let it grow again by one for each full round.
  */
 export interface Limiter {
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs the work when it is its turn. Rejects with the signal's reason where that is aborted while it waits. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Tells how a call went; `ms` is its duration. */
   observe(ms: number, overloaded: boolean): void;
   readonly limit: number;
@@ -15,24 +16,39 @@ export function createLimiter(options: { max: number }): Limiter {
   let running = 0;
   let quickInARow = 0;
   let best = Number.POSITIVE_INFINITY;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
 
   const startNext = (): void => {
-    while (running < Math.floor(limit) && waiting.length > 0) {
+    for (const start of waiting) {
+      if (running >= Math.floor(limit)) return;
+      waiting.delete(start);
       running += 1;
-      waiting.shift()?.();
+      start();
     }
   };
+
+  const waitForTurn = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise<void>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const giveUp = (): void => {
+        waiting.delete(start);
+        reject(signal?.reason);
+      };
+      const start = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      waiting.add(start);
+      startNext();
+    });
 
   return {
     get limit() {
       return Math.floor(limit);
     },
-    async run(work) {
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        startNext();
-      });
+    async run(work, signal) {
+      await waitForTurn(signal);
       try {
         return await work();
       } finally {

@@ -1,10 +1,9 @@
-import ky from 'ky';
 import { z } from 'zod';
 import { ReeveError } from '../errors.ts';
 import { remembering } from '../remembering.ts';
-import { readText } from './answer.ts';
 import { apiRoot } from './client.ts';
-import { failureOf, unreachable } from './failure.ts';
+import { exchange } from './exchange.ts';
+import { failureOf } from './failure.ts';
 
 /** The OAuth2 application by which people sign in with their forge account. */
 export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
@@ -55,6 +54,8 @@ export function createOAuth2(options: {
   readonly application: SignInApplication;
   /** Milliseconds one request may take, body included; default 10,000. */
   readonly timeoutMs?: number;
+  /** Ends requests under way and refuses further ones, with `stopped`, once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
   readonly nowMs?: () => number;
 }): OAuth2 {
   const { application, timeoutMs = 10_000, nowMs = () => performance.now() } = options;
@@ -62,28 +63,16 @@ export function createOAuth2(options: {
 
   const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; text: string }> => {
     const where = `${form ? 'POST' : 'GET'} /${path}`;
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(new DOMException('timed out', 'TimeoutError')), timeoutMs);
-    try {
-      const response = await ky(new URL(path, root), {
-        method: form ? 'post' : 'get',
-        headers: { accept: 'application/json', 'user-agent': 'reeve' },
-        ...(form ? { body: form } : {}),
-        redirect: 'manual',
-        throwHttpErrors: false,
-        retry: 0,
-        // Of the whole exchange: that of ky ends with the head of the answer.
-        timeout: false,
-        signal: patience.signal,
-        credentials: 'omit',
-      });
-      return { status: response.status, text: await readText(response, where, maxAnswerBytes) };
-    } catch (thrown) {
-      // What was sent holds the secret: nothing of it goes on.
-      throw unreachable(where, thrown);
-    } finally {
-      clearTimeout(timer);
-    }
+    return exchange({
+      url: new URL(path, root),
+      method: form ? 'POST' : 'GET',
+      where,
+      headers: { accept: 'application/json', 'user-agent': 'reeve' },
+      body: form,
+      timeoutMs,
+      maxBytes: maxAnswerBytes,
+      signal: options.signal,
+    });
   };
 
   const ask = async (form: Record<string, string>): Promise<Tokens> => {

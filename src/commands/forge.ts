@@ -6,7 +6,7 @@ import { createForge } from '../forge/forge.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
-import { untilStopped } from './signals.ts';
+import { watchSignals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 export type ForgeOptions = {
@@ -25,6 +25,7 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
   const port = readPort(options.port ?? '3000');
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
   const data = resolve(options.data ?? './data/forge');
+  const stop = watchSignals();
   const log = createLog({ level: 'warn', secrets: administrator ? [administrator.password] : [] });
   const running = await createForge({
     clock: () => new Date(),
@@ -40,15 +41,18 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
         'The password stands in the process list of this machine; --admin-password-file keeps it out.',
       );
     }
-    const stopped = untilStopped();
+    stop.signal.throwIfAborted();
     const url = await running.listen({ port, host: '127.0.0.1' });
     if (options.json) terminal.out(JSON.stringify({ url }));
     else {
       terminal.out(`The embedded forge listens on ${url} (API: ${url}/api/v1)`);
       if (options.control) terminal.out(`Control: ${url}/-/control/, bearer in ${controlTokenFile(data)}`);
     }
-    await stopped;
+    await stop.received;
     return 0;
+  } catch (error) {
+    if (stop.explains(error)) return 0;
+    throw error;
   } finally {
     await running.close();
   }

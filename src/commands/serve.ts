@@ -2,7 +2,7 @@ import { type Settings, secretValues } from '../config.ts';
 import { ReeveError } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
-import { untilStopped } from './signals.ts';
+import { type StopRequest, watchSignals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Runs the bot until it is told to stop; without a configured forge, the demo. Returns the exit status. */
@@ -11,18 +11,32 @@ export async function serve(
   settings: Settings,
   terminal: Terminal,
 ): Promise<number> {
+  if (settings.forge !== undefined && options.once)
+    throw new ReeveError('usage', '--once plays the demo on the embedded forge: unset FORGE_URL');
+  const stop = watchSignals();
+  try {
+    return await run(options, settings, { stop, terminal });
+  } catch (error) {
+    // Asked to stop before everything was up: that is no failure, unless the demo was to reach its end.
+    if (stop.explains(error)) return options.once ? 1 : 0;
+    throw error;
+  }
+}
+
+async function run(
+  { once }: { once: boolean },
+  settings: Settings,
+  { stop, terminal }: { stop: StopRequest; terminal: Terminal },
+): Promise<number> {
   const { forge } = settings;
   if (forge === undefined) {
     const { runDemo } = await import('../demo/demo.ts');
-    await runDemo({ once: options.once, untilStopped }, settings, terminal);
+    await runDemo({ once, stop: stop.signal }, settings, terminal);
     return 0;
   }
-  if (options.once)
-    throw new ReeveError('usage', '--once plays the demo on the embedded forge: unset FORGE_URL');
   const log = createLog({ level: settings.logLevel, secrets: secretValues(settings) });
-  const stopped = untilStopped();
-  const server = await startServer({ ...settings, forge, log });
-  const signal = await stopped;
+  const server = await startServer({ ...settings, forge, log, signal: stop.signal });
+  const signal = await stop.received;
   log.info({ signal }, 'stopping');
   await server.stop();
   return 0;

@@ -1,17 +1,51 @@
+import { writeSync } from 'node:fs';
+import { constants } from 'node:os';
+import { ReeveError } from '../errors.ts';
+
+/** Signals that ask a process to stop. A terminal that is closed, and some service managers, send SIGHUP. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Time from the first signal to the end of the process, whatever hangs. Service managers kill after 10 s and more. */
+const deadlineMs = 9_500;
+
+/** A request to stop this process. */
+export type StopRequest = {
+  /** Aborted by the first signal; the reason is a `stopped` error. */
+  readonly signal: AbortSignal;
+  /** Resolves with the name of that signal. */
+  readonly received: Promise<NodeJS.Signals>;
+  /** Says whether an error comes from the request: what was under way when it came ends with `stopped`. */
+  explains(error: unknown): boolean;
+};
+
 /**
- * Resolves when this process is asked to stop (SIGINT, SIGTERM). A second signal ends it at once: whoever presses Ctrl-C
- * twice has waited long enough.
+ * Takes over SIGINT, SIGTERM and SIGHUP from Node, whose default is to end the process at once. The first one asks the
+ * command to stop; if the process is still there 9.5 s later, it exits with status 1. A second one ends it immediately,
+ * with 128 + the number of the signal. Call it once, before anything is opened that has to be closed.
  */
-export function untilStopped(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals): void => {
-      for (const name of ['SIGINT', 'SIGTERM'] as const) {
-        process.removeListener(name, stop);
-        process.once(name, () => process.exit(130));
-      }
-      resolve(signal);
+export function watchSignals(): StopRequest {
+  const controller = new AbortController();
+  const received = new Promise<NodeJS.Signals>((resolve) => {
+    const stop = (name: NodeJS.Signals): void => {
+      if (controller.signal.aborted) process.exit(128 + constants.signals[name]);
+      // Not a reason to stay alive: a process that has closed everything ends before.
+      setTimeout(exitLate, deadlineMs).unref();
+      resolve(name);
+      controller.abort(new ReeveError('stopped', `stopped by ${name}`));
     };
-    process.once('SIGINT', stop);
-    process.once('SIGTERM', stop);
+    for (const name of stopSignals) process.on(name, stop);
   });
+  return {
+    signal: controller.signal,
+    received,
+    explains: (error) => controller.signal.aborted && error instanceof ReeveError && error.code === 'stopped',
+  };
+}
+
+function exitLate(): void {
+  writeSync(
+    2,
+    `reeve: not everything could be closed within ${deadlineMs / 1_000} s; the process ends now\n`,
+  );
+  process.exit(1);
 }

@@ -12,13 +12,16 @@ import { createSweepStore } from '../sweeps/sweep-store.ts';
 import { pathsOrDefault } from './check.ts';
 import { openStore } from './open-store.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from './progress-line.ts';
-import { untilStopped } from './signals.ts';
+import { watchSignals } from './signals.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 export type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
 /** The job that somebody started by hand and that has not ended, so that the same command goes on with it. */
 type ByHand = { readonly job: string; readonly in: readonly string[] };
+
+/** Exit status of a command that a person stopped, as shells have it. */
+const interrupted = 130;
 
 /**
  * Runs the sweep of a rule now and shows how far it is. Beside a running server, the server does it. Interrupted, it
@@ -33,12 +36,16 @@ export async function sweep(
   stream: ProgressStream = process.stderr,
 ): Promise<number> {
   const rule = await findRule(name, settings);
-  const stopped = untilStopped();
-  const door = await openDoor(settings, terminal);
+  const stop = watchSignals();
+  const door = await openDoor(settings, terminal, stop.signal).catch((error: unknown) => {
+    if (stop.explains(error)) return undefined;
+    throw error;
+  });
+  if (door === undefined) return interrupted;
   const line = createProgressLine(rule.name, { stream, nowMs: () => performance.now() });
   try {
     const job = await startJob(rule, options.in ?? [], door.store);
-    const ended = await Promise.race([follow(job, door.store, line), stopped.then(() => undefined)]);
+    const ended = await Promise.race([follow(job, door.store, line), stop.received.then(() => undefined)]);
     line.end();
     if (ended === undefined) {
       terminal.error(
@@ -46,7 +53,7 @@ export async function sweep(
           ? 'stopped; the same command goes on where it was'
           : 'no longer watching; the server goes on with it',
       );
-      return 130;
+      return interrupted;
     }
     return await tell(rule, ended, { options, store: door.store, terminal });
   } finally {
@@ -74,13 +81,13 @@ async function findRule(name: string, settings: Settings): Promise<LoadedRule> {
 /** Where the job is done: here, or by the server whose store this is. */
 type Door = { readonly store: Store; readonly isAlone: boolean; close(): Promise<void> };
 
-async function openDoor(settings: Settings, terminal: Terminal): Promise<Door> {
+async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSignal): Promise<Door> {
   const { forge } = settings;
   if (forge === undefined)
     throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');
   const log = createLog({ level: quietest(settings.logLevel), secrets: secretValues(settings) });
   try {
-    const server = await startServer({ ...settings, forge, log, jobsOnly: true });
+    const server = await startServer({ ...settings, forge, log, signal, jobsOnly: true });
     return { store: server.store, isAlone: true, close: () => server.stop() };
   } catch (error) {
     if (!(error instanceof ReeveError) || error.code !== 'store-locked') throw error;

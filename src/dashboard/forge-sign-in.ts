@@ -22,6 +22,8 @@ export type ForgeSignIn = {
   readonly redirectUri: string;
   /** Told of every request that is made for somebody who signed in. */
   readonly onRequest?: NonNullable<ClientOptions['onRequest']>;
+  /** Ends the requests made for people, once it is aborted. */
+  readonly signal?: AbortSignal;
 };
 
 type Parts = {
@@ -41,10 +43,10 @@ const maxAtOnce = 4;
 /** Registers the way to the forge and back (RFC 6749, section 4.1, with PKCE). */
 export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts: Parts): void {
   const { forge, sessions, throttle, log, nowMs } = parts;
-  const { oauth2, redirectUri, url, onRequest } = forge;
+  const { oauth2, redirectUri, url, onRequest, signal } = forge;
   const state = createSignInState(parts.isSecure);
   const limiter = createLimiter({ max: maxAtOnce });
-  const shared = { url, limiter, ...(onRequest ? { onRequest } : {}) };
+  const shared = { url, limiter, ...(onRequest ? { onRequest } : {}), ...(signal ? { signal } : {}) };
 
   const fail = (
     request: FastifyRequest,

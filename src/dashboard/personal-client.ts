@@ -17,7 +17,7 @@ type Held = { readonly client: Client; readonly refreshToken: string | undefined
  */
 export function createPersonalClient(options: {
   /** Address, limiter and metrics, the same for everybody who signs in. */
-  readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest'>;
+  readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest' | 'signal'>;
   readonly oauth2: Pick<OAuth2, 'refresh'>;
   readonly tokens: Tokens;
   readonly nowMs: () => number;

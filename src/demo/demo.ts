@@ -1,3 +1,4 @@
+import events from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -30,20 +31,23 @@ const ruleFile = join(packageRoot, 'rules/demo/labels.yml');
 /**
  * Starts the embedded forge and the bot beside it, and plays a short scenario through the real receiver. Every step is
  * find-or-create: a second start on the same data finds what the first one made. With `once` all of it lives in a
- * temporary folder and `untilStopped` is not waited for.
+ * temporary folder and ends with the scenario. Once `stop` is aborted, everything is closed; what is not done yet throws its reason.
  */
 export async function runDemo(
-  options: { once: boolean; untilStopped: () => Promise<unknown> },
+  options: { once: boolean; stop: AbortSignal },
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = (about: string, text: string): void =>
+  const { once, stop } = options;
+  const say = (about: string, text: string): void => {
+    stop.throwIfAborted();
     terminal.out(`${terminal.style('bold', about.padEnd(10))} ${text}`);
+  };
   const rules = await readDemoRules();
-  const data = options.once ? await mkdtemp(join(tmpdir(), 'reeve-demo-')) : settings.data;
+  const data = once ? await mkdtemp(join(tmpdir(), 'reeve-demo-')) : settings.data;
   const scratch = await mkdtemp(join(tmpdir(), 'reeve-clone-'));
   const closing: (() => Promise<unknown>)[] = [() => rm(scratch, { recursive: true, force: true })];
-  if (options.once) closing.unshift(() => rm(data, { recursive: true, force: true }));
+  if (once) closing.unshift(() => rm(data, { recursive: true, force: true }));
   try {
     const secrets = readDemoSecrets(data);
     const level = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
@@ -51,7 +55,7 @@ export async function runDemo(
     const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge'), log });
     closing.push(() => forge.close());
     await forge.createAdministrator({ name: 'root', password: secrets.rootPassword });
-    const forgePort = options.once ? 0 : settings.forgePort;
+    const forgePort = once ? 0 : settings.forgePort;
     const forgeUrl = await forge.listen({ port: forgePort, host: '127.0.0.1' }).catch((cause: unknown) => {
       if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
       throw new ReeveError('port-taken', `FORGE_PORT ${forgePort}: ${cause.message}; set FORGE_PORT`, {
@@ -72,7 +76,7 @@ export async function runDemo(
     );
 
     const token = await findOrCreateToken(forgeUrl, people, secrets.reeveToken);
-    const watch = createWatch();
+    const watch = createWatch(stop);
     const server = await startServer({
       forge: { url: forgeUrl, credentials: { token } },
       secrets: [
@@ -84,8 +88,9 @@ export async function runDemo(
       repositories: settings.repositories,
       allowAdmin: settings.allowAdmin,
       host: settings.host,
-      port: options.once ? 0 : settings.port,
+      port: once ? 0 : settings.port,
       log: createLog({ level, secrets: [...Object.values(secrets), token] }),
+      signal: stop,
       onRun: watch.onRun,
     });
     closing.push(() => server.stop());
@@ -106,14 +111,15 @@ export async function runDemo(
       waitForRun: watch.waitForRun,
       say,
     });
-    if (options.once) {
+    if (once) {
       say('done', 'the labels are what the rules ask for');
       return;
     }
-    // Listened for before it is said: who reads the last line may press Ctrl-C at once.
-    const stopped = options.untilStopped();
     sayNext({ path, data, url: server.url }, terminal);
-    await stopped;
+    if (!stop.aborted) await events.once(stop, 'abort');
+  } catch (error) {
+    // A step that fails because everything around it is being closed is not what went wrong.
+    throw stop.aborted ? stop.reason : error;
   } finally {
     // What was started last is stopped first: the bot finishes its work while the forge still answers.
     for (const close of closing.toReversed()) await close();
@@ -135,7 +141,7 @@ async function readDemoRules(): Promise<string> {
 const patienceMs = 20_000;
 
 /** Remembers the runs as they come, and lets the scenario wait for one. */
-function createWatch(): { onRun: (run: Run, event: Event) => void; waitForRun: WaitForRun } {
+function createWatch(stop: AbortSignal): { onRun: (run: Run, event: Event) => void; waitForRun: WaitForRun } {
   const seen: { run: Run; index: number | undefined; atMs: number }[] = [];
   const listeners = new Set<() => void>();
   return {
@@ -145,6 +151,12 @@ function createWatch(): { onRun: (run: Run, event: Event) => void; waitForRun: W
     },
     waitForRun: ({ activity, index, after }) =>
       new Promise((resolve, reject) => {
+        const giveUp = (): void => {
+          clearTimeout(timer);
+          listeners.delete(look);
+          reject(stop.reason);
+        };
+        stop.addEventListener('abort', giveUp, { once: true });
         const timer = setTimeout(() => {
           listeners.delete(look);
           const told =
@@ -163,6 +175,7 @@ function createWatch(): { onRun: (run: Run, event: Event) => void; waitForRun: W
           if (!found) return;
           clearTimeout(timer);
           listeners.delete(look);
+          stop.removeEventListener('abort', giveUp);
           resolve(found.run);
         };
         listeners.add(look);

@@ -56,7 +56,7 @@ export function createWork(options: {
     ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen, rules },
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
-    handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
+    handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
     onEnqueued: () => worker.wake(),
     onRun(run) {
       metrics.countRun(run);
@@ -65,13 +65,13 @@ export function createWork(options: {
   });
   const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
     if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
-    const reverting = { store, client, mode: 'enforce', clock, nowMs } as const;
+    const reverting = { store, client, mode: 'enforce', clock, nowMs, signal: lease.signal } as const;
     const run = await revertStored(readRevertJob(payload), reverting);
     metrics.countRun(run);
     return [run];
   };
-  const noting: typeof handle = async (delivery, event) => {
-    const runs = await handle(delivery, event);
+  const noting: typeof handle = async (delivery, event, lease) => {
+    const runs = await handle(delivery, event, lease);
     await seen.note(event);
     return runs;
   };

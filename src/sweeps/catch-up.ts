@@ -69,7 +69,7 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
       if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
     };
     const stop = AbortSignal.any([lease.signal, lease.stopping]);
-    const client = patientClient(options.client.counted(), async (ms) => {
+    const client = patientClient(options.client.counted({ signal: lease.signal }), async (ms) => {
       await options.sleep(ms, stop).catch(() => {}); // Aborted: said below.
       mayGoOn();
     });
@@ -91,6 +91,7 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
       try {
         missed += await catchUpWith(candidate, client, options);
       } catch (error) {
+        mayGoOn();
         if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
         failed += 1;
         log.warn(

@@ -61,7 +61,7 @@ export function patientClient(client: Client, pause: (ms: number) => Promise<unk
     async *items(operation, input) {
       for await (const { items } of pages(operation, input)) yield* items;
     },
-    counted: () => patientClient(client.counted(), pause),
+    counted: (options) => patientClient(client.counted(options), pause),
     capabilities: () => client.capabilities(),
   };
 }

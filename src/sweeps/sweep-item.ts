@@ -15,6 +15,8 @@ export type ItemParts = {
   readonly account: { readonly id: number };
   /** Waits; rejects where the sweep may not go on. */
   readonly pause: (ms: number) => Promise<unknown>;
+  /** Ends calls under way, and sends no further change, once it is aborted. */
+  readonly signal: AbortSignal;
 };
 
 /** Runs an item against the rule; where the forge asks for a pause, waits as long as it says and tries again. */
@@ -27,9 +29,9 @@ export async function runPatiently(target: Target, given: ItemParts): Promise<Ra
   }
 }
 
-async function runOne(target: Target, { parts, order, rules, account }: ItemParts): Promise<Ran> {
+async function runOne(target: Target, { parts, order, rules, account, signal }: ItemParts): Promise<Ran> {
   const { clock, memory, nowMs } = parts;
-  const client = parts.client.counted();
+  const client = parts.client.counted({ signal });
   const now = clock.now();
   return runItem({
     ...parts.settings,

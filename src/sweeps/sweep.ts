@@ -162,7 +162,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     await parts.sleep(ms, stop).catch(() => {});
     mayGoOn();
   };
-  const listing = patientClient(parts.client.counted(), pause);
+  const listing = patientClient(parts.client.counted({ signal: lease.signal }), pause);
 
   const fail = (item: string, error: Error): void => {
     progress = withFailures(progress, [{ item, error: error.message }]);
@@ -171,7 +171,15 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
 
   const takeOne = async (target: Target): Promise<void> => {
     mayGoOn();
-    const { run, retry } = await runPatiently(target, { parts, order, rules, account, pause });
+    const { run, retry } = await runPatiently(target, {
+      ...{ parts, order, rules, account, pause, signal: lease.signal },
+    });
+    // What was written before the end is recorded; whatever else the run says is that it was ended.
+    if (lease.signal.aborted) {
+      if (run.outcomes.some(({ status }) => status === 'applied'))
+        await record(run, target.subject.repository?.id);
+      throw lease.signal.reason;
+    }
     itemRequests += run.requests;
     progress = count(progress, run);
     drift.note(target.key, run, clock.now());

@@ -32,7 +32,7 @@ export function endingOf(error: unknown, claim: Claim, backoff: Backoff, now: Da
   if (error instanceof Cut && error.ending === 'released') return { how: 'released', reason };
   if (error instanceof ReeveError) {
     if (error.code === 'lease-lost') return { how: 'lost' };
-    if (error.code === 'forge-unreachable') return { how: 'released', reason };
+    if (error.code === 'forge-unreachable' || error.code === 'stopped') return { how: 'released', reason };
     if (!error.keepsWork) return { how: 'dead', reason };
   } else if (!(error instanceof Cut)) {
     return { how: 'dead', reason: `unexpected: ${reason}` };

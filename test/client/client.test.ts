@@ -325,3 +325,65 @@ describe('the address of the forge', () => {
     expect(() => apiRoot(given)).toThrow(ReeveError);
   });
 });
+
+describe('a client that is told to stop', () => {
+  const stuck = (options: Partial<ClientOptions> = {}) => serve(() => {}, { tries: 1, ...options });
+
+  it('ends the call under way and those that wait for their turn, and sends no further one', async () => {
+    const stop = new AbortController();
+    const { client, server } = await stuck({ signal: stop.signal, concurrency: 1 });
+    const calls = [1, 2, 3].map(() => failureOf(client.call(operations.getSelf, {})));
+    await expect.poll(() => server.seen.length).toBe(1);
+
+    stop.abort();
+
+    for (const call of calls) expect((await call).code).toBe('stopped');
+    expect((await failureOf(client.call(operations.getSelf, {}))).code).toBe('stopped');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('ends the body of an answer that does not come', async () => {
+    const stop = new AbortController();
+    const { client, server } = await serve(
+      (_seen, response) => {
+        response.writeHead(200, { 'content-length': 1_000 }).flushHeaders();
+      },
+      { signal: stop.signal },
+    );
+    const call = failureOf(client.call(operations.getSelf, {}));
+    await expect.poll(() => server.seen.length).toBe(1);
+
+    stop.abort();
+
+    expect((await call).code).toBe('stopped');
+  });
+
+  it('does not wait between two tries', async () => {
+    const stop = new AbortController();
+    const { client, server } = await serve((_seen, response) => json(response, {}, 503), {
+      signal: stop.signal,
+      sleep: (_ms, signal) =>
+        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    });
+    const call = failureOf(client.call(operations.getSelf, {}));
+    await expect.poll(() => server.seen.length).toBe(1);
+
+    stop.abort();
+
+    expect((await call).code).toBe('stopped');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('has parts that stop alone', async () => {
+    const stop = new AbortController();
+    const { client, server } = await stuck({ timeoutMs: 300 });
+    const own = failureOf(client.counted({ signal: stop.signal }).call(operations.getSelf, {}));
+    const other = failureOf(client.call(operations.getSelf, {}));
+    await expect.poll(() => server.seen.length).toBe(2);
+
+    stop.abort();
+
+    expect((await own).code).toBe('stopped');
+    expect((await other).code).toBe('forge-timeout');
+  });
+});

@@ -1,0 +1,73 @@
+import { type AppParts, createApp, listen } from '../app.ts';
+import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
+import { redirectOf } from '../dashboard/sign-in-address.ts';
+import { loadDashboardPassword } from '../dashboard-password.ts';
+import type { SecretEntry } from '../receiver/secrets.ts';
+
+/** The receiver and the dashboard, listening. */
+export type Doors = {
+  readonly url: string;
+  /** Accepts no more connections and lets open requests finish, for 5 s at most. */
+  close(): Promise<void>;
+};
+
+export type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'nowMs'> & {
+  /** Folder of the dashboard's password. */
+  readonly data: string;
+  readonly secrets: readonly SecretEntry[];
+  readonly host: string;
+  readonly port: number;
+  readonly forgeUrl: string;
+  /** Address that people reach the dashboard at. */
+  readonly dashboard: string | undefined;
+  /** The OAuth2 application by which people sign in to it. */
+  readonly signIn: SignInApplication | undefined;
+  /** Called when work was stored. */
+  readonly wake: () => void;
+};
+
+/** After this time a page no longer waits for the forge. */
+const pageGraceMs = 2_000;
+/** After this time no request is waited for. A forge gives a delivery up after 5 s by itself. */
+const requestGraceMs = 5_000;
+
+/** Opens the receiver and the dashboard. Throws `port-taken` or `settings`. */
+export async function openDoors(options: DoorsOptions): Promise<Doors> {
+  const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, ...parts } = options;
+  const pages = new AbortController();
+  const password = await loadDashboardPassword(data);
+  const oauth2 = signIn && createOAuth2({ url: forgeUrl, application: signIn, signal: pages.signal });
+  const app = createApp({
+    ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake },
+    forge:
+      oauth2 && dashboard
+        ? {
+            oauth2,
+            url: forgeUrl,
+            redirectUri: redirectOf(dashboard),
+            onRequest: parts.metrics.countRequest,
+            signal: pages.signal,
+          }
+        : undefined,
+    deeds: {
+      async runAgain(ids, by) {
+        const revived = await parts.store.redrive(ids, by, { settled: true });
+        wake();
+        return revived;
+      },
+    },
+  });
+  const url = await listen(app, { host, port });
+  return {
+    url,
+    async close() {
+      const timers = [
+        setTimeout(() => pages.abort(), pageGraceMs),
+        setTimeout(() => app.server.closeAllConnections(), requestGraceMs),
+      ];
+      await app.close();
+      for (const timer of timers) clearTimeout(timer);
+      pages.abort();
+    },
+  };
+}
