@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startSending } from './sender.ts';
 
 export type CrashOptions = {
@@ -27,7 +28,7 @@ export async function crash({ kills, twin = '', onKill = () => {} }: CrashOption
   let isIntact = true;
   try {
     for (let kill = 1; kill <= kills; kill += 1) {
-      const uuids = await runUntilKilled(path, twin, 5 + Math.random() * 150);
+      const uuids = await runUntilKilled(path, twin, kill % 10 === 5 ? large : usual);
       acked.push(...uuids);
       // Each kill against what it acknowledged; the last against all: a later restart must not undo an earlier one.
       const seen = look(
@@ -45,7 +46,15 @@ export async function crash({ kills, twin = '', onKill = () => {} }: CrashOption
   return { acked: acked.length, lost, isIntact };
 }
 
-async function runUntilKilled(path: string, twin: string, afterMs: number): Promise<readonly string[]> {
+/** A kill comes after up to so many acknowledgements. */
+type Load = { readonly padBytes: number; readonly maxAcked: number };
+const usual: Load = { padBytes: 1_000, maxAcked: 250 };
+/** Large enough to be killed during a checkpoint and after a restart of the log. */
+const large: Load = { padBytes: 64_000, maxAcked: 600 };
+/** …or after this long: a busy machine gets there late. */
+const maxWaitMs = 3_000;
+
+async function runUntilKilled(path: string, twin: string, load: Load): Promise<readonly string[]> {
   const child = fork(new URL('./child.ts', import.meta.url), [path, twin], {
     execPath: process.execPath,
     execArgv: [],
@@ -53,8 +62,11 @@ async function runUntilKilled(path: string, twin: string, afterMs: number): Prom
   const exited = once(child, 'exit');
   try {
     const port = await portOf(child);
-    const sender = startSending(port, 8);
-    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    const sender = startSending(port, { connections: 8, padBytes: load.padBytes });
+    const enough = Math.random() * load.maxAcked;
+    const endMs = performance.now() + maxWaitMs;
+    while (sender.acked.length < enough && performance.now() < endMs) await pause(1);
+    await pause(Math.random() * 5);
     child.kill('SIGKILL');
     await exited;
     await sender.stop();

@@ -4,8 +4,18 @@ import { Agent, request } from 'node:http';
 export const authorization = 'Bearer only-for-the-crash-harness-on-loopback';
 export const secret = 'only-for-the-crash-harness-on-loopback';
 
-/** Posts signed deliveries over so many connections until `stop`, and keeps the uuids that were acknowledged. */
-export function startSending(port: number, connections: number): { acked: string[]; stop(): Promise<void> } {
+/** A load of signed deliveries. */
+export interface Sending {
+  /** Uuids that were acknowledged. */
+  readonly acked: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Posts signed deliveries with `padBytes` beside what makes them one, over so many connections, until `stop`. */
+export function startSending(
+  port: number,
+  { connections, padBytes }: { connections: number; padBytes: number },
+): Sending {
   const acked: string[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let isGoing = true;
@@ -19,7 +29,7 @@ export function startSending(port: number, connections: number): { acked: string
         before: uuid,
         after: uuid,
         repository,
-        pad: 'x'.repeat(1_000),
+        pad: 'x'.repeat(padBytes),
       });
       const outgoing = request({
         agent,

@@ -1,53 +1,82 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 
-/** Carries the log into the database from time to time. */
+/** Copies the write-ahead log into the database from time to time, so that the log stays small. */
 export interface Checkpoints {
-  /** Notes that a transaction of about so many bytes was committed. */
-  committed(bytes: number): void;
+  /** Records a committed transaction: its approximate size, and the size of the log file after it. */
+  committed(bytes: number, logBytes: number): void;
+  /**
+   * Returns a promise where the next transaction must wait for a checkpoint, undefined otherwise. Call it between
+   * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log.
+   */
+  gap(): Promise<void> | undefined;
+  /** Returns why the last checkpoint failed; undefined once one succeeds. */
+  failure(): string | undefined;
   close(): Promise<void>;
 }
 
-/** For a database that does it itself. */
-export const noCheckpoints: Checkpoints = { committed() {}, async close() {} };
+/** For a database that checkpoints by itself. */
+export const noCheckpoints: Checkpoints = {
+  committed() {},
+  gap: () => undefined,
+  failure: () => undefined,
+  async close() {},
+};
 
-/** After so much the thread begins; SQLite's own habit, but beside the event loop. */
-const beginBytes = 16 * 2 ** 20;
-/** Beyond this the loop finishes what the thread could not: a log only starts again when all of it was carried over. */
-const maxLogBytes = 64 * 2 ** 20;
-/** What a transaction writes again of pages that were written before. */
-const overheadBytes = 3 * 32_768;
+/** A checkpoint begins after so many bytes; SQLite's default size, but outside of the event loop. */
+const beginBytes = 12 * 2 ** 20;
+/**
+ * A log file beyond this begins a checkpoint whatever the estimate says. `journal_size_limit` must be the same: SQLite then
+ * truncates the file when the log restarts, so a larger file means a larger log and not a former peak.
+ */
+export const logLimitBytes = 32 * 2 ** 20;
+/** A log file beyond this makes transactions wait until the checkpoint under way is complete. */
+const maxLogBytes = 44 * 2 ** 20;
+/** What a transaction writes beside its payload: pages of tables and indexes that it changes. */
+const overheadBytes = 4 * 32_768;
+/** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after so many bytes. */
+const retryBytes = 2 ** 20;
+
+/** Passes beside running transactions before the one in a gap: each has less left to copy than the one before. */
+const passesBeside = 2;
 
 /**
- * The thread, as text: it must run from sources, from a bundle and inside a package, where no file of its own can be
- * relied on. It answers each question with what SQLite says: frames in the log, and frames carried over.
+ * The thread, as text: it must run from sources, from a bundle and inside a package, where no separate file can be relied
+ * on. It answers each message with SQLite's result: frames in the log, frames copied; or with the error.
  */
 const thread = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { DatabaseSync } = require('node:sqlite');
 const database = new DatabaseSync(workerData, { timeout: 1000 });
-database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512');
+database.exec('PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512');
 const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-parentPort.on('message', (question) => {
-  if (question === 'close') { database.close(); parentPort.close(); return; }
-  try { parentPort.postMessage(checkpoint.get()); } catch { parentPort.postMessage({ log: 0, checkpointed: 0 }); }
+parentPort.on('message', (message) => {
+  if (message === 'close') { database.close(); parentPort.close(); return; }
+  try { parentPort.postMessage(checkpoint.get()); } catch (error) { parentPort.postMessage({ error: error.message }); }
 });
 `;
 
+type Pass = { readonly log: number; readonly checkpointed: number } | { readonly error: string };
+
 /**
- * Creates the checkpoints of the database at `path`. A checkpoint syncs twice; inside a COMMIT it made every hundredth
- * delivery wait for tens of milliseconds. The thread starts when the first is due.
+ * Creates the checkpoints of the database at `path`. They run in a thread, since a checkpoint syncs twice; the thread
+ * starts with the first one.
+ *
+ * SQLite restarts the log only when a transaction begins while every frame is copied. Under steady load a checkpoint
+ * beside transactions never gets there: new frames arrive while it copies. So two passes copy nearly everything beside
+ * them, and a third copies the rest in a gap between two transactions, which waits for it.
  */
-export function createThreadedCheckpoints(
-  database: DatabaseSync,
-  path: string,
-  pageBytes: number,
-): Checkpoints {
+export function createThreadedCheckpoints(database: DatabaseSync, path: string): Checkpoints {
   database.exec('PRAGMA wal_autocheckpoint = 0');
-  const finish = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   let worker: Worker | undefined;
-  let isUnderWay = false;
+  /** Takes the result of the pass under way. */
+  let finish: ((pass: Pass) => void) | undefined;
+  let state: 'idle' | 'beside' | 'due' | 'unavailable' = 'idle';
+  let beside: Promise<void> | undefined;
   let sinceBytes = 0;
+  let nextBytes = beginBytes;
+  let logBytes = 0;
+  let failure: string | undefined;
 
   const start = (): Worker => {
     const started = new Worker(thread, {
@@ -56,36 +85,69 @@ export function createThreadedCheckpoints(
       workerData: path,
       resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
     });
-    started.on('message', ({ log, checkpointed }: { log: number; checkpointed: number }) => {
-      isUnderWay = false;
-      if (checkpointed < log && log * pageBytes > maxLogBytes) finish.get();
-    });
-    started.on('error', () => {
-      // Without its thread the database goes back to doing it itself: slower, and as safe.
+    started.on('message', (pass: Pass) => finish?.(pass));
+    started.on('error', (error: Error) => {
+      // Without its thread the database checkpoints in its own COMMITs: slower, and as safe.
       worker = undefined;
-      isUnderWay = true;
+      state = 'unavailable';
       database.exec('PRAGMA wal_autocheckpoint = 512');
+      finish?.({ error: error.message });
     });
     // A checkpoint is no reason to keep the process alive.
     started.unref();
     return started;
   };
 
-  return {
-    committed(bytes) {
-      sinceBytes += bytes + overheadBytes;
-      if (isUnderWay || sinceBytes < beginBytes) return;
-      sinceBytes = 0;
-      isUnderWay = true;
+  const pass = async (): Promise<Pass> => {
+    const result = await new Promise<Pass>((resolve) => {
+      finish = resolve;
       worker ??= start();
       worker.postMessage('checkpoint');
+    });
+    finish = undefined;
+    failure = 'error' in result ? result.error : undefined;
+    return result;
+  };
+
+  const runBeside = async (): Promise<void> => {
+    for (let done = 0; done < passesBeside && state === 'beside'; done += 1) await pass();
+    if (state === 'beside') state = 'due';
+  };
+
+  const runInGap = async (): Promise<void> => {
+    await beside;
+    if (state !== 'due') return;
+    const result = await pass();
+    if (state === 'due') state = 'idle';
+    const isComplete = !('error' in result) && result.checkpointed === result.log;
+    sinceBytes = 0;
+    nextBytes = isComplete ? beginBytes : retryBytes;
+  };
+
+  /** A log file above the limit is checkpointed at once, unless the last attempt has just been incomplete. */
+  const isDue = (): boolean =>
+    sinceBytes >= nextBytes || (logBytes > logLimitBytes && sinceBytes >= retryBytes);
+
+  return {
+    committed(bytes, size) {
+      sinceBytes += bytes + overheadBytes;
+      logBytes = size;
+      if (state !== 'idle' || !isDue()) return;
+      state = 'beside';
+      beside = runBeside();
     },
+    gap() {
+      if (state === 'due' || (state === 'beside' && logBytes > maxLogBytes)) return runInGap();
+      return undefined;
+    },
+    failure: () => failure,
     async close() {
+      worker?.ref();
+      await beside;
       const ending = worker;
       if (ending === undefined) return;
       await new Promise<void>((resolve) => {
         ending.once('exit', () => resolve());
-        ending.ref();
         ending.postMessage('close');
       });
     },

@@ -68,7 +68,11 @@ export class Commits {
   async #drain(): Promise<void> {
     // Whatever else this turn of the event loop brings joins the first transaction.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#steps.length > 0) await this.#flush(this.#take());
+    while (this.#steps.length > 0) {
+      const gap = this.#checkpoints.gap();
+      if (gap !== undefined) await gap;
+      await this.#flush(this.#take());
+    }
     this.#draining = undefined;
   }
 
@@ -86,13 +90,13 @@ export class Commits {
   async #flush(batch: readonly Step[]): Promise<void> {
     try {
       const results = this.#run(batch);
-      await this.#durability.sync();
+      const logBytes = await this.#durability.sync();
       let bytes = 0;
       for (const [index, step] of batch.entries()) {
         bytes += step.weight;
         step.resolve(results[index]);
       }
-      this.#checkpoints.committed(bytes);
+      this.#checkpoints.committed(bytes, logBytes);
     } catch (error) {
       this.#onRefused();
       const refused = asStoreError(error, this.#path);

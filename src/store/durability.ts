@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { messageOf, ReeveError } from '../errors.ts';
@@ -9,13 +9,13 @@ const syncData = promisify(fdatasync);
 export interface Durability {
   /** Called before a transaction; throws `store-unwritable` while an earlier sync is not made good. */
   prepare(): void;
-  /** Resolves when everything committed so far is on the disk. */
-  sync(): Promise<void>;
+  /** Resolves when everything committed so far is on the disk. Returns the size of the log file. */
+  sync(): Promise<number>;
   close(): void;
 }
 
 /** For a database without a file. */
-export const noDurability: Durability = { prepare() {}, async sync() {}, close() {} };
+export const noDurability: Durability = { prepare() {}, sync: async () => 0, close() {} };
 
 /**
  * Syncs the log of the database at `path` from outside of SQLite (`synchronous=NORMAL` leaves each COMMIT unsynced), so
@@ -41,6 +41,7 @@ export function createLogDurability(database: DatabaseSync, path: string): Durab
     async sync() {
       try {
         await syncData(log);
+        return fstatSync(log).size;
       } catch (error) {
         isBroken = true;
         throw refusal(path, error);

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, ReeveError } from '../errors.ts';
-import { createThreadedCheckpoints, noCheckpoints } from './checkpoints.ts';
+import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
@@ -66,7 +66,7 @@ function openDatabase(options: SqliteOptions): DatabaseSync {
   // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     PRAGMA fullfsync = ON; PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 512;
-    PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = ON`);
+    PRAGMA journal_size_limit = ${logLimitBytes}; PRAGMA foreign_keys = ON`);
   if (options.maxFileBytes !== undefined) {
     database.exec(`PRAGMA max_page_count = ${Math.max(Math.floor(options.maxFileBytes / pageBytes), 1)}`);
   }
@@ -81,9 +81,7 @@ function createSqliteStore(
   const durability = path === ':memory:' ? noDurability : createLogDurability(database, path);
   // A reader writes so little that SQLite may carry its log over itself.
   const checkpoints =
-    path === ':memory:' || role === 'reader'
-      ? noCheckpoints
-      : createThreadedCheckpoints(database, path, pageBytes);
+    path === ':memory:' || role === 'reader' ? noCheckpoints : createThreadedCheckpoints(database, path);
   let isCountStale = false;
   const commits = new Commits(database, {
     path,
