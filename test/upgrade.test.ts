@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../src/client/client.ts';
+import { operations } from '../src/contract/operations.ts';
+import { createForge, type Forge } from '../src/forge/forge.ts';
+import { silentLog } from '../src/log.ts';
+import { packageRoot } from '../src/package.ts';
+import { startServer } from '../src/server.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
+import { createSweepStore } from '../src/sweeps/sweep-store.ts';
+import { reeve } from './support/command.ts';
+
+/** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
+type Recorded = {
+  readonly madeAt: string;
+  readonly issues: Readonly<Record<string, number>>;
+  readonly runs: Readonly<Record<string, string>>;
+  readonly sweepJob: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly verdicts: Readonly<Record<string, number>>;
+  readonly memory: readonly string[];
+  readonly deliveries: readonly {
+    readonly id: number;
+    readonly door: string;
+    readonly event_type: string;
+    readonly state: DeliveryState;
+    readonly routed: number;
+    readonly copy: number;
+    readonly checkpoint: number;
+  }[];
+};
+
+const fixtures = join(packageRoot, 'test/fixtures/upgrade');
+/** Rules are known by their path, which was relative to the checkout when they were recorded. */
+const rules = 'test/fixtures/upgrade/rules';
+const commits = readdirSync(fixtures)
+  .filter((name) => name.endsWith('.tar.gz'))
+  .map((name) => name.replace('.tar.gz', ''));
+const demo = { owner: 'acme', repo: 'demo' };
+
+let data: string;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'reeve-upgrade-'));
+});
+afterEach(() => rmSync(data, { recursive: true, force: true }));
+
+it('there is a recorded installation', () => {
+  expect(commits).toContain('e8eb7d0');
+});
+
+describe.each(commits)('an installation of commit %s', (commit) => {
+  const recorded: Recorded = JSON.parse(readFileSync(join(fixtures, `${commit}.json`), 'utf8'));
+  beforeEach(() => {
+    mkdirSync(data, { recursive: true });
+    execFileSync('tar', ['--extract', '--gzip', '--file', join(fixtures, `${commit}.tar.gz`), '-C', data]);
+  });
+
+  /** A clock that goes on an hour after the recording: retries are due, and nothing is too old. */
+  const startMs = performance.now();
+  const clock = {
+    now: () => new Date(Date.parse(recorded.madeAt) + 3_600_000 + performance.now() - startMs),
+  };
+
+  async function startForge(): Promise<{ forge: Forge; url: string; root: Client }> {
+    const forge = await createForge({ clock: clock.now, data: join(data, 'forge') });
+    const url = await forge.listen({ port: 0 });
+    const root = createClient({ url, credentials: { user: 'root', password: 'root-password' } });
+    return { forge, url, root };
+  }
+
+  const labelsOf = async (root: Client, index: number): Promise<readonly string[]> =>
+    (await root.call(operations.listIssueLabels, { params: { ...demo, index } })).map(({ name }) => name);
+  const commentsOf = async (root: Client, index: number): Promise<number> =>
+    (await root.call(operations.listComments, { params: { ...demo, index } })).length;
+
+  it('has deliveries in every state, and runs with every verdict and outcome', () => {
+    const states = new Set(recorded.deliveries.map(({ state }) => state));
+
+    expect([...states].toSorted()).toEqual([...deliveryStates].toSorted());
+    expect(recorded.deliveries.some(({ state, routed }) => state === 'accepted' && routed === 0)).toBe(true);
+    expect(
+      recorded.deliveries.some(({ state, checkpoint }) => state === 'accepted' && checkpoint === 1),
+    ).toBe(true);
+    expect(recorded.deliveries.some(({ copy }) => copy === 1)).toBe(true);
+    expect(Object.keys(recorded.outcomes).toSorted()).toEqual(
+      ['applied', 'failed', 'planned', 'refused', 'skipped'].toSorted(),
+    );
+    expect(Object.keys(recorded.verdicts).toSorted()).toEqual(['failed', 'matched', 'skipped', 'unmatched']);
+  });
+
+  it('opens with every delivery, run and memory that it had', async () => {
+    const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
+    try {
+      const { items } = await store.listDeliveries({ limit: 500 });
+      const found = items.map(({ id, door, eventType, state, copyOf, checkpoint }) => [
+        ...[Number(id), door, eventType, state],
+        ...[copyOf !== undefined, checkpoint !== undefined && checkpoint !== null],
+      ]);
+      const expected = recorded.deliveries.map(({ id, door, event_type, state, copy, checkpoint }) => [
+        // The process that had claimed it is gone.
+        ...[id, door, event_type, state === 'claimed' ? 'accepted' : state],
+        ...[copy === 1, checkpoint === 1],
+      ]);
+      expect(found.toReversed()).toEqual(expected);
+      for (const { id } of items) expect((await store.readDelivery(id))?.body.length).toBeGreaterThan(0);
+
+      const { items: runs } = await store.listRuns({ limit: 500 });
+      const verdicts: Record<string, number> = {};
+      for (const { verdict } of runs.flatMap((run) => run.rules))
+        verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+      expect(verdicts).toEqual(recorded.verdicts);
+      for (const key of recorded.memory) expect(await store.recall(key), key).toBeDefined();
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('explains its runs and deliveries', { timeout: 60_000 }, async () => {
+    const environment = { REEVE_DATA: data };
+    const { redriven = '', ...runs } = recorded.runs;
+    for (const [name, id] of Object.entries(runs)) {
+      const { status, out, error } = await reeve(['explain', id], { environment });
+      expect({ status, error }, name).toEqual({ status: 0, error: '' });
+      expect(out).toContain(id);
+      expect(out).toContain('mark');
+    }
+    const twice = await reeve(['explain', redriven, '--json'], { environment });
+    expect(twice.status).toBe(0);
+    // One run of each life.
+    expect(twice.out.trim().split('\n')).toHaveLength(2);
+  });
+
+  it('reverts a run on the forge that it was applied to', { timeout: 60_000 }, async () => {
+    const { forge, url, root } = await startForge();
+    try {
+      const { labelled = 0 } = recorded.issues;
+      const { reverted = '' } = recorded.runs;
+      const environment = {
+        REEVE_DATA: data,
+        WEBHOOK_SECRET: 'a-secret-that-only-the-hook-knows',
+        FORGE_URL: url,
+        FORGE_USER: 'reeve',
+        FORGE_PASSWORD: 'reeve-password',
+      };
+      expect(await labelsOf(root, labelled)).toEqual(['area/code', 'area/docs']);
+
+      const planned = await reeve(['revert', '--plan', reverted], { environment });
+      expect(planned).toMatchObject({ status: 0, error: '' });
+      expect(await labelsOf(root, labelled)).toEqual(['area/code', 'area/docs']);
+      const done = await reeve(['revert', reverted], { environment });
+
+      expect(done).toMatchObject({ status: 0, error: '' });
+      expect(await labelsOf(root, labelled)).toEqual([]);
+      expect(await commentsOf(root, labelled)).toBe(0);
+    } finally {
+      await forge.close();
+    }
+  });
+
+  it('drains: what waited is done once, and an interrupted sweep goes on', { timeout: 120_000 }, async () => {
+    const { forge, url, root } = await startForge();
+    const server = await startServer({
+      forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
+      secrets: [],
+      data,
+      rules,
+      repositories: [],
+      allowAdmin: false,
+      host: '127.0.0.1',
+      port: 0,
+      log: silentLog,
+      clock,
+    });
+    try {
+      const waiting = recorded.deliveries.filter(({ state }) => state !== 'settled' && state !== 'dead');
+      const stateOf = async ({ id }: { id: number }) =>
+        (await server.store.describeDelivery(String(id)))?.state;
+      await expect
+        .poll(async () => [...new Set(await Promise.all(waiting.map(stateOf)))], { timeout: 60_000 })
+        .toEqual(['settled']);
+      await expect
+        .poll(() => server.store.counts(), { timeout: 60_000 })
+        .toMatchObject({ accepted: 0, claimed: 0, retry: 0, dead: 1 });
+
+      for (const name of ['labelled', 'retried', 'waiting', 'waitingToo', 'unrouted']) {
+        const index = recorded.issues[name] ?? 0;
+        expect([name, await labelsOf(root, index)]).toEqual([name, ['area/code', 'area/docs']]);
+        expect([name, await commentsOf(root, index)]).toEqual([name, 1]);
+      }
+      for (const repo of ['demo', 'ops', 'site']) {
+        const labels = await root.call(operations.listLabels, { params: { ...demo, repo } });
+        expect(labels.map(({ name }) => name)).toEqual(
+          expect.arrayContaining(['kind/bug', 'kind/feature', 'kind/question']),
+        );
+      }
+      const result = await createSweepStore(server.store).readResult(`${rules}/operator.yml#labels`);
+      expect(result).toMatchObject({ slot: 'recorded', isComplete: true, failed: 0, items: 3 });
+    } finally {
+      await server.stop();
+      await forge.close();
+    }
+  });
+});
