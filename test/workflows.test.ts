@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { packageRoot } from '../src/package.ts';
+
+type Step = {
+  readonly name?: string;
+  readonly run?: string;
+  readonly uses?: string;
+  readonly if?: string;
+  readonly with?: Readonly<Record<string, string>>;
+};
+type Job = {
+  readonly 'timeout-minutes': number;
+  readonly strategy?: {
+    readonly 'fail-fast': boolean;
+    readonly matrix: { readonly shard: readonly number[] };
+  };
+  readonly steps: readonly Step[];
+};
+type Workflow = {
+  readonly on: {
+    readonly schedule: readonly { readonly cron: string }[];
+    readonly workflow_dispatch: unknown;
+  };
+  readonly defaults: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+};
+
+const paths = ['.gitea/workflows/nightly.yml', '.github/workflows/nightly.yml'] as const;
+const load = (path: string): Workflow => parse(readFileSync(join(packageRoot, path), 'utf8'));
+const [gitea, github] = paths.map(load);
+
+/** The steps of a workflow, with the versions of actions left out: a forge may need another one. */
+const withoutVersions = (workflow: Workflow | undefined): unknown =>
+  JSON.parse(JSON.stringify(workflow).replaceAll(/("uses":"[^"@]+)@[^"]+/g, '$1'));
+
+describe('the nightly workflows of Gitea and GitHub', () => {
+  it('do the same', () => {
+    expect(withoutVersions(gitea)).toEqual(withoutVersions(github));
+  });
+});
+
+describe.each(paths)('%s', (path) => {
+  const workflow = load(path);
+  const jobs = Object.entries(workflow.jobs);
+  const commands = jobs.flatMap(([, { steps }]) => steps.flatMap(({ run }) => run ?? []));
+
+  it('starts every night and by hand', () => {
+    expect(workflow.on.schedule).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* \*$/) }]);
+    expect(workflow.on).toHaveProperty('workflow_dispatch');
+  });
+
+  it('runs the check, the long tests, the twins, the crash harness and the benchmarks', () => {
+    const scripts = commands.flatMap((run) => /npm run (?:--silent )?([\w:]+)/.exec(run)?.[1] ?? []);
+
+    expect(scripts.toSorted()).toEqual(['bench', 'check', 'crash', 'test:long', 'twins']);
+  });
+
+  it('names only scripts that package.json has', () => {
+    const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+    const named = commands.flatMap((run) => [...run.matchAll(/npm run (?:--silent )?([\w:]+)/g)]);
+
+    expect(named.map(([, name = '']) => name).filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('runs every shard of a job, and does not stop at the first that fails', () => {
+    const sharded = jobs.filter(([, { steps }]) => steps.some(({ run = '' }) => run.includes('shard')));
+    expect(sharded.map(([name]) => name).toSorted()).toEqual(['long', 'twins']);
+    for (const [name, { strategy, steps }] of sharded) {
+      const [, parts] =
+        /shard[= ]\$\{\{ matrix\.shard \}\}\/(\d+)/.exec(steps.map(({ run }) => run).join(' ')) ?? [];
+      const shards = Array.from({ length: Number(parts) }, (_, index) => index + 1);
+      expect([name, strategy]).toEqual([name, { 'fail-fast': false, matrix: { shard: shards } }]);
+    }
+  });
+
+  it('fails when a step fails, and ends', () => {
+    // A shell with pipefail: `| tee` must not hide an exit status.
+    expect(workflow.defaults).toEqual({ run: { shell: 'bash' } });
+    expect(JSON.stringify(workflow)).not.toContain('continue-on-error');
+    for (const run of commands) expect(run).not.toMatch(/\|\| *(true|:)/);
+    for (const [, job] of jobs) expect(job['timeout-minutes']).toBeGreaterThan(0);
+  });
+
+  it('keeps what each job printed, also when it failed', () => {
+    for (const [name, { steps }] of jobs) {
+      const file = steps.flatMap(({ run = '' }) => /tee (\S+)/.exec(run)?.[1] ?? [])[0];
+      const kept = steps.filter(({ uses = '' }) => uses.includes('upload-artifact'));
+      const expected =
+        file === undefined
+          ? []
+          : [expect.objectContaining({ if: 'always()', with: { name: expect.any(String), path: file } })];
+      expect([name, kept]).toEqual([name, expected]);
+    }
+  });
+
+  it('names each action by a commit, or by a major version', () => {
+    const uses = jobs.flatMap(([, { steps }]) => steps.flatMap((step) => step.uses ?? []));
+
+    expect(uses.filter((name) => !/^actions\/[\w-]+@([0-9a-f]{40}|v\d+)$/.test(name))).toEqual([]);
+  });
+});
