@@ -33,6 +33,7 @@ const codes = {
   stopped: { http: 503, exit: 1, retryable: true },
   // deliveries
   'delivery-malformed': { http: 400, exit: 1, retryable: false },
+  'delivery-refused': { http: 403, exit: 1, retryable: false },
   // being a forge
   'git-failed': { http: 500, exit: 1, retryable: false },
   internal: { http: 500, exit: 1, retryable: false },

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from './client/client.ts';
 import type { Event } from './contract/events.ts';
-import type { RepositoryRef } from './contract/subject.ts';
 import type { Run } from './engine/record.ts';
 import { type RunInput, runEvent } from './engine/run.ts';
+import { ReeveError } from './errors.ts';
 import { createFacts } from './facts/ask.ts';
 import type { FactMemory } from './facts/fact.ts';
 import type { Preview } from './preview.ts';
@@ -11,52 +11,56 @@ import { skipRule } from './rules/evaluate.ts';
 import { isRecoverable } from './rules/recoverable.ts';
 import { createRuleSet, type RuleSet } from './rules/rule-set.ts';
 import type { Verdict } from './rules/verdict.ts';
+import type { Admissions, AdmittedEvent, Origin } from './sources/admission.ts';
 import type { RepositoryRules } from './sources/repository-file.ts';
 import type { InForce, RuleSource } from './sources/rules-for.ts';
 import { createStoredMemory } from './store/action-memory.ts';
 import type { Delivery, Store } from './store/store.ts';
+import type { Handled } from './worker.ts';
 
 /** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
 export type DeliveryHandler = (
   delivery: Delivery,
   event: Event,
   lease?: { readonly signal: AbortSignal },
-) => Promise<readonly Run[]>;
+) => Promise<Handled>;
 
 /** What every run of this process is given, whatever it is about. */
 export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
 
 /**
- * Creates the handler that turns a stored delivery into a run: the rules in force for its repository, the live facts, the
- * engine. A repository that was renamed since is followed by its id. Rejects where a later attempt may do better; what
- * this attempt did is then in the store already.
+ * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the
+ * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
+ * do better; what this attempt did is then in the store already.
  */
 export function createDeliveryHandler(options: {
   client: Client;
   /** The account Reeve acts as; asked once. */
   account: () => Promise<{ id: number }>;
-  rules: RuleSource;
+  admissions: Admissions;
+  rules: Pick<RuleSource, 'rulesFor' | 'forget'>;
   memory: FactMemory;
   store: Pick<Store, 'appendRuns' | 'remember' | 'recall'>;
   clock: { now(): Date };
   nowMs: () => number;
   settings?: RunSettings;
-  /** Looks at pull requests that touch a rule file; absent: nobody does. */
+  /** Checks pull requests that touch a rule file; absent: none is checked. */
   preview?: Preview;
+  /** Called with each event of a delivery that was handled, for the snapshots of catching up. */
+  onHandled?: (event: AdmittedEvent) => Promise<void>;
   /** Told of every run once it is known what became of it. */
   onRun?: (run: Run, event: Event) => void;
 }): DeliveryHandler {
-  const { clock, memory, nowMs } = options;
+  const { admissions, clock, memory, nowMs } = options;
   const actionMemory = createStoredMemory(options.store);
 
   const attempt = async (
     delivery: Delivery,
-    event: Event,
-    { rules: all, broken, repository, signal }: InForce & { readonly signal: AbortSignal | undefined },
+    event: AdmittedEvent,
+    { rules: all, broken, signal }: InForce & { readonly signal: AbortSignal | undefined },
   ) => {
     const { rules, left } =
       event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
-    const found = repository ? follow(event, repository) : event;
     const client = options.client.counted(signal ? { signal } : {});
     const now = clock.now();
     const ran = await runEvent({
@@ -71,8 +75,8 @@ export function createDeliveryHandler(options: {
         at: now.toISOString(),
       },
       rules,
-      event: found,
-      facts: createFacts({ client, subject: found.subject ?? { kind: 'repository' }, memory, nowMs }),
+      event,
+      facts: createFacts({ client, subject: event.subject, memory, nowMs }),
       client,
       account: await options.account(),
       memory: actionMemory,
@@ -84,28 +88,63 @@ export function createDeliveryHandler(options: {
     return { ...ran, run };
   };
 
-  return async (delivery, event, lease) => {
-    const signal = lease?.signal;
-    if (event.family === undefined || event.subject === undefined) return [];
-    await options.preview?.(event);
+  /** Drops everything that was cached under a name that no longer leads to the repository. */
+  const forget = (repositoryId: number): void => {
+    admissions.forget(repositoryId);
+    options.rules.forget(repositoryId);
+    memory.drop(`${repositoryId}/`);
+  };
+
+  const rulesFor = async (event: AdmittedEvent): Promise<InForce> => {
+    try {
+      return await options.rules.rulesFor(event);
+    } catch (error) {
+      // The name may have changed hands since the identity was cached: the next attempt establishes it anew.
+      if (error instanceof ReeveError && error.code === 'forge-not-found') forget(event.repository.id);
+      throw error;
+    }
+  };
+
+  /** Runs the rules over an event, a second time where its repository turns out to have moved meanwhile. */
+  const runOver = async (
+    delivery: Delivery,
+    claimed: Event,
+    { first, signal }: { first: AdmittedEvent; signal: AbortSignal | undefined },
+  ): Promise<Handled> => {
     const runs: Run[] = [];
+    let event = first;
     for (let attempts = 0; ; attempts += 1) {
-      const force = await options.rules.rulesFor(event);
-      if (force.rules.listeningTo(event.family).length === 0 && force.broken.length === 0) return runs;
+      const force = await rulesFor(event);
+      if (!isHeard(event, force)) {
+        return { runs, ...(runs.length === 0 ? { reason: 'no rule listens to this event' } : {}) };
+      }
       const { run, retry, moved } = await attempt(delivery, event, { ...force, signal });
       runs.push(run);
-      if (moved && event.repository && attempts === 0) {
-        options.rules.forget(event.repository.id);
-        memory.drop(`${event.repository.id}/`);
+      if (moved && attempts === 0) {
+        forget(event.repository.id);
+        const again = await admissions.admit(originOf(delivery), claimed);
+        if (again.state === 'ignored') return { runs, reason: again.reason };
+        event = again.event;
         continue;
       }
-      if (retry === undefined) return runs;
+      if (retry === undefined) return { runs };
       // An attempt that was ended before it wrote anything leaves nothing to tell.
       if (retry.code === 'stopped' && !runs.some(hasWritten)) throw retry;
-      const about = event.repository ? { repositoryId: event.repository.id } : {};
-      await options.store.appendRuns(runs, about);
+      await options.store.appendRuns(runs, { repositoryId: event.repository.id });
       throw retry;
     }
+  };
+
+  return async (delivery, event, lease) => {
+    const admission = await admissions.admit(originOf(delivery), event);
+    if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
+    await options.preview?.(admission.event);
+    const handled = await runOver(delivery, event, {
+      first: admission.event,
+      signal: lease?.signal,
+    });
+    if (delivery.door === 'webhook') await options.onHandled?.(admission.event);
+    return handled;
   };
 }
 
@@ -113,9 +152,13 @@ function hasWritten({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
 }
 
-/** Returns the event about its repository as that is found now. Its payload stays as it was sent. */
-function follow(event: Event, repository: RepositoryRef): Event {
-  return { ...event, repository, ...(event.subject ? { subject: { ...event.subject, repository } } : {}) };
+/** Only a delivery of a webhook was sent by somebody; other events were found by Reeve itself. */
+function originOf({ door, entry }: Delivery): Origin {
+  return door === 'webhook' ? { entry } : {};
+}
+
+function isHeard({ family }: Event, { rules, broken }: InForce): boolean {
+  return broken.length > 0 || (family !== undefined && rules.listeningTo(family).length > 0);
 }
 
 /** An event that was found by reading lacks what only its delivery told: rules that name it are left out, and told so. */

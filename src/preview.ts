@@ -1,6 +1,5 @@
 import { findAction } from './actions/actions.ts';
 import type { Client } from './client/client.ts';
-import type { Event } from './contract/events.ts';
 import { operations } from './contract/operations.ts';
 import type { PullRequest } from './contract/pulls.ts';
 import type { RepositoryRef } from './contract/subject.ts';
@@ -9,18 +8,18 @@ import type { FactMemory } from './facts/fact.ts';
 import type { Log } from './log.ts';
 import { replayEvent } from './replay.ts';
 import { createRuleSet } from './rules/rule-set.ts';
+import { type AdmittedEvent, eventAbout } from './sources/admission.ts';
 import type { OrganizationSource } from './sources/organization.ts';
 import { readFilesAt } from './sources/organization.ts';
 import { repositoryPaths } from './sources/paths.ts';
 import { createPowers, type Grant } from './sources/powers.ts';
 import { postRuleStatus, summaryOf } from './sources/report.ts';
 import { type RepositoryRules, readFileAt } from './sources/repository-file.ts';
-import type { Served } from './sources/served.ts';
-import type { Store } from './store/store.ts';
+import type { DeliveryWithBody, Store } from './store/store.ts';
 import { eventOf } from './worker/routing.ts';
 
 /** Looks at an event; where a pull request touches a rule file, answers with the status `reeve/rules` on its head. */
-export type Preview = (event: Event) => Promise<void>;
+export type Preview = (event: AdmittedEvent) => Promise<void>;
 
 const activities = ['opened', 'reopened', 'synchronized'];
 const replayed = 20;
@@ -33,7 +32,6 @@ const replayed = 20;
 export function createPreview(options: {
   client: Client;
   account: () => Promise<{ id: number }>;
-  served: Served;
   grants: readonly Grant[];
   organizations: readonly OrganizationSource[];
   store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
@@ -54,7 +52,7 @@ export function createPreview(options: {
       ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
     );
     if (!(await touchesRules(client, where, index, shared !== undefined))) return;
-    const own = await readFileAt(client, at, { at, commit: sha, ref: sha }, powers.ofRepository(at));
+    const own = await readFileAt(client, { at, commit: sha, ref: sha }, powers.ofRepository(at));
     const ofOrganization = shared
       ? await readFilesAt(client, shared, { at, commit: sha, ref: sha }, powers.ofOrganization(shared.name))
       : [];
@@ -69,7 +67,7 @@ export function createPreview(options: {
 
   const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
     const actions = powers.ofRepository(at).filter((name) => findAction(name));
-    const modest = await readFileAt(client, at, { at, commit, ref: commit }, actions);
+    const modest = await readFileAt(client, { at, commit, ref: commit }, actions);
     if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
     const rules = createRuleSet(own.rules);
     const account = await options.account();
@@ -78,8 +76,9 @@ export function createPreview(options: {
     let count = 0;
     for (const { id, door } of items) {
       const delivery = door === 'webhook' ? await store.readDelivery(id) : undefined;
-      if (delivery === undefined) continue;
-      const run = await replayEvent(eventOf(delivery), {
+      const event = delivery && aboutRepository(delivery, at);
+      if (event === undefined) continue;
+      const run = await replayEvent(event, {
         client,
         rules,
         memory,
@@ -97,15 +96,26 @@ export function createPreview(options: {
   return async (event) => {
     const { repository, subject } = event;
     if (event.family !== 'pull_request' || !activities.includes(event.activity)) return;
-    if (repository === undefined || subject?.index === undefined) return;
+    if (subject.index === undefined) return;
     try {
-      if (await options.served.has(repository)) await look(repository, subject.index);
+      await look(repository, subject.index);
     } catch (error) {
       // A preview is a courtesy: what the delivery asks for goes on. A forge that is away makes all of it wait.
       if (error instanceof ReeveError && error.keepsWork) throw error;
       options.log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
     }
   };
+}
+
+/**
+ * Returns the event of a stored delivery, where it names this very repository: its secret entry covers the name that it
+ * claims, the id it claims may be anybody's. Undefined for others and for what cannot be read.
+ */
+function aboutRepository(delivery: DeliveryWithBody, at: RepositoryRef): AdmittedEvent | undefined {
+  const claimed = `${at.owner}/${at.name}`.toLowerCase();
+  if (delivery.state === 'dead' || delivery.repository?.toLowerCase() !== claimed) return undefined;
+  const event = eventOf(delivery);
+  return event.subject && eventAbout(event, event.subject, at);
 }
 
 async function touchesRules(

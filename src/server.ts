@@ -18,11 +18,14 @@ import type { Log } from './log.ts';
 import { loadFingerprintKey } from './named-secrets.ts';
 import { createPreview } from './preview.ts';
 import { readingsOf } from './readings.ts';
+import { createCoverage } from './receiver/scope.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { remembering } from './remembering.ts';
 import { type Doors, openDoors } from './server/doors.ts';
 import { openRules, type RulesInForce } from './server/rules-in-force.ts';
 import { createWork, type Work } from './server/work.ts';
+import { createAdmissions } from './sources/admission.ts';
+import { createIdentities } from './sources/identity.ts';
 import type { OrganizationSource } from './sources/organization.ts';
 import type { Grant } from './sources/powers.ts';
 import type { ReportProblems } from './sources/report.ts';
@@ -130,9 +133,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       reportProblems: options.reportProblems ?? 'status',
     });
     const memory = createFactMemory(nowMs);
-    const looks = { client, account, served, grants, organizations, store, memory, clock, nowMs, log };
+    const admissions = createAdmissions({
+      identities: createIdentities({ client, nowMs }),
+      served,
+      coverageOf: createCoverage(options.secrets),
+      onRefused: (kind) => metrics.countRefusedDelivery(kind),
+    });
+    const looks = { client, account, grants, organizations, store, memory, clock, nowMs, log };
     work = createWork({
       ...{ client, account, whoAmI, repositories, memory, store, metrics, clock, nowMs, log },
+      admissions,
       rules: rules.source,
       settings: await runSettings(options, { client, store, clock }),
       preview: options.preview ? createPreview(looks) : undefined,

@@ -22,6 +22,13 @@ export type Lease = {
   advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;
 };
 
+/** What a handler did with a delivery. */
+export type Handled = {
+  readonly runs: readonly Run[];
+  /** Why there is no run, for people: kept with the delivery. */
+  readonly reason?: string;
+};
+
 /** What the worker needs of the store. */
 export type WorkerStore = Pick<
   Store,
@@ -31,7 +38,7 @@ export type WorkerStore = Pick<
 export type WorkerOptions = {
   readonly store: WorkerStore;
   /** Handles a forge's event; its runs are appended as the delivery is settled. */
-  readonly handle: (delivery: Claim, event: Event, lease: Lease) => Promise<readonly Run[]>;
+  readonly handle: (delivery: Claim, event: Event, lease: Lease) => Promise<Handled>;
   /** Handles a job of our own; `payload` is what was enqueued. Without it jobs die. */
   readonly handleJob?: (job: Claim, payload: unknown, lease: Lease) => Promise<readonly Run[]>;
   readonly log: Log;
@@ -174,9 +181,9 @@ export function createWorker(options: WorkerOptions): Worker {
     }
     const work = handle(claim, signal, heart);
     try {
-      const runs = await Promise.race([work, rejectionOf(signal)]);
+      const handled = await Promise.race([work, rejectionOf(signal)]);
       breaker.reached();
-      return { how: 'settled', runs };
+      return { how: 'settled', ...handled };
     } catch (error) {
       // Its calls end with the signal. What it has written by then is recorded while the lease is still held.
       if (signal.aborted) await Promise.race([work.catch(() => {}), sleep(endingMs)]);
@@ -189,7 +196,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   };
 
-  const handle = async (claim: Claim, signal: AbortSignal, heart: Heart): Promise<readonly Run[]> => {
+  const handle = async (claim: Claim, signal: AbortSignal, heart: Heart): Promise<Handled> => {
     const lease: Lease = {
       signal,
       stopping: stopping.signal,
@@ -203,7 +210,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (options.handleJob === undefined) {
       throw new ReeveError('internal', `nobody handles jobs of kind ${claim.eventType}`);
     }
-    return options.handleJob(claim, parsePayload(claim.body), lease);
+    return { runs: await options.handleJob(claim, parsePayload(claim.body), lease) };
   };
 
   /** Records an ending; as long as the disk refuses, again and again: the work is done and must not be done twice. */
@@ -227,16 +234,16 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 
   const write = async (claim: Claim, ending: Ending): Promise<void> => {
-    if (ending.how === 'settled') return store.settle(claim, ending.runs);
+    if (ending.how === 'settled') return store.settle(claim, ending.runs, ending.reason);
     if (ending.how === 'retry') return store.retry(claim, ending);
     if (ending.how === 'dead') return store.bury(claim, ending.reason);
     if (ending.how === 'released') return store.release(claim);
   };
 
   const logEnding = (claim: Claim, ending: Ending): void => {
-    const { id, eventType, attempts } = claim;
+    const { id, eventType, attempts, entry } = claim;
     if (ending.how === 'settled') log.debug({ delivery: id, eventType, attempts }, 'settled');
-    else log.warn({ delivery: id, eventType, attempts, ...ending }, `a delivery is ${ending.how}`);
+    else log.warn({ delivery: id, eventType, attempts, entry, ...ending }, `a delivery is ${ending.how}`);
   };
 
   const poll = async (): Promise<void> => {

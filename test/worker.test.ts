@@ -14,6 +14,7 @@ let worker: Worker;
 let ends: string[];
 let timers: { run: () => void; atMs: number }[];
 const clock = { now: () => now };
+const nothing = { runs: [] };
 
 /** Moves clock and timers, and lets what they begin come to rest. */
 const advance = async (ms: number): Promise<void> => {
@@ -35,7 +36,7 @@ const settle = async (): Promise<void> => {
 const start = (options: Partial<WorkerOptions>): void => {
   worker = createWorker({
     store,
-    handle: async () => [],
+    handle: async () => nothing,
     log: silentLog,
     clock,
     timer: (run, ms) => {
@@ -92,7 +93,7 @@ describe('a delivery', () => {
     start({
       handle: async (delivery, event) => {
         seen.push([delivery.id, event.family, event.subject?.index, event.repository?.name]);
-        return [makeRun({ id: 'r' })];
+        return { runs: [makeRun({ id: 'r' })] };
       },
     });
     const id = await accept(5, 7);
@@ -139,7 +140,7 @@ describe('a delivery', () => {
     start({
       handle: async () => {
         handled += 1;
-        return [];
+        return nothing;
       },
     });
     const body = bodyOf(1);
@@ -225,7 +226,7 @@ describe('a failure', () => {
       handle: async (delivery) => {
         handled.push(delivery.id);
         if (handled.length === 1) throw new ReeveError('forge-timeout', 'slow');
-        return [];
+        return nothing;
       },
     });
     const first = await accept(1);
@@ -266,7 +267,7 @@ describe('an unreachable forge', () => {
       handle: async () => {
         calls += 1;
         if (isDown) throw new ReeveError('forge-unreachable', 'nobody there');
-        return [];
+        return nothing;
       },
     });
     for (let repository = 1; repository <= 10; repository += 1) await accept(repository);
@@ -297,7 +298,7 @@ describe('a lease', () => {
     start({
       handle: () =>
         new Promise((resolve) => {
-          finish = () => resolve([makeRun({ id: 'late' })]);
+          finish = () => resolve({ runs: [makeRun({ id: 'late' })] });
         }),
     });
     const id = await accept(1);
@@ -343,7 +344,7 @@ describe('a lease', () => {
         now = new Date(now.getTime() + 2_000);
         const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
         if (claim !== undefined) thief.set(delivery.id, claim);
-        return [makeRun({ id: 'of the first' })];
+        return { runs: [makeRun({ id: 'of the first' })] };
       },
     });
     const id = await accept(1);
@@ -430,7 +431,7 @@ describe('the loop', () => {
       store: { ...store, settle: settleWhenPossible },
       handle: async () => {
         handled += 1;
-        return [makeRun({ id: 'once' })];
+        return { runs: [makeRun({ id: 'once' })] };
       },
     });
     await accept(1);
@@ -449,7 +450,7 @@ describe('the loop', () => {
       concurrency: 1,
       handle: () =>
         new Promise((resolve) => {
-          finish = () => resolve([]);
+          finish = () => resolve(nothing);
         }),
     });
     await accept(1);
@@ -508,7 +509,7 @@ describe('order', () => {
             await collect(pause, async () => new Promise((resolve) => setImmediate(resolve)));
             active.delete(lane);
             if (pause === 3) throw new ReeveError('forge-forbidden', 'refused');
-            return [];
+            return nothing;
           },
         });
         for (const [at, { repository, index }] of lanes.entries()) {

@@ -20,7 +20,7 @@ const ackFirst: Pick<Store, 'accept'> = {
 };
 
 const app = fastify(serverOptions());
-const worker = createWorker({ store, log: silentLog, handle: async () => [] });
+const worker = createWorker({ store, log: silentLog, handle: async () => ({ runs: [] }) });
 await app.register(receiver, {
   store: twin === 'ack-first' ? ackFirst : store,
   secrets: [{ name: 'crash', scope: ['*'], authorization: [authorization], hmac: [secret] }],

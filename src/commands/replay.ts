@@ -8,9 +8,11 @@ import { createFactMemory, createGivenFacts } from '../facts/ask.ts';
 import { replayEvent } from '../replay.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { createRuleSet } from '../rules/rule-set.ts';
+import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
+import { eventAbout } from '../sources/admission.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
-import { createRuleSource, type RuleSource } from '../sources/rules-for.ts';
+import { createIdentities } from '../sources/identity.ts';
+import { createRuleSource } from '../sources/rules-for.ts';
 import type { Store } from '../store/store.ts';
 import { eventOf } from '../worker/routing.ts';
 import { type Comparison, compareRuns, printComparison } from './compare-runs.ts';
@@ -77,15 +79,11 @@ type Player = (event: Event, delivery?: string) => Promise<Run>;
 async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
   const operatorRules = await readRules(options.rules ?? settings.rules, terminal);
   const nowMs = (): number => performance.now();
-  const source = sourceOf(operatorRules, options, settings, nowMs);
+  const select = createSelection(operatorRules, options, settings, nowMs);
   const memory = createFactMemory(nowMs);
   const client = settings.forge ? clientOf(settings) : undefined;
   return async (event, delivery) => {
-    const { rules, repository } = await source.rulesFor(event);
-    const found =
-      repository && event.subject
-        ? { ...event, repository, subject: { ...event.subject, repository } }
-        : event;
+    const { rules, event: found } = await select(event);
     const now = new Date();
     const common = { rules, now, nowMs, explainAll: true, ...(delivery === undefined ? {} : { delivery }) };
     if (client) return replayEvent(found, { ...common, client, memory });
@@ -114,27 +112,32 @@ async function readRules(path: string | undefined, terminal: Terminal): Promise<
   return files.flatMap((file) => file.rules);
 }
 
-/** With `--rules` these alone are tried; else what is in force now, every repository taken as served. */
-function sourceOf(
+/** Returns the rules to try on an event, and the event about its repository as that is found now. */
+type Select = (event: Event) => Promise<{ readonly rules: RuleSet; readonly event: Event }>;
+
+/**
+ * Creates the selection: with `--rules` those alone are tried, else the rules in force now, every repository taken as served.
+ */
+function createSelection(
   operatorRules: readonly LoadedRule[],
   options: ReplayOptions,
   settings: Settings,
   nowMs: () => number,
-): Pick<RuleSource, 'rulesFor'> {
-  if (options.rules !== undefined || settings.forge === undefined) {
-    const rules = createRuleSet(operatorRules);
-    return { rulesFor: async () => ({ rules, broken: [] }) };
-  }
+): Select {
+  const given = createRuleSet(operatorRules);
+  if (options.rules !== undefined || settings.forge === undefined)
+    return async (event) => ({ rules: given, event });
   const { organizations, grants } = settings;
-  const served = { has: async () => true, starred: async () => [] };
-  return createRuleSource({
-    client: clientOf(settings),
-    served,
-    operatorRules,
-    organizations,
-    grants,
-    nowMs,
-  });
+  const client = clientOf(settings);
+  const identities = createIdentities({ client, nowMs });
+  const served = { starred: async () => [] };
+  const source = createRuleSource({ client, served, operatorRules, organizations, grants, nowMs });
+  return async (event) => {
+    if (event.repository === undefined || event.subject === undefined) return { rules: given, event };
+    const { at } = await identities.read(event.repository);
+    const found = eventAbout(event, event.subject, at);
+    return { rules: (await source.rulesFor(found)).rules, event: found };
+  };
 }
 
 async function replaySince(
@@ -149,13 +152,27 @@ async function replaySince(
     const player = await createPlayer(options, settings, terminal);
     const compared: Comparison[] = [];
     for await (const { id, event, before } of storedSince(from, store)) {
-      compared.push(compareRuns({ id, before, after: await player(event, id), event }));
+      const after = await unlessGone(player(event, id), `delivery ${id}`, terminal);
+      if (after) compared.push(compareRuns({ id, before, after, event }));
     }
     if (options.json) for (const one of compared) terminal.out(JSON.stringify(one));
     else printComparison(compared, since, terminal);
     return compared.some(({ failed }) => failed.length > 0) ? 1 : 0;
   } finally {
     await store.close();
+  }
+}
+
+/** A repository that was removed or replaced since keeps none of the other deliveries from being compared. */
+async function unlessGone(run: Promise<Run>, what: string, terminal: Terminal): Promise<Run | undefined> {
+  try {
+    return await run;
+  } catch (error) {
+    const isGone =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'delivery-refused');
+    if (!isGone) throw error;
+    terminal.error(`${what} is left out: ${error.message}\n`);
+    return undefined;
   }
 }
 

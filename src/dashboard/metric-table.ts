@@ -18,6 +18,11 @@ export const metricTable = {
     labels: [],
     help: 'Time from the request to the answer of /webhook; forges give up after 5 s.',
   },
+  reeve_deliveries_refused_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Stored deliveries that no rule saw: their secret entry is no longer configured (entry) or does not cover the repository (scope), or the repository is not the one they name (identity).',
+  },
   reeve_deliveries: {
     type: 'gauge',
     labels: ['state'],

@@ -27,6 +27,8 @@ export interface Metrics {
   countRequest(request: { method: string; status: number | undefined; ms: number }): void;
   countDelivery(code: number, result: string): void;
   countAnswer(ms: number): void;
+  /** Counts a stored delivery that was refused before any rule saw it. */
+  countRefusedDelivery(reason: string): void;
   /** Returns how many deliveries were refused since the start, by status. */
   refusals(): ReadonlyMap<number, number>;
   /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
@@ -52,6 +54,7 @@ export function createMetrics(): Metrics {
   const refused = new Map<number, number>();
   const webhookRequests = counter('reeve_webhook_requests_total');
   const webhookSeconds = histogram('reeve_webhook_seconds');
+  const refusedDeliveries = counter('reeve_deliveries_refused_total');
   const runSeconds = histogram('reeve_run_seconds');
   const verdicts = counter('reeve_rule_verdicts_total');
   const changes = counter('reeve_changes_total');
@@ -107,6 +110,7 @@ export function createMetrics(): Metrics {
     },
     refusals: () => refused,
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
+    countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
     async text(readings) {
       if (!isAsked) collectDefaultMetrics({ register });
       isAsked = true;

@@ -21,3 +21,11 @@ export function createScope(scope: readonly string[]): (repository: string | und
   return (repository) =>
     repository !== undefined && globs.some((matches) => matches(repository.toLowerCase()));
 }
+
+/** Returns a function that says whether the entry of a name covers a repository; undefined where no entry has the name. */
+export function createCoverage(
+  entries: readonly { readonly name: string; readonly scope: readonly string[] }[],
+): (entry: string, repository: string | undefined) => boolean | undefined {
+  const scopes = new Map(entries.map(({ name, scope }) => [name, createScope(scope)]));
+  return (entry, repository) => scopes.get(entry)?.(repository);
+}

@@ -51,7 +51,7 @@ export async function openRules(options: {
     operatorRules: [],
     onRead(head, files) {
       note(files);
-      reporter.onRead(head, files);
+      if (head) reporter.onRead(head, files);
     },
   });
   let own: readonly BrokenFile[] = [];

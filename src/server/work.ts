@@ -9,6 +9,7 @@ import { createDeliveryHandler, type RunSettings } from '../handle-delivery.ts';
 import type { Log } from '../log.ts';
 import type { Preview } from '../preview.ts';
 import { readRevertJob, revertKind, revertStored } from '../revert-job.ts';
+import type { Admissions } from '../sources/admission.ts';
 import type { RuleSource } from '../sources/rules-for.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { Store } from '../store/store.ts';
@@ -28,6 +29,7 @@ export function createWork(options: {
   readonly whoAmI: () => Promise<string>;
   /** Patterns of served repositories. */
   readonly repositories: readonly string[];
+  readonly admissions: Admissions;
   readonly rules: RuleSource;
   readonly memory: FactMemory;
   readonly store: Store;
@@ -41,22 +43,23 @@ export function createWork(options: {
   readonly nowMs: () => number;
   readonly log: Log;
 }): Work {
-  const { client, account, rules, memory, store, settings, metrics, clock, nowMs, log } = options;
+  const { client, account, admissions, rules, memory, store, settings, metrics, clock, nowMs, log } = options;
   const { preview, backoff } = options;
+  const seen = createSeen(store, nowMs);
   const handle = createDeliveryHandler({
-    ...{ client, account, rules, memory, store, clock, nowMs, settings },
+    ...{ client, account, admissions, rules, memory, store, clock, nowMs, settings },
     ...(preview ? { preview } : {}),
+    onHandled: (event) => seen.note(event),
     onRun(run, event) {
       metrics.countRun(run);
       options.onRun?.(run, event);
     },
   });
-  const seen = createSeen(store, nowMs);
   const sweeps = createSweeps({
     ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen, rules },
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
-    handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
+    handleCaughtUp: async (job, payload, lease) => (await handle(job, caughtUpEvent(payload), lease)).runs,
     onEnqueued: () => worker.wake(),
     onRun(run) {
       metrics.countRun(run);
@@ -70,13 +73,8 @@ export function createWork(options: {
     metrics.countRun(run);
     return [run];
   };
-  const noting: typeof handle = async (delivery, event, lease) => {
-    const runs = await handle(delivery, event, lease);
-    await seen.note(event);
-    return runs;
-  };
   const worker = createWorker({
-    ...{ store, handle: noting, handleJob, log, clock },
+    ...{ store, handle, handleJob, log, clock },
     ...(backoff ? { backoff } : {}),
   });
   return { worker, sweeps };

@@ -28,7 +28,7 @@ export interface Pins {
 
 /** The rule files of an organization, each used or refused for itself. */
 export type OrganizationReading = {
-  /** Absent where the rules repository cannot be seen. */
+  /** Absent where the rules repository cannot be seen, or is not the pinned one. */
   readonly head?: Head;
   readonly files: readonly RepositoryRules[];
 };
@@ -46,6 +46,7 @@ export async function readOrganizationRules(
   options: { pins: Pins; grants: readonly string[] },
 ): Promise<OrganizationReading> {
   const [owner = '', name = ''] = source.rules.split('/');
+  let isPinned = true;
   try {
     const { head, value } = await readSteadily<readonly RepositoryRules[]>(
       client,
@@ -53,7 +54,8 @@ export async function readOrganizationRules(
       {
         async read(found) {
           const pinned = await pinnedId(source, found.at.id, options.pins);
-          if (pinned !== found.at.id)
+          isPinned = pinned === found.at.id;
+          if (!isPinned)
             return { value: [refusal(source, found, takenOver(source, found, pinned))], decides: false };
           if (found.commit === '') return { value: [], decides: false };
           const files = await readFilesAt(client, source, found, options.grants);
@@ -62,7 +64,7 @@ export async function readOrganizationRules(
         refuse: (found, why) => [refusal(source, found, `${source.rules}: ${why}`)],
       },
     );
-    return { head, files: value };
+    return isPinned ? { head, files: value } : { files: value };
   } catch (error) {
     // A rules repository that is gone stops the organization's rules, not the deliveries of its repositories.
     const isAway =

@@ -6,7 +6,6 @@ import { type Log, silentLog } from '../log.ts';
 import type { Pins } from './organization.ts';
 import type { Head } from './plain-file.ts';
 import type { RepositoryRules } from './repository-file.ts';
-import type { OnRead } from './rules-for.ts';
 
 /** How a repository is told that its rule file cannot be used. */
 export const reportProblems = ['status', 'issue', 'none'] as const;
@@ -20,7 +19,7 @@ const title = 'The rules of this repository cannot be used';
 /** Tells repositories about their rule files. */
 export interface Reporter {
   /** Takes note of files that were read; what is to be told is told in the background, once for the same state. */
-  readonly onRead: OnRead;
+  readonly onRead: (head: Head, files: readonly RepositoryRules[]) => void;
   /** Resolves when nothing is being told. */
   idle(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
+import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { repositoryPaths } from './paths.ts';
@@ -19,8 +20,8 @@ export type RepositoryReading = { readonly head: Head; readonly file: Repository
 
 /**
  * Reads the rule file of a repository at the head of its default branch; a rename is followed by the repository's id.
- * Symbolic links, submodules, folders, large and doubled files are refused, and so is another repository that has taken
- * the name.
+ * Symbolic links, submodules, folders, large and doubled files are refused. Throws `forge-not-found` where another
+ * repository has the name now, so that nothing of it is cached under this id.
  */
 export async function readRepositoryRules(
   client: Client,
@@ -29,7 +30,8 @@ export async function readRepositoryRules(
 ): Promise<RepositoryReading> {
   const { head, value } = await readSteadily<RepositoryRules>(client, at, {
     async read(found) {
-      const file = await readFileAt(client, at, found, grants);
+      if (found.at.id !== at.id) throw anotherRepository(at, found.at.id);
+      const file = await readFileAt(client, found, grants);
       return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
     },
     refuse: ({ at: there, commit }, why) => ({
@@ -42,20 +44,19 @@ export async function readRepositoryRules(
   return { head, file: value };
 }
 
-/**
- * Reads the rule file of a repository at `ref`, its default branch where that is undefined; `commit` is what is told of it.
- * `wanted` is refused where another repository stands there.
- */
+function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): ReeveError {
+  return new ReeveError(
+    'forge-not-found',
+    `${owner}/${name} is another repository now (id ${seen}, not ${id}): its rule file is not used`,
+  );
+}
+
+/** Reads the rule file of a repository at `ref`, or at its default branch where that is undefined; `commit` names it in runs. */
 export async function readFileAt(
   client: Client,
-  wanted: RepositoryRef,
   { at, commit, ref }: Place & Pick<Head, 'commit'>,
   grants: readonly string[],
 ): Promise<RepositoryRules> {
-  if (at.id !== wanted.id) {
-    const problem = `${wanted.owner}/${wanted.name} is another repository now (id ${at.id})`;
-    return { rules: [], source: `${wanted.owner}/${wanted.name}`, commit: '', problems: [problem] };
-  }
   const none = { rules: [], source: `${at.owner}/${at.name}`, commit, problems: [] };
   if (commit === '') return none;
   const found = (

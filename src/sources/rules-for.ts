@@ -1,11 +1,11 @@
 import type { Client } from '../client/client.ts';
-import type { Event } from '../contract/events.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
 import { messageOf } from '../errors.ts';
 import { createKept } from '../kept.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
+import type { AdmittedEvent } from './admission.ts';
 import {
   type OrganizationReading,
   type OrganizationSource,
@@ -22,14 +22,12 @@ export type InForce = {
   readonly rules: RuleSet;
   /** Files of its repository or organization that cannot be used. */
   readonly broken: readonly RepositoryRules[];
-  /** The event's repository as it is found now, where it was looked at: a rename since the event is followed. */
-  readonly repository?: RepositoryRef;
 };
 
 /** Gives the rules that are in force. */
 export interface RuleSource {
-  /** Returns the operator's rules, those of the repository's organization and its own, where it is served. */
-  rulesFor(event: Event): Promise<InForce>;
+  /** Returns the operator's rules, those of the repository's organization and its own. */
+  rulesFor(event: AdmittedEvent): Promise<InForce>;
   /** Returns the operator's rules, at once. */
   operator(): readonly LoadedRule[];
   /** Returns every rule there is: the operator's, and those of all organizations and starred repositories. For clocks. */
@@ -40,8 +38,8 @@ export interface RuleSource {
   replaceOperatorRules(rules: readonly LoadedRule[]): void;
 }
 
-/** Told of every file that was read anew, good or not, and where. */
-export type OnRead = (head: Head, files: readonly RepositoryRules[]) => void;
+/** Called with every file that was read anew, good or not, and where; without `head` the place cannot be used at all. */
+export type OnRead = (head: Head | undefined, files: readonly RepositoryRules[]) => void;
 
 /** How long rules are believed without a push: a lost delivery must not keep old rules in force for long. */
 const maxAgeMs = 10 * 60_000;
@@ -53,7 +51,7 @@ const maxRepositories = 5_000;
  */
 export function createRuleSource(options: {
   client: Client;
-  served: Served;
+  served: Pick<Served, 'starred'>;
   operatorRules: readonly LoadedRule[];
   organizations?: readonly OrganizationSource[];
   grants?: readonly Grant[];
@@ -84,7 +82,7 @@ export function createRuleSource(options: {
     for (const { source, problems } of files) {
       if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
     }
-    if (head) onRead?.(head, files);
+    onRead?.(head, files);
   };
   const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
     repositories.get(at.id, async () => {
@@ -105,7 +103,7 @@ export function createRuleSource(options: {
       tell(reading.head, reading.files);
       return reading;
     });
-    // A rules repository that is not there yet may come at any time, and no push will tell.
+    // A rules repository that is missing, or is another one now, may return at any time without a push.
     if (head === undefined) shared.drop(key);
     return files;
   };
@@ -124,21 +122,14 @@ export function createRuleSource(options: {
   return {
     async rulesFor(event) {
       const { repository } = event;
-      if (repository === undefined) return { rules: operatorSet, broken: [] };
       if (movesDefaultBranch(event)) {
         repositories.drop(repository.id);
         shared.dropWhere(({ head }) => head === undefined || head.at.id === repository.id);
       }
-      if (!(await options.served.has(repository))) return none;
-      const { head, file } = await readOwn(repository);
-      if (head.archived) return none;
-      const isSame = head.at.id === repository.id;
-      const at = isSame ? head.at : repository;
-      // A transfer may have taken the repository out of what the operator lists.
-      if (isSame && nameOf(at) !== nameOf(repository) && !(await options.served.has(at))) return none;
-      const ofOrganization = await readShared(at.owner);
+      const { file } = await readOwn(repository);
+      const ofOrganization = await readShared(repository.owner);
       const broken = [...ofOrganization, file].filter(({ problems }) => problems.length > 0);
-      return { rules: setOf(file, ofOrganization), broken, ...(isSame ? { repository: at } : {}) };
+      return { rules: setOf(file, ofOrganization), broken };
     },
     operator: () => operatorRules,
     async everyRule() {
@@ -169,12 +160,7 @@ export function createRuleSource(options: {
   };
 }
 
-const none: InForce = { rules: createRuleSet([]), broken: [] };
 const forgetful: Pins = { recall: async () => undefined, remember: async () => {} };
-
-function nameOf({ owner, name }: RepositoryRef): string {
-  return `${owner}/${name}`.toLowerCase();
-}
 
 function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readonly LoadedRule[]): boolean {
   if (set.rules.length !== operator.length + others.length) return false;
@@ -185,7 +171,7 @@ function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readon
  * A push to the default branch may have changed the rules, whatever its cut list of files says; so may a repository that
  * was made, removed, or got another default branch, which is seen in the payload. Deciding wrongly here costs a reading.
  */
-function movesDefaultBranch(event: Event): boolean {
+function movesDefaultBranch(event: AdmittedEvent): boolean {
   if (event.family === 'repository') return true;
   if (event.family !== 'push' && event.family !== 'create' && event.family !== 'delete') return false;
   const repository = event.payload.repository;

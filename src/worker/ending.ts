@@ -5,7 +5,7 @@ import type { Backoff } from './backoff.ts';
 
 /** How an attempt ended. `released`: as if it had not been; `lost`: somebody else has the delivery now. */
 export type Ending =
-  | { readonly how: 'settled'; readonly runs: readonly Run[] }
+  | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string }
   | { readonly how: 'retry'; readonly at: Date; readonly reason: string }
   | { readonly how: 'dead'; readonly reason: string }
   | { readonly how: 'released'; readonly reason: string }

@@ -2,16 +2,19 @@ import fc from 'fast-check';
 import { actions } from '../../src/actions/actions.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import type { Client } from '../../src/client/client.ts';
-import { familyOf, parseEvent } from '../../src/contract/events.ts';
+import { type Event, familyOf, parseEvent } from '../../src/contract/events.ts';
 import type { Subject } from '../../src/contract/subject.ts';
 import type { Run, RunMode } from '../../src/engine/record.ts';
 import { runEvent, runItem } from '../../src/engine/run.ts';
+import { ReeveError } from '../../src/errors.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { parseOperatorFile } from '../../src/operator-file.ts';
 import { loadRuleFile } from '../../src/rules/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { type AdmittedEvent, createAdmissions } from '../../src/sources/admission.ts';
+import { createIdentities } from '../../src/sources/identity.ts';
 import type { Grant } from '../../src/sources/powers.ts';
 import { createRuleSource, type RuleSource } from '../../src/sources/rules-for.ts';
 import { createServed } from '../../src/sources/served.ts';
@@ -199,12 +202,17 @@ export async function runPair(pair: Pair): Promise<Passages> {
   });
   problems.push(...own.problems.map(({ message }) => `operator.yml: ${message}`));
   const source = sourceOf(pair, imagineForge(imagined), own.rules, problems);
-  const event = delivery && parseEvent(delivery.eventType, delivery.payload);
+  const claimed = delivery && parseEvent(delivery.eventType, delivery.payload);
+  const admitted = claimed && (await admit(claimed, imagineForge(imagined)));
+  // Without an established identity the engine's own check has to hold: it is given the event all the same.
+  const event = admitted ?? claimed;
   const subject = event?.subject ?? subjectOf(occasion, home);
   // A clock goes over the rules of all; here each of them meets the item, whosever it is.
-  const rules = event
-    ? (await source.rulesFor(event)).rules
-    : createRuleSet((await source.everyRule()).filter((rule) => rule.each?.kind === subject.kind));
+  const rules = admitted
+    ? (await source.rulesFor(admitted)).rules
+    : claimed
+      ? createRuleSet(own.rules)
+      : createRuleSet((await source.everyRule()).filter((rule) => rule.each?.kind === subject.kind));
 
   const pass = async (mode: RunMode): Promise<Passage> => {
     const client = imagineForge(imagined);
@@ -224,6 +232,19 @@ export async function runPair(pair: Pair): Promise<Passages> {
 
 const nowMs = (): number => 0;
 const key = new Uint8Array(32);
+
+async function admit(event: Event, client: Client): Promise<AdmittedEvent | undefined> {
+  const served = createServed({ client, login: async () => botAccount.login, listed: ['*/*'], nowMs });
+  const identities = createIdentities({ client, nowMs });
+  const admissions = createAdmissions({ identities, served, coverageOf: () => true });
+  try {
+    const admission = await admissions.admit({}, event);
+    return admission.state === 'admitted' ? admission.event : undefined;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'delivery-refused') return undefined;
+    throw error;
+  }
+}
 
 function sourceOf(
   pair: Pair,

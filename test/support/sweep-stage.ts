@@ -11,6 +11,8 @@ import { loadRuleFile } from '../../src/rules/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
+import { createAdmissions } from '../../src/sources/admission.ts';
+import { createIdentities } from '../../src/sources/identity.ts';
 import { createRuleSource } from '../../src/sources/rules-for.ts';
 import { createServed } from '../../src/sources/served.ts';
 import { createStoredMemory } from '../../src/store/action-memory.ts';
@@ -120,7 +122,9 @@ export async function setSweepStage(
     ...{ client, account, memory, store, clock, nowMs: steadyMs, onRun },
     ...(settings ? { settings } : {}),
   };
-  const handle = createDeliveryHandler({ ...shared, rules });
+  const identities = createIdentities({ client, nowMs: steadyMs });
+  const admissions = createAdmissions({ identities, served, coverageOf: () => true });
+  const handle = createDeliveryHandler({ ...shared, admissions, rules });
   const sweeps = createSweeps({
     ...shared,
     served: { login, listed: [] },
@@ -131,7 +135,7 @@ export async function setSweepStage(
     log: silentLog,
     rules,
     seen,
-    handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
+    handleCaughtUp: async (job, payload) => (await handle(job, caughtUpEvent(payload))).runs,
     onEnqueued: () => {},
   });
   const worker: Worker = createWorker({ store, handle, handleJob: sweeps.handleJob, log: silentLog, clock });

@@ -49,7 +49,7 @@ async function drain(path: string, deliveries: number): Promise<DrainResult> {
         newest.set(lane, Number(id));
         handled += 1;
         if (handled === Math.floor(deliveries / 10)) earlyBytes = process.memoryUsage.rss();
-        return [];
+        return { runs: [] };
       },
       onEnd: () => {
         if (handled === deliveries) resolve();

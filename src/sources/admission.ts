@@ -1,0 +1,125 @@
+import type { Event } from '../contract/events.ts';
+import type { RepositoryRef, Subject } from '../contract/subject.ts';
+import { type ErrorCode, ReeveError } from '../errors.ts';
+import type { Identities } from './identity.ts';
+import type { Served } from './served.ts';
+
+/** Who vouches for an event. */
+export type Origin = {
+  /** Name of the secret entry that verified the delivery; absent for an event that Reeve itself found by reading. */
+  readonly entry?: string;
+};
+
+/** An event about a repository whose identity is established: id and names are those the forge has now. */
+export type AdmittedEvent = Event & { readonly repository: RepositoryRef; readonly subject: Subject };
+
+/** What became of an event at the door of the engine. */
+export type Admission =
+  | { readonly state: 'admitted'; readonly event: AdmittedEvent }
+  | { readonly state: 'ignored'; readonly reason: string };
+
+/** Why a delivery is refused: its entry is not configured, does not cover the repository, or the repository is another one. */
+export type RefusalKind = 'entry' | 'scope' | 'identity';
+
+/**
+ * Returns whether a secret entry covers a repository (`owner/name`; undefined: an event that names none); undefined where
+ * no entry has this name.
+ */
+export type CoverageOf = (entry: string, fullName: string | undefined) => boolean | undefined;
+
+/** Decides which events reach rules, caches, snapshots and records, and about which repository they are. */
+export interface Admissions {
+  /** Throws `delivery-refused`, and a `forge-…` error where the forge cannot tell. */
+  admit(origin: Origin, event: Event): Promise<Admission>;
+  /** Drops what is cached of a repository: its name no longer leads to it. */
+  forget(repositoryId: number): void;
+}
+
+/**
+ * Creates the admission. A delivery chooses both the id and the name of the repository it is about, and the receiver has
+ * compared its secret's scope with that name alone. So, before anything else is done with it: the id must be that of the
+ * repository found under the name, and the entry must cover the name that repository has now.
+ */
+export function createAdmissions(options: {
+  identities: Identities;
+  served: Pick<Served, 'has'>;
+  coverageOf: CoverageOf;
+  onRefused?: (kind: RefusalKind) => void;
+}): Admissions {
+  const { identities, served, coverageOf, onRefused = () => {} } = options;
+
+  const refuse = (kind: RefusalKind, message: string): never => {
+    onRefused(kind);
+    throw new ReeveError('delivery-refused', message);
+  };
+  const requireEntry = ({ entry }: Origin, { repository }: Event): void => {
+    if (entry === undefined) return;
+    const covers = coverageOf(entry, undefined);
+    if (covers === undefined) {
+      refuse(
+        'entry',
+        `the secret entry "${entry}", which verified this delivery, is no longer configured; configure it again and redrive the delivery`,
+      );
+    }
+    if (repository === undefined && !covers) {
+      refuse('scope', `the event names no repository: the secret entry "${entry}" needs the scope "*"`);
+    }
+  };
+  const requireCoverage = ({ entry }: Origin, { id, owner, name }: RepositoryRef): void => {
+    if (entry === undefined || coverageOf(entry, `${owner}/${name}`)) return;
+    refuse('scope', `repository ${id} is ${owner}/${name}: outside the scope of the secret entry "${entry}"`);
+  };
+  const identify = async ({ entry }: Origin, repository: RepositoryRef) => {
+    try {
+      return await identities.read(repository);
+    } catch (error) {
+      if (!hasCode(error, 'delivery-refused')) throw error;
+      const by = entry === undefined ? '' : `; verified by the secret entry "${entry}"`;
+      return refuse('identity', `${error.message}${by}`);
+    }
+  };
+
+  return {
+    async admit(origin, event) {
+      requireEntry(origin, event);
+      const { repository, subject } = event;
+      if (repository === undefined || subject === undefined) return ignored('the event names no repository');
+      // The claim alone: what is not served costs no request, and leads to nothing.
+      if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
+      let identity: Awaited<ReturnType<typeof identify>>;
+      try {
+        identity = await identify(origin, repository);
+      } catch (error) {
+        const isDeleted = event.family === 'repository' && event.activity === 'deleted';
+        if (isDeleted && hasCode(error, 'forge-not-found'))
+          return ignored(`${nameOf(repository)} is deleted`);
+        throw error;
+      }
+      const { at, archived } = identity;
+      requireCoverage(origin, at);
+      // A transfer may have taken the repository out of what the operator lists.
+      const isRenamed = nameOf(at) !== nameOf(repository);
+      if (isRenamed && !(await served.has(at))) return ignored(`${nameOf(at)} is not served`);
+      if (archived) return ignored(`${nameOf(at)} is archived`);
+      return { state: 'admitted', event: eventAbout(event, subject, at) };
+    },
+    forget: (repositoryId) => identities.forget(repositoryId),
+  };
+}
+
+/** Returns the event about its repository as that is found now. Its payload stays as it was sent. */
+export function eventAbout(event: Event, subject: Subject, at: RepositoryRef): AdmittedEvent {
+  return { ...event, repository: at, subject: { ...subject, repository: at } };
+}
+
+function ignored(reason: string): Admission {
+  return { state: 'ignored', reason };
+}
+
+function nameOf({ owner, name }: RepositoryRef): string {
+  return `${owner}/${name}`.toLowerCase();
+}
+
+function hasCode(error: unknown, code: ErrorCode): error is ReeveError {
+  return error instanceof ReeveError && error.code === code;
+}

@@ -1,0 +1,258 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { createLog } from '../../src/log.ts';
+import type { Delivery } from '../../src/store/store.ts';
+import { makeDeliveries } from '../support/deliveries.ts';
+import { named } from '../support/flow-names.ts';
+import { at, authorization, people, type Stage, secret, setStage } from '../support/stage.ts';
+
+/** The repository of somebody who knows a secret for that repository alone. */
+const own = { owner: people.eve, repo: 'own' } as const;
+const evesSecret = 'a-secret-that-covers-the-own-repository';
+const heirs = named('heirs');
+const ship = `version: 1
+rules:
+  ship:
+    on: issue_comment.created
+    if: comment.body == "/ship"
+    steps: [{ uses: set-labels, with: { add: [kept] } }]
+  opened:
+    on: issues.opened
+    steps: [{ uses: set-labels, with: { add: [area/docs] } }]
+`;
+
+let stage: Stage;
+let eve: Client;
+let folder: string;
+let logged: string[];
+let demoId: number;
+let ownId: number;
+
+const all = { name: 'all', scope: ['*'], authorization: [authorization], hmac: [secret] };
+const ofEve = { name: 'eve', scope: [`${own.owner}/*`], authorization: [], hmac: [evesSecret] };
+
+beforeEach(async () => {
+  logged = [];
+  folder = await mkdtemp(join(tmpdir(), 'reeve-forged-'));
+  await writeFile(
+    join(folder, 'operator.yml'),
+    ship.replace('opened:', 'operator:').replace('area/docs', 'area/code'),
+  );
+  const log = createLog({ destination: { write: (line) => void logged.push(line) } });
+  // Served as well, so that the only obstacle is whose repository it is.
+  const repositories = [`${own.owner}/*`, `${heirs}/*`];
+  stage = await setStage({
+    rules: ship,
+    server: { rules: folder, log, secrets: [all, ofEve], repositories },
+  });
+  eve = await stage.forge.makePerson(people.eve);
+  await eve.call(operations.createRepository, { body: { name: own.repo, auto_init: true } });
+  await eve.call(operations.createLabel, { params: own, body: { name: 'kept', color: '000000' } });
+  demoId = (await stage.root.call(operations.getRepository, { params: at })).id;
+  ownId = (await stage.root.call(operations.getRepository, { params: own })).id;
+});
+afterEach(async () => {
+  await stage.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Sends a body that is signed with eve's secret, and returns what became of the delivery. */
+async function send(eventType: string, payload: object): Promise<{ status: number; delivery?: Delivery }> {
+  const body = JSON.stringify(payload);
+  const answer = await fetch(`${stage.server.url}/webhook`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-gitea-delivery': randomUUID(),
+      'x-gitea-event-type': eventType,
+      'x-gitea-signature': createHmac('sha256', evesSecret).update(body).digest('hex'),
+    },
+  });
+  if (answer.status !== 202) return { status: answer.status };
+  const { id } = (await answer.json()) as { id: string };
+  await stage.quiet();
+  const delivery = await stage.server.store.describeDelivery(id);
+  return delivery ? { status: answer.status, delivery } : { status: answer.status };
+}
+
+/** The id of the victim's repository under the name of eve's own. */
+const forged = (name = `${own.owner}/${own.repo}`) => ({
+  id: demoId,
+  name: own.repo,
+  full_name: name,
+  default_branch: 'main',
+  owner: { id: 3, login: own.owner },
+});
+const push = (repository: object, after = '1'.repeat(40)) => ({
+  ref: 'refs/heads/main',
+  before: '0'.repeat(40),
+  after,
+  repository,
+  sender: { id: 7, login: people.ada },
+});
+const writes = (from: number) => stage.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
+
+async function metrics(): Promise<string> {
+  const password = (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
+  const basic = Buffer.from(`reader:${password}`).toString('base64');
+  const answer = await fetch(`${stage.server.url}/metrics`, { headers: { authorization: `Basic ${basic}` } });
+  return answer.text();
+}
+
+async function openIssue(title: string): Promise<number> {
+  const { number } = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
+  await stage.quiet();
+  return number;
+}
+
+describe('a delivery that names the id of another repository under a name in the scope of its secret', () => {
+  it('changes nothing there, is dead with the reason, and is counted and logged with its secret entry', async () => {
+    const index = await openIssue('one');
+    const comment = await stage.ada.call(operations.createComment, {
+      params: { ...at, index },
+      body: { body: '/ship' },
+    });
+    await stage.quiet();
+    // Whatever the genuine delivery did is undone by a person.
+    await stage.ada.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
+    await stage.quiet();
+    const from = stage.proxy.passed.length;
+
+    const { status, delivery } = await send('issue_comment', {
+      action: 'created',
+      issue: { id: 1, number: index, title: 'one', state: 'open', user: { id: 7, login: people.ada } },
+      comment: { id: comment.id, body: '/ship', user: { id: 7, login: people.ada } },
+      repository: forged(),
+      sender: { id: 7, login: people.ada },
+    });
+
+    expect(status).toBe(202);
+    expect(await stage.labelsOf(index)).toEqual([]);
+    expect(writes(from)).toEqual([]);
+    expect(delivery).toMatchObject({ state: 'dead', entry: 'eve' });
+    expect(delivery?.reason).toBe(
+      `the delivery names repository ${demoId} as ${own.owner}/${own.repo}, but ${own.owner}/${own.repo} is repository ${ownId}; verified by the secret entry "eve"`,
+    );
+    expect(logged.join('')).toContain('"entry":"eve"');
+    expect(await metrics()).toContain('reeve_deliveries_refused_total{reason="identity"} 1');
+    expect((await stage.server.store.listRuns({ delivery: delivery?.id ?? '' })).items).toEqual([]);
+  });
+
+  it('evicts nothing from the caches of that repository and stops none of its rules, whatever its kind', async () => {
+    await openIssue('warm');
+    await eve.call(operations.editRepository, { params: own, body: { archived: true } });
+
+    const states: string[] = [];
+    for (const { eventType, payload } of makeDeliveries()) {
+      const inside = (member: unknown): object => ({ ...(member as object), repository: forged() });
+      const repository = 'repository' in payload ? { repository: forged() } : {};
+      const nested = {
+        ...('package' in payload ? { package: inside(payload.package) } : {}),
+        ...('run' in payload ? { run: inside(payload.run) } : {}),
+        ...('forkee' in payload ? { forkee: forged() } : {}),
+      };
+      const { status, delivery } = await send(eventType, { ...payload, ...repository, ...nested });
+      states.push(`${status} ${delivery?.state}`);
+    }
+    const pushed = await send('push', push(forged()));
+    const from = stage.proxy.passed.length;
+    const index = await openIssue('after');
+
+    expect(new Set([...states, `${pushed.status} ${pushed.delivery?.state}`])).toEqual(new Set(['202 dead']));
+    expect(await stage.labelsOf(index)).toEqual(['area/code', 'area/docs']);
+    const asked = stage.proxy.passed.slice(from).map(({ path }) => path);
+    expect(asked.filter((path) => /contents|branches/.test(path))).toEqual([]);
+  });
+
+  it('moves no snapshot of that repository: catching up invents nothing and misses nothing', async () => {
+    await openIssue('one');
+    const live = await stage.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
+    await stage.restart();
+    await stage.quiet();
+    const { delivery } = await send('push', { ...push(forged()), before: live.commit?.id ?? '' });
+    await send('issues', {
+      action: 'opened',
+      number: 99,
+      issue: { id: 1, number: 99, title: 'x', state: 'open', updated_at: new Date().toISOString() },
+      repository: forged(),
+      sender: { id: 7, login: people.ada },
+    });
+
+    await stage.restart();
+    await stage.quiet();
+
+    expect(await stage.server.store.recall(`seen ${demoId}`)).toMatchObject({
+      refs: { main: live.commit?.id },
+      items: { 1: { state: 'open' } },
+    });
+    const { items } = await stage.server.store.listDeliveries({ search: 'caught-up', limit: 100 });
+    const since = items.filter(
+      ({ id, lane }) => Number(id) > Number(delivery?.id) && lane?.startsWith(`${demoId}`),
+    );
+    expect(delivery?.state).toBe('dead');
+    expect(since).toEqual([]);
+  });
+});
+
+describe('a delivery about the repository that its secret covers', () => {
+  it('is handled as before, and after a rename inside the scope', async () => {
+    await eve.call(operations.putCollaborator, {
+      params: { ...own, collaborator: people.bot },
+      body: { permission: 'write' },
+    });
+    const genuine = { ...forged(), id: ownId };
+    const open = async (title: string, repo: string) => {
+      const params = { owner: own.owner, repo };
+      const issue = await eve.call(operations.createIssue, { params, body: { title } });
+      const payload = { action: 'opened', number: issue.number, issue, repository: genuine };
+      await send('issues', payload);
+      const labels = await eve.call(operations.listIssueLabels, {
+        params: { ...params, index: issue.number },
+      });
+      return labels.map(({ name }) => name);
+    };
+    await eve.call(operations.createLabel, { params: own, body: { name: 'area/code', color: '000000' } });
+
+    expect(await open('one', own.repo)).toEqual(['area/code']);
+    await eve.call(operations.editRepository, { params: own, body: { name: 'renamed' } });
+    expect(await open('two', 'renamed')).toEqual(['area/code']);
+  });
+
+  it('is refused after the repository has moved out of the scope', async () => {
+    await stage.root.call(operations.createOrganization, { body: { username: heirs } });
+    await stage.root.call(operations.transferRepository, { params: own, body: { new_owner: heirs } });
+
+    const { delivery } = await send('push', push({ ...forged(), id: ownId }));
+
+    expect(delivery).toMatchObject({
+      state: 'dead',
+      reason: `repository ${ownId} is ${heirs}/${own.repo}: outside the scope of the secret entry "eve"`,
+    });
+  });
+
+  it('is refused after its secret entry was removed from the settings', async () => {
+    const body = Buffer.from(JSON.stringify(push({ ...forged(), id: ownId })));
+    const { id } = await stage.server.store.accept({
+      uuid: randomUUID(),
+      eventType: 'push',
+      entry: 'former',
+      contentType: 'application/json',
+      receivedAt: new Date(),
+      body,
+    });
+    await expect
+      .poll(async () => stage.server.store.describeDelivery(id))
+      .toMatchObject({
+        state: 'dead',
+        reason: expect.stringContaining(
+          'the secret entry "former", which verified this delivery, is no longer configured',
+        ),
+      });
+  });
+});
