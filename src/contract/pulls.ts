@@ -184,11 +184,14 @@ export const pullOperations = {
     params: atIndex,
     body: z.strictObject({
       do: text.optional(),
-      /** The older spelling of `do`. */
-      Do: text.optional(),
       merge_title_field: text.optional(),
       merge_message_field: text.optional(),
       merge_commit_id: text.optional(),
+      /** Older spellings of the four, which Go clients send; they count where the newer one is empty. */
+      Do: text.optional(),
+      MergeTitleField: text.optional(),
+      MergeMessageField: text.optional(),
+      MergeCommitID: text.optional(),
       /** Refused with 409 where the head is another by now. */
       head_commit_id: text.optional(),
       force_merge: flag.optional(),

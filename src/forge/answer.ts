@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/operation.ts';
 import type { Actor, createActorReader } from './actor.ts';
 import { bindBody, bindParams, bindQuery } from './binding.ts';
+import { readBody } from './body.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, problemBody } from './errors.ts';
 import type { Call, Handler, Reply } from './handler.ts';
@@ -49,7 +50,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
   const { context, operation, handler, request, reply, query, actor } = passage;
   const given = paramsOf(operation, request);
   const target = guard(context.db, operation, given, actor);
-  const body = bindBody(operation, Buffer.isBuffer(request.body) ? request.body : undefined);
+  const body = await readBoundBody(operation, request, query);
   guardAfterBody(operation, target);
   const page = readPage(query);
   const said = { status: operation.success, headers: {} as Record<string, string> };
@@ -71,6 +72,16 @@ async function perform(passage: Passage): Promise<FastifyReply> {
   if (result === undefined) return reply.send();
   if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
   return reply.type(json).send(JSON.stringify(result));
+}
+
+async function readBoundBody(
+  operation: Operation,
+  request: FastifyRequest,
+  query: URLSearchParams,
+): Promise<unknown> {
+  if (!operation.body) return undefined;
+  const sent = await readBody({ ...sentBy(request), method: request.method, query });
+  return bindBody(operation, sent);
 }
 
 function createReply(

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';
+import type { SentBody } from './body.ts';
 import { ForgeProblem } from './errors.ts';
-import { parseBody } from './json.ts';
+import { unwrapShape, valueOfForm } from './form-binding.ts';
 
 /**
  * Reads what a request carries the way the baseline's binder does, with the contract's shapes as the description:
@@ -14,6 +15,8 @@ const mayBeMissing = new Set([
   'issue.replace-labels labels',
   'issue.add-labels labels',
   'milestone.create title',
+  'contents.create content',
+  'contents.update content',
   'repository.transfer new_owner',
   ...['add-dependency', 'remove-dependency', 'add-block', 'remove-block'].flatMap((name) =>
     ['index', 'owner', 'repo'].map((member) => `issue.${name} ${member}`),
@@ -36,7 +39,7 @@ export function bindParams(operation: Operation, given: Readonly<Record<string, 
 export function bindQuery(operation: Operation, query: URLSearchParams): unknown {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(operation.query?.shape ?? {})) {
-    const value = readQueryValue(unwrap(schema as z.ZodType), query, name);
+    const value = readQueryValue(unwrapShape(schema as z.ZodType), query, name);
     if (value !== undefined) values[name] = value;
   }
   return values;
@@ -62,9 +65,12 @@ function readInteger(text: string): number | undefined {
 }
 
 /** Returns the body as the row describes it, or ends the request with 422 (400 for a list of mixed kinds). */
-export function bindBody(operation: Operation, bytes: Buffer | undefined): unknown {
-  if (!operation.body) return undefined;
-  return bind(operation.body, parseBody(bytes), { operation, name: '' });
+export function bindBody(operation: Operation, sent: SentBody): unknown {
+  const { body } = operation;
+  if (!body) return undefined;
+  // `null` binds like an object without members.
+  const value = sent.kind === 'json' ? (sent.value ?? {}) : valueOfForm(body, sent.values);
+  return bind(body, value, { operation, name: '' });
 }
 
 type Place = { readonly operation: Operation; readonly name: string };
@@ -102,9 +108,14 @@ function emptyOf(member: z.ZodType): unknown {
   return member instanceof z.ZodString ? '' : [];
 }
 
+/** A `null` in a list is the zero value of its kind. */
+function emptyItem(element: z.ZodType, place: Place): unknown {
+  return element instanceof z.ZodObject ? bind(element, {}, place) : emptyOf(element);
+}
+
 function bindList(element: z.ZodType, value: unknown, place: Place): unknown {
   if (!Array.isArray(value)) throw refused(place, 'not a list');
-  return value.map((item) => bind(element, item, place));
+  return value.map((item) => (item === null ? emptyItem(element, place) : bind(element, item, place)));
 }
 
 /** A union in a body is a list of ids or of names; a fraction is cut, a mixture is the caller's mistake (400). */
@@ -124,17 +135,13 @@ function bindRecord(valueType: z.ZodType, value: unknown, place: Place): unknown
   return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
 }
 
-/** An empty list is something, to the baseline's binder. */
+/** An empty list is no zero value to the baseline's binder, and neither is `false` in the rows that require a flag. */
 function isZero(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
+  return value === undefined || value === null || value === '' || value === 0;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function unwrap(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodOptional ? unwrap(schema.unwrap() as z.ZodType) : schema;
 }
 
 function refused(place: Place, text: string): ForgeProblem {

@@ -50,10 +50,11 @@ export const pullMergeHandlers = defineHandlers({
   async mergePull({ params, body, ...place }) {
     const { context } = place;
     const style = readStyle(body.do || body.Do || '');
+    const wish = readSpellings(body);
     const { pull } = findPull(context, place, params.index);
     await (style === 'manually-merged'
-      ? recordMerge(place, params.index, body.merge_commit_id ?? '')
-      : mergeBranch(place, params.index, style, body));
+      ? recordMerge(place, params.index, wish.merge_commit_id ?? '')
+      : mergeBranch(place, params.index, style, wish));
     const actor = place.caller;
     tellClosed(context, { ...place, actor }, pull);
     const merged = findPull(context, place, params.index).pull;
@@ -62,6 +63,22 @@ export const pullMergeHandlers = defineHandlers({
     return undefined;
   },
 });
+
+type Spellings = Wish & {
+  readonly MergeTitleField?: string | undefined;
+  readonly MergeMessageField?: string | undefined;
+  readonly MergeCommitID?: string | undefined;
+};
+
+/** Takes the older spelling of a member where the newer one is absent or empty. */
+function readSpellings(body: Spellings): Wish {
+  return {
+    ...body,
+    merge_title_field: body.merge_title_field || body.MergeTitleField,
+    merge_message_field: body.merge_message_field || body.MergeMessageField,
+    merge_commit_id: body.merge_commit_id || body.MergeCommitID,
+  };
+}
 
 function readStyle(text: string): MergeStyle | 'manually-merged' {
   const style = [...mergeStyles, 'manually-merged' as const].find((known) => known === text);

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { ForgeProblem } from './errors.ts';
+import { parseMultipart } from './multipart.ts';
 
 /** A file that came with a request. */
 export type Upload = {
@@ -17,21 +18,9 @@ export async function readUpload(
   if (!/^multipart\/form-data\s*;/i.test(contentType) || !bytes) {
     throw new ForgeProblem(400, `the file must come as multipart/form-data in the part "${part}"`);
   }
-  const form = await parseForm(contentType, bytes);
+  const form = await parseMultipart(contentType, bytes, 400);
   const file = form.get(part);
   if (!(file instanceof File)) throw new ForgeProblem(400, `http: no such file: ${part}`);
   const name = posix.basename(file.name.replaceAll('\\', '/'));
   return { name, bytes: new Uint8Array(await file.arrayBuffer()) };
-}
-
-async function parseForm(contentType: string, bytes: Buffer): Promise<FormData> {
-  try {
-    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
-  } catch (error) {
-    // The platform's parser says no more than that it could not.
-    throw new ForgeProblem(
-      400,
-      `the multipart body cannot be read: ${error instanceof Error ? error.message : ''}`,
-    );
-  }
 }

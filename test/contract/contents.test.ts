@@ -38,6 +38,12 @@ describe.each(contractForges)('contents on $name', ({ start }) => {
   }
 
   describe('of a file', () => {
+    it.each([{ content: '' }, {}])('may be empty: %j', async (body) => {
+      const made = await ask('POST', '/contents/empty.txt', { ...body, message: 'x' });
+
+      expect([made.status, made.json.content?.size]).toEqual([201, 0]);
+    });
+
     it('come with everything that is known of it', async () => {
       const { json: written } = await write('docs/ä b.md', 'hello\n');
 

@@ -53,6 +53,13 @@ describe.each(contractForges)('merging on $name', ({ start }) => {
     expect(message).toMatch(/^Merge pull request 'A change' \(#1\) from topic into main\n/);
   });
 
+  it('takes the members as Go clients spell them', async () => {
+    await merge({ Do: 'squash', MergeTitleField: 'Mine', MergeMessageField: 'And why' });
+
+    const { message } = (await ask('GET', '/branches/main')).json.commit;
+    expect(message).toMatch(/^Mine\n\nAnd why/);
+  });
+
   it('takes the head branch along where asked', async () => {
     await merge({ do: 'squash', delete_branch_after_merge: true, merge_title_field: 'Mine' });
 

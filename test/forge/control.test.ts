@@ -29,7 +29,7 @@ describe('the control routes of the embedded forge', () => {
   const ask = async (path: string, method = 'GET', body?: unknown) => {
     const response = await fetch(`${forge.url}/api/v1${path}`, {
       method,
-      headers: basic('root', 'pw'),
+      headers: { ...basic('root', 'pw'), 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

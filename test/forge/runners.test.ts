@@ -57,7 +57,7 @@ describe('runners told to the embedded forge', () => {
   ) {
     const response = await fetch(`${forge.url}/api/v1${path}`, {
       method,
-      headers: basic(as, 'pw'),
+      headers: { ...basic(as, 'pw'), 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

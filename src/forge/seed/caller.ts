@@ -57,7 +57,7 @@ export function createSeedCaller(app: FastifyInstance, context: ForgeContext): S
         method: operation.method,
         url: `/api/v1${path}?${search}`,
         headers: { authorization: `token ${tokenOf(name)}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+        ...(operation.body ? { payload: JSON.stringify(body ?? {}) } : {}),
       });
       if (answer.statusCode >= 300) {
         throw new ReeveError(
