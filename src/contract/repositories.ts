@@ -109,7 +109,8 @@ const CreateRepository = z.strictObject({
   issue_labels: text.optional(),
   template: flag.optional(),
   trust_model: text.optional(),
-  object_format_name: z.enum(['sha1', 'sha256']).optional(),
+  /** Empty, as Go clients send it, means sha1. */
+  object_format_name: z.enum(['', 'sha1', 'sha256']).optional(),
 });
 
 const EditRepository = z
@@ -158,6 +159,20 @@ export const repositoryOperations = {
     access: 'signed-in',
     scopes: ['organization'],
     source: 'routers/api/v1/repo/repo.go CreateOrgRepo',
+  }),
+  createUserRepository: defineOperation({
+    id: 'admin.create-repository',
+    meaning: 'Creates a repository in the account of somebody else, or in an organization.',
+    method: 'POST',
+    path: '/admin/users/{username}/repos',
+    params: z.object({ username: text }),
+    body: CreateRepository,
+    success: 201,
+    response: Repository,
+    errors: [400, 403, 404, 409, 422],
+    access: 'site',
+    scopes: ['admin'],
+    source: 'routers/api/v1/admin/repo.go CreateRepo',
   }),
   createFork: defineOperation({
     id: 'repository.create-fork',
@@ -247,7 +262,7 @@ export const repositoryOperations = {
   listStarred: defineOperation({
     id: 'user.list-starred',
     meaning:
-      'Repositories starred by an account; `permissions` are those of that account, not of the caller.',
+      'Repositories starred by an account: public ones of public owners, all readable ones in the own list. `permissions` are those of that account, not of the caller.',
     method: 'GET',
     path: '/users/{username}/starred',
     params: z.object({ username: text }),
@@ -259,6 +274,33 @@ export const repositoryOperations = {
     scopes: ['user'],
     paging: 'link',
     source: 'routers/api/v1/user/star.go GetStarredRepos',
+  }),
+  listOwnStarred: defineOperation({
+    id: 'user.list-own-starred',
+    meaning: 'Repositories that the caller starred and can still read, in the order of the stars.',
+    method: 'GET',
+    path: '/user/starred',
+    params: z.object({}),
+    query: z.object(pages),
+    success: 200,
+    response: list(Repository),
+    errors: [403],
+    access: 'signed-in',
+    scopes: ['user', 'repository'],
+    paging: 'link',
+    source: 'routers/api/v1/user/star.go GetMyStarredRepos',
+  }),
+  checkStar: defineOperation({
+    id: 'user.check-star',
+    meaning: 'Answers 204 where the caller starred the repository, 404 otherwise.',
+    method: 'GET',
+    path: '/user/starred/{owner}/{repo}',
+    params: z.object(inRepository),
+    success: 204,
+    errors: [403, 404],
+    access: 'signed-in',
+    scopes: ['user', 'repository'],
+    source: 'routers/api/v1/user/star.go IsStarring',
   }),
   star: defineOperation({
     id: 'user.star',

@@ -85,7 +85,8 @@ export const subscriptionOperations = {
   }),
   listSubscriptions: defineOperation({
     id: 'user.list-subscriptions',
-    meaning: 'The repositories an account watches; private ones only when it is the caller.',
+    meaning:
+      'The repositories an account watches: public ones of public owners, all readable ones in the own list.',
     method: 'GET',
     path: '/users/{username}/subscriptions',
     params: z.object({ username: text }),

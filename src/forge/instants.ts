@@ -11,9 +11,11 @@ export function secondsOf(date: Date): Seconds {
   return Math.floor(date.getTime() / 1000);
 }
 
-/** Returns RFC 3339 text in UTC without a fraction. */
+/** Returns RFC 3339 text in UTC without a fraction; year one where the format, with its four digits, has no such year. */
 export function toInstant(seconds: Seconds): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+  const date = new Date(seconds * 1000);
+  const year = date.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? date.toISOString().replace('.000Z', 'Z') : yearOne;
 }
 
 /** Returns the text of an instant, or null where it is "never". */
@@ -23,7 +25,11 @@ export function toInstantOrNull(seconds: Seconds): string | null {
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** Reads RFC 3339 text; absent or empty text is undefined, other text ends the request with `status`. */
+/**
+ * Reads RFC 3339 text; absent or empty text is undefined, other text ends the request with `status`. An instant at or
+ * before the epoch is undefined as well: year one is how Go clients spell an instant that is not set, and neither the
+ * columns (0 is "never") nor a commit's signature can hold a negative one.
+ */
 export function parseInstant(
   text: string | undefined,
   options: { status?: number } = {},
@@ -32,7 +38,8 @@ export function parseInstant(
   const time = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time))
     throw new ForgeProblem(options.status ?? 422, `parsing time "${text}": not RFC 3339`);
-  return Math.floor(time / 1000);
+  const seconds = Math.floor(time / 1000);
+  return seconds > 0 ? seconds : undefined;
 }
 
 const secondsOfDay = 24 * 60 * 60;

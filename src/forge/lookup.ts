@@ -6,7 +6,7 @@ import { ForgeProblem } from './errors.ts';
 import type { RepositoryTarget, TeamTarget } from './handler.ts';
 import { accountNamed, Moved, userNamed } from './moved.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
-import { lackingScopes } from './scopes.ts';
+import { isPublicOnly, lackingScopes } from './scopes.ts';
 import { settingsOf } from './settings.ts';
 import { findTeam, guardTeam } from './team-access.ts';
 import { type Unit, unitOf } from './units.ts';
@@ -67,7 +67,7 @@ function guardScopes(operation: Operation, actor: Actor): void {
     const scopes = lacking.join(', ');
     throw new ForgeProblem(403, `token does not have at least one of required scope(s): ${scopes}`);
   }
-  if (actor.scopes.includes('public-only') && closedToPublicOnly.test(operation.path)) {
+  if (isPublicOnly(actor.scopes) && closedToPublicOnly.test(operation.path)) {
     throw new ForgeProblem(403, 'this token is limited to public resources');
   }
 }
@@ -78,16 +78,16 @@ function findTarget(
   params: Readonly<Record<string, string>>,
   actor: Actor,
 ): Target {
-  const isPublicOnly = actor.scopes?.includes('public-only') === true;
+  const isLimited = isPublicOnly(actor.scopes);
   if (params.owner !== undefined && params.repo !== undefined) {
     const target = findRepository(db, params.owner, params.repo, actor.user);
-    if (isPublicOnly && target.repository.is_private) throw new ForgeProblem(404, 'not found');
+    if (isLimited && target.repository.is_private) throw new ForgeProblem(404, 'not found');
     guardUnits(operation, target.repository);
     return { kind: 'repository', ...inUnit(db, operation, params, actor.user, target) };
   }
   if (operation.path.startsWith('/teams/')) {
     const target = findTeam(db, Number(params.id));
-    if (isPublicOnly && target.organization.visibility !== 'public')
+    if (isLimited && target.organization.visibility !== 'public')
       throw new ForgeProblem(403, 'token is public-only');
     return { kind: 'team', ...target };
   }
@@ -97,7 +97,7 @@ function findTarget(
   if (params.org !== undefined) {
     const organization = accountNamed(db, params.org, actor.user);
     if (organization.type !== 'organization') throw new ForgeProblem(404, 'not found');
-    if (isPublicOnly && organization.visibility !== 'public')
+    if (isLimited && organization.visibility !== 'public')
       throw new ForgeProblem(403, 'token is public-only');
     return { kind: 'organization', organization };
   }

@@ -22,7 +22,7 @@ export type NewRepository = {
   readonly readme?: string | undefined;
   readonly issue_labels?: string | undefined;
   readonly template?: boolean | undefined;
-  readonly object_format_name?: 'sha1' | 'sha256' | undefined;
+  readonly object_format_name?: '' | 'sha1' | 'sha256' | undefined;
 };
 
 /** Makes a repository of an owner, with its first commit where `auto_init` asks for one, and tells the owner's hooks. */
@@ -42,7 +42,7 @@ export async function createRepository(
   try {
     await git.create(repository.id, {
       defaultBranch: branch,
-      objectFormat: wanted.object_format_name ?? 'sha1',
+      objectFormat: wanted.object_format_name || 'sha1',
     });
     if (wanted.auto_init) await writeFirstCommit(context, repository, actor);
   } catch (error) {
@@ -80,7 +80,7 @@ function insertRepository(
     wanted.name.toLowerCase(),
     wanted.description ?? '',
     branch,
-    wanted.object_format_name ?? 'sha1',
+    wanted.object_format_name || 'sha1',
     wanted.private ?? false,
     wanted.template ?? false,
     now,

@@ -16,7 +16,7 @@ import {
 } from './oauth2-tokens.ts';
 import { toUser } from './resources/user.ts';
 import type { OAuth2ApplicationRow, OAuth2GrantRow, UserRow } from './rows.ts';
-import { coversScopes } from './scopes.ts';
+import { coversScopes, isPublicOnly } from './scopes.ts';
 
 type Failure = { readonly error: string; readonly error_description: string };
 
@@ -54,8 +54,7 @@ export function registerOAuth2(app: FastifyInstance, context: ForgeContext): voi
         if (actor.scopes && !coversScopes(actor.scopes, ['read:user'])) {
           throw new ForgeProblem(403, 'token does not have required scope: read:user');
         }
-        const isPublic = actor.scopes?.includes('public-only') === true;
-        return reply.send(informationOf(context, actor.user, isPublic));
+        return reply.send(informationOf(context, actor.user, isPublicOnly(actor.scopes)));
       } catch (error) {
         if (!(error instanceof ForgeProblem)) throw error;
         reply.header('www-authenticate', 'Bearer realm="Gitea OAuth2"').code(error.status);
@@ -196,12 +195,12 @@ function identityOf(
 }
 
 /** Groups are the organizations of a person, and their teams as `organization:team`; null where there are none. */
-function informationOf(context: ForgeContext, user: UserRow, isPublicOnly: boolean) {
+function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean) {
   const rows = context.db.all<{ organization: string; team: string }>(
     `SELECT o.name AS organization, t.lower_name AS team FROM team_members m JOIN teams t ON t.id = m.team_id
      JOIN users o ON o.id = m.org_id WHERE m.user_id = ? AND (? = 0 OR o.visibility = 'public') ORDER BY o.id, t.id`,
     user.id,
-    isPublicOnly,
+    isLimited,
   );
   const groups = new Set(rows.flatMap(({ organization, team }) => [organization, `${organization}:${team}`]));
   return {

@@ -101,6 +101,11 @@ export const repositoryHandlers = defineHandlers({
     return toRepository(context, repository, { owner: caller, viewer: caller });
   },
 
+  async createUserRepository({ context, account, caller, body }) {
+    const repository = await createRepository(context, account, caller, body);
+    return toRepository(context, repository, { owner: account, viewer: caller });
+  },
+
   async createOrganizationRepository({ context, organization, caller, body }) {
     const { db } = context;
     if (!canCreateRepositoryIn(db, organization, caller)) {

@@ -51,6 +51,11 @@ export function lackingScopes(operation: Operation, held: readonly string[]): re
     .map((category: ScopeCategory) => `${level}:${category}`);
 }
 
+/** Tells whether a token is for public resources alone; credentials without scopes have no such limit. */
+export function isPublicOnly(held: readonly string[] | undefined): boolean {
+  return held?.includes('public-only') === true;
+}
+
 function levelOf(method: Method): 'read' | 'write' {
   return method === 'GET' ? 'read' : 'write';
 }

@@ -1,33 +1,17 @@
-import { permissionOf } from './access.ts';
+import { found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
-import { toRepository } from './resources/repository.ts';
-import { loadUsers } from './resources/user.ts';
-import type { RepositoryRow } from './rows.ts';
+import { listMarked } from './marked-repositories.ts';
 
 /** What answers for stars: an account's list of repositories it cares for. */
 export const starHandlers = defineHandlers({
-  listStarred({ context, account, caller, page, reply }) {
-    reply.total(account.num_stars);
-    // Private repositories show only in one's own list; those that became unreadable are dropped after the page is cut.
-    const rows = context.db.all<RepositoryRow>(
-      `SELECT r.* FROM stars s JOIN repositories r ON r.id = s.repo_id WHERE s.user_id = ? AND (r.is_private = 0 OR ?)
-       ORDER BY s.id LIMIT ? OFFSET ?`,
-      account.id,
-      account.id === caller.id,
-      page.limit,
-      page.offset,
-    );
-    const owners = loadUsers(
-      context,
-      rows.map((row) => row.owner_id),
-    );
-    return rows.flatMap((row) => {
-      const owner = owners.get(row.owner_id);
-      const permission = owner ? permissionOf(context.db, account, row, owner) : 'none';
-      if (!owner || permission === 'none') return [];
-      return [toRepository(context, row, { owner, viewer: caller, permission })];
-    });
+  listStarred: (call) => listMarked(call, 'stars', call.account),
+  listOwnStarred: (call) => listMarked(call, 'stars', call.caller),
+
+  checkStar({ context, repository, caller }) {
+    const sql = 'SELECT 1 AS one FROM stars WHERE user_id = ? AND repo_id = ?';
+    found(context.db.get(sql, caller.id, repository.id));
+    return undefined;
   },
 
   star({ context, repository, caller }) {

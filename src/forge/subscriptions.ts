@@ -1,14 +1,13 @@
-import { permissionOf, readableCondition } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers, type Reply, type RepositoryTarget } from './handler.ts';
 import { toInstant } from './instants.ts';
 import { findIssue } from './issue-labels.ts';
 import { userNamed } from './lookup.ts';
+import { listMarked } from './marked-repositories.ts';
 import type { Page } from './paging.ts';
-import { toRepository } from './resources/repository.ts';
-import { loadUsers, toUser } from './resources/user.ts';
-import type { RepositoryRow, UserRow } from './rows.ts';
+import { toUser } from './resources/user.ts';
+import type { UserRow } from './rows.ts';
 import { hearsOfIssue, isWatching, sayAboutIssue, unwatchRepository, watchRepository } from './watches.ts';
 
 type Place = RepositoryTarget & { readonly context: ForgeContext };
@@ -42,33 +41,6 @@ function listAccounts(call: Listing, from: string, id: number, viewer: UserRow |
     page.offset,
   );
   return rows.map((row) => toUser(context, row, viewer));
-}
-
-/** Private repositories are shown to their watcher alone; what a watcher can read no longer is left out. */
-function listWatched({ context, page, reply }: Listing, watcher: UserRow, viewer: UserRow) {
-  const readable = readableCondition(watcher);
-  const isOwn = watcher.id === viewer.id;
-  const from = `FROM watches w JOIN repositories r ON r.id = w.repo_id JOIN users o ON o.id = r.owner_id
-    WHERE w.user_id = ? AND ${isOwn ? '' : 'r.is_private = 0 AND '}${readable.sql}`;
-  const values = [watcher.id, ...readable.values];
-  reply.total(context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values)?.count ?? 0);
-  const rows = context.db.all<RepositoryRow>(
-    `SELECT r.* ${from} ORDER BY w.id LIMIT ? OFFSET ?`,
-    ...values,
-    page.limit,
-    page.offset,
-  );
-  const owners = loadUsers(
-    context,
-    rows.map(({ owner_id }) => owner_id),
-  );
-  return rows.flatMap((repository) => {
-    const owner = owners.get(repository.owner_id);
-    if (!owner) return [];
-    // Permissions are those of the watcher, whoever asks.
-    const permission = permissionOf(context.db, watcher, repository, owner);
-    return [toRepository(context, repository, { owner, viewer, permission })];
-  });
 }
 
 type Saying = Place & {
@@ -116,8 +88,8 @@ export const subscriptionHandlers = defineHandlers({
       call.caller,
     ),
 
-  listOwnSubscriptions: (call) => listWatched(call, call.caller, call.caller),
-  listSubscriptions: (call) => listWatched(call, call.account, call.caller),
+  listOwnSubscriptions: (call) => listMarked(call, 'watches', call.caller),
+  listSubscriptions: (call) => listMarked(call, 'watches', call.account),
 
   listIssueSubscribers: (call) =>
     listAccounts(

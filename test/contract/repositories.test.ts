@@ -51,6 +51,35 @@ describe.each(contractForges)('repositories on $name', ({ start }) => {
     expect(labels.json.map((label: { name: string }) => label.name)).toContain('wontfix');
   });
 
+  it('D2: are made with sha1 where the object format is empty', async () => {
+    const answer = await create({ name: freshName('repo'), object_format_name: '' });
+
+    expect([answer.status, answer.json.object_format_name]).toEqual([201, 'sha1']);
+  });
+
+  it('D2: are made for others by the site administrator alone', async () => {
+    const other = await forge.makeUser();
+    const organization = await forge.makeOrganization(other);
+    const name = freshName('repo');
+    const make = (owner: string, as: Account | string | undefined) =>
+      forge.ask('POST', `/admin/users/${owner}/repos`, { as, body: { name, private: true } });
+
+    const refused = [await make(other.name, undefined), await make(other.name, other)];
+    const made = await make(other.name, forge.adminToken);
+    const inOrganization = await make(organization, forge.adminToken);
+    const again = await make(other.name, forge.adminToken);
+    const nobody = await make(freshName('nobody'), forge.adminToken);
+
+    expect(refused.map(({ status }) => status)).toEqual([401, 403]);
+    expect([made.status, made.json]).toMatchObject([
+      201,
+      { full_name: `${other.name}/${name}`, private: true, owner: { login: other.name } },
+    ]);
+    expect([inOrganization.status, again.status, nobody.status]).toEqual([201, 409, 404]);
+    const seen = await forge.ask('GET', `/repos/${other.name}/${name}`, { as: other });
+    expect(seen.json.permissions).toEqual({ admin: true, push: true, pull: true });
+  });
+
   it.each([
     ['no name', { name: '' }, 422],
     ['a slash in the name', { name: 'a/b' }, 422],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ReeveError } from '../../errors.ts';
-import type { Signature } from './commit.ts';
+import { formatSignature, type Signature } from './commit.ts';
 import { cleanTreePath, isRefName } from './names.ts';
 import { moveRefs } from './refs.ts';
 import type { GitRepository } from './repository.ts';
@@ -51,7 +51,7 @@ export async function commitFiles(repository: GitRepository, commit: FileCommit)
 function streamOf(commit: FileCommit, ref: string): Buffer {
   const parts: (Buffer | string)[] = [
     `commit ${ref}\nmark :1\n`,
-    `author ${lineOf(commit.author)}\ncommitter ${lineOf(commit.committer)}\n`,
+    `author ${formatSignature(commit.author)}\ncommitter ${formatSignature(commit.committer)}\n`,
     ...dataOf(Buffer.from(commit.message)),
   ];
   if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
@@ -71,10 +71,4 @@ function dataOf(content: Buffer): (Buffer | string)[] {
 
 function quotePath(path: string): string {
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
-}
-
-function lineOf({ name, email, seconds, zone }: Signature): string {
-  // Angle brackets and line feeds would end the field early and start another.
-  const clean = (text: string): string => text.replace(/[<>\n\0]/g, '').trim();
-  return `${clean(name)} <${clean(email)}> ${Math.trunc(seconds)} ${zone}`;
 }

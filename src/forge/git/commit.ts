@@ -60,12 +60,24 @@ function parseSignature(text: string): Signature {
   };
 }
 
+/** Returns a signature as a line of a commit or tag object has it, without text that would end the field early. */
+export function formatSignature(signature: Signature): string {
+  const clean = (text: string): string => text.replace(/[<>\n\0]/g, '').trim();
+  return `${clean(signature.name)} <${clean(signature.email)}> ${formatDate(signature)}`;
+}
+
+/** Returns the instant of a signature as git writes it. One before 1970 becomes 1970: git fails to sort by others. */
+export function formatDate({ seconds, zone }: Signature): string {
+  return `${Math.max(0, Math.trunc(seconds))} ${zone}`;
+}
+
 /** Returns the instant of a signature as RFC 3339 text in its own zone. */
 export function instantOf({ seconds, zone }: Signature): string {
   const sign = zone.startsWith('-') ? -1 : 1;
   const minutes = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5)));
   const local = new Date((seconds + minutes * 60) * 1000);
-  if (Number.isNaN(local.getTime())) return '0001-01-01T00:00:00Z';
+  const year = local.getUTCFullYear();
+  if (!(year >= 1 && year <= 9999)) return '0001-01-01T00:00:00Z';
   const text = local.toISOString().slice(0, 19);
   return minutes === 0 ? `${text}Z` : `${text}${zone.slice(0, 3)}:${zone.slice(3)}`;
 }

@@ -1,4 +1,4 @@
-import type { Signature } from './commit.ts';
+import { formatDate, type Signature } from './commit.ts';
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -38,10 +38,10 @@ export async function commitTree(
       environment: {
         GIT_AUTHOR_NAME: author.name,
         GIT_AUTHOR_EMAIL: author.email,
-        GIT_AUTHOR_DATE: `${author.seconds} ${author.zone}`,
+        GIT_AUTHOR_DATE: formatDate(author),
         GIT_COMMITTER_NAME: committer.name,
         GIT_COMMITTER_EMAIL: committer.email,
-        GIT_COMMITTER_DATE: `${committer.seconds} ${committer.zone}`,
+        GIT_COMMITTER_DATE: formatDate(committer),
       },
     },
   );

@@ -6,13 +6,12 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 export type ObjectInfo = { readonly id: string; readonly type: ObjectType; readonly size: number };
 export type GitObject = ObjectInfo & { readonly content: Buffer };
 
-/** Reads objects of one repository through one `git cat-file --batch-command` that stays. */
+/** Reads objects of one repository. */
 export interface ObjectReader {
   /** Returns type and size of what a ref or id names; undefined where there is no such thing, or more than one. */
   info(name: string): Promise<ObjectInfo | undefined>;
   /** Returns the object whole. Ask `info` for the size first where it may be big. */
   read(name: string): Promise<GitObject | undefined>;
-  close(): void;
 }
 
 type Question = {
@@ -21,8 +20,11 @@ type Question = {
   readonly reject: (reason: ReeveError) => void;
 };
 
-/** Creates the reader; its process starts with the first question and again after it died. */
-export function createObjectReader(git: Git, folder: string): ObjectReader {
+/**
+ * Creates a reader on one `git cat-file --batch-command`, which starts with the first question and again after it died.
+ * `close` ends it; questions without an answer fail.
+ */
+export function createObjectReader(git: Git, folder: string): ObjectReader & { close(): void } {
   let child: ChildProcessWithoutNullStreams | undefined;
   let questions: Question[] = [];
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitFiles, type FileCommit } from './commit-files.ts';
-import { createObjectReader, type ObjectReader } from './objects.ts';
-import { createGit, type Git } from './process.ts';
+import { createGit } from './process.ts';
+import { createReaderPool } from './reader-pool.ts';
 import type { GitRepository } from './repository.ts';
 import { createLanes } from './slots.ts';
 
@@ -38,10 +38,6 @@ export interface GitStore {
   /** Ends the processes that were kept. */
   close(): void;
 }
-
-/** Repositories that keep a reading process; the one not asked for longest is closed first. */
-const maxReaders = 24;
-const idleReaderMs = 30_000;
 
 const configuration = `[core]
 	hooksPath = /dev/null
@@ -127,39 +123,5 @@ export function createGitStore(folder: string): GitStore {
     },
     exclusively: (id, room, work) => (room === 'refs' ? inRefs(id, work) : inPulls(id, work)),
     close: readers.close,
-  };
-}
-
-type ReaderPool = { of(id: number, folder: string): ObjectReader; drop(id: number): void; close(): void };
-
-function createReaderPool(git: Git): ReaderPool {
-  const readers = new Map<number, { reader: ObjectReader; timer: NodeJS.Timeout }>();
-  const drop = (id: number): void => {
-    const entry = readers.get(id);
-    if (entry === undefined) return;
-    clearTimeout(entry.timer);
-    readers.delete(id);
-    entry.reader.close();
-  };
-  return {
-    drop,
-    of(id, folder) {
-      const known = readers.get(id);
-      if (known) clearTimeout(known.timer);
-      const reader = known?.reader ?? createObjectReader(git, folder);
-      // Asked again: last in the order of closing.
-      readers.delete(id);
-      const timer = setTimeout(() => drop(id), idleReaderMs);
-      timer.unref();
-      readers.set(id, { reader, timer });
-      for (const [oldest] of readers) {
-        if (readers.size <= maxReaders) break;
-        drop(oldest);
-      }
-      return reader;
-    },
-    close() {
-      for (const id of [...readers.keys()]) drop(id);
-    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Signature } from './commit.ts';
+import { formatSignature, type Signature } from './commit.ts';
 import { isObjectId, isRefName } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -51,14 +51,11 @@ export async function writeTagObject(
 ): Promise<string> {
   if (!isRefName(tag.name) || !isObjectId(tag.commitId))
     throw new TypeError(`"${tag.name}" cannot be tagged`);
-  // An angle bracket or a line feed would end the field early and start another.
-  const clean = (text: string): string => text.replace(/[<>\n\0]/g, '').trim();
-  const { name, email, seconds, zone } = tag.tagger;
   const lines = [
     `object ${tag.commitId}`,
     'type commit',
     `tag ${tag.name}`,
-    `tagger ${clean(name)} <${clean(email)}> ${Math.trunc(seconds)} ${zone}`,
+    `tagger ${formatSignature(tag.tagger)}`,
     '',
     `${tag.message.replaceAll('\0', '').trimEnd()}\n`,
   ];

@@ -1,0 +1,57 @@
+import { permissionOf, readableCondition } from './access.ts';
+import type { Actor } from './actor.ts';
+import type { ForgeContext } from './context.ts';
+import type { Reply } from './handler.ts';
+import type { Page } from './paging.ts';
+import { toRepository } from './resources/repository.ts';
+import { loadUsers } from './resources/user.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
+import { isPublicOnly } from './scopes.ts';
+
+/** Tables of what accounts mark repositories with. */
+type Mark = 'stars' | 'watches';
+
+type Listing = {
+  readonly context: ForgeContext;
+  readonly actor: Actor;
+  readonly caller: UserRow;
+  readonly page: Page;
+  readonly reply: Reply;
+};
+
+/**
+ * Lists the repositories that an account has starred or watches, in the order of the marks. The account itself sees
+ * every one that it can still read; others see public repositories of public owners, so far as they can read these. A
+ * token for public resources sees no more than others do. `permissions` are those of the account, as on the baseline.
+ */
+export function listMarked(call: Listing, mark: Mark, account: UserRow) {
+  const { context, actor, caller, page, reply } = call;
+  const isOwn = account.id === caller.id && !isPublicOnly(actor.scopes);
+  const conditions = [
+    readableCondition(account),
+    ...(account.id === caller.id ? [] : [readableCondition(caller)]),
+    ...(isOwn ? [] : [{ sql: `(r.is_private = 0 AND o.visibility = 'public')`, values: [] }]),
+  ];
+  const from = `FROM ${mark} m JOIN repositories r ON r.id = m.repo_id JOIN users o ON o.id = r.owner_id
+    WHERE m.user_id = ? AND ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+  const values = [account.id, ...conditions.flatMap(({ values }) => values)];
+  const counted = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
+  // The baseline tells of stars what the account's `starred_repos_count` tells as well.
+  reply.total(mark === 'stars' ? account.num_stars : (counted?.count ?? 0));
+  const rows = context.db.all<RepositoryRow>(
+    `SELECT r.* ${from} ORDER BY m.id LIMIT ? OFFSET ?`,
+    ...values,
+    page.limit,
+    page.offset,
+  );
+  const owners = loadUsers(
+    context,
+    rows.map(({ owner_id }) => owner_id),
+  );
+  return rows.flatMap((repository) => {
+    const owner = owners.get(repository.owner_id);
+    if (!owner) return [];
+    const permission = permissionOf(context.db, account, repository, owner);
+    return [toRepository(context, repository, { owner, viewer: caller, permission })];
+  });
+}
