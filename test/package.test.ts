@@ -45,6 +45,8 @@ describe('the package', () => {
     expect(about).toMatchObject({ name: '@reeve-forge/reeve', publishConfig: { access: 'public' } });
     expect(about.private).toBeUndefined();
     expect(about.dependencies).toBeUndefined();
+    // `prepack` runs where the package is made; npm runs these where it is installed.
+    expect(Object.keys(about.scripts).filter((name) => /install$|^prepare$/.test(name))).toEqual([]);
   });
 
   it('holds built JavaScript, declarations, licences, rules and documentation, and no TypeScript source', () => {
