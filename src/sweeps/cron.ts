@@ -10,25 +10,35 @@ export interface Cron {
 }
 
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 /** Every offset in use is a multiple of a quarter of an hour, so within one a wall clock runs evenly. */
 const quarterMs = 15 * minuteMs;
-const horizonMs = 5 * 366 * 86_400_000;
+/** The farthest that a wall clock is set back. */
+const maxSetBackMs = 3 * hourMs;
+/** Days that are looked through, in either direction: five years and a leap day. */
+const horizonDays = 5 * 366;
 const maxCounted = 1_000;
 
 /**
  * Returns the due instants of five cron fields in a timezone. node-cron says which wall times the fields name; which
  * instants those are is decided here. A schedule for certain hours is due once where a clock is set back, and at the end
  * of the gap where it is set forward over its hour; one for every hour follows the time that really passes.
+ *
+ * The work is bounded whatever the distance: a day costs a few comparisons, a due instant one more.
  */
 export function createCron({ cron, timezone }: Schedule): Cron {
   const fields = parse(cron);
+  const minutesOfDay = fields.hour
+    .flatMap((hour) => fields.minute.map((minute) => hour * 60 + minute))
+    .toSorted((a, b) => a - b);
   const everyHour = fields.hour.length === 24;
   // Asked about wall times written as if they were UTC. It is never started, and leaves the library's own list at once.
   const days = createTask(cron, () => {}, { timezone: 'UTC' });
   void days.destroy();
-  const minute = fields.minute[0] ?? 0;
-  const hour = fields.hour[0] ?? 0;
-  const isDay = remembering((dayMs: number) => days.match(new Date(dayMs + (hour * 60 + minute) * minuteMs)));
+  const isDay = memoizeByInstant((atMs: number) =>
+    days.match(new Date(atMs + (minutesOfDay[0] ?? 0) * minuteMs)),
+  );
   const offsetAt = createOffset(timezone);
 
   const isNamed = (wallMs: number): boolean => {
@@ -36,63 +46,78 @@ export function createCron({ cron, timezone }: Schedule): Cron {
     return (
       fields.hour.includes(wall.getUTCHours()) &&
       fields.minute.includes(wall.getUTCMinutes()) &&
-      isDay(Math.floor(wallMs / 86_400_000) * 86_400_000)
+      isDay(Math.floor(wallMs / dayMs) * dayMs)
     );
   };
 
-  /** Yields the due instants from a quarter's first minute on. */
-  function* inQuarter(startMs: number): Generator<number> {
+  /** Returns the due instants from a quarter's first minute on, whatever the wall clock does around it. */
+  const inQuarter = (startMs: number): readonly number[] => {
     const offsetMs = offsetAt(startMs);
     const jumpMs = offsetMs - offsetAt(startMs - quarterMs);
     const skipped = !everyHour && jumpMs > 0 && namedBetween(startMs + offsetMs - jumpMs, startMs + offsetMs);
+    const found: number[] = [];
     for (let atMs = startMs; atMs < startMs + quarterMs; atMs += minuteMs) {
       const named = isNamed(atMs + offsetMs) && (everyHour || !isRepeated(atMs, offsetMs));
-      if (named || (skipped && atMs === startMs)) yield atMs;
+      if (named || (skipped && atMs === startMs)) found.push(atMs);
     }
-  }
+    return found;
+  };
 
   const namedBetween = (fromMs: number, untilMs: number): boolean => {
     for (let wallMs = fromMs; wallMs < untilMs; wallMs += minuteMs) if (isNamed(wallMs)) return true;
     return false;
   };
 
-  /** The same wall time was already there before a clock was set back, by three hours at most. */
+  /** Says whether the same wall time was already there before a clock was set back. */
   const isRepeated = (atMs: number, offsetMs: number): boolean => {
-    for (let backMs = quarterMs; backMs <= 12 * quarterMs; backMs += quarterMs) {
+    for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
       if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
     }
     return false;
   };
 
-  /** Returns how far a day that is not named can be passed over: to its last hour but one, whatever clocks do in it. */
-  const strideFrom = (startMs: number): number => {
-    const wall = new Date(startMs + offsetAt(startMs));
-    const dayMs = Math.floor(wall.getTime() / 86_400_000) * 86_400_000;
-    const hours = 21 - wall.getUTCHours();
-    return hours > 0 && !isDay(dayMs) && !isDay(dayMs - 86_400_000) ? hours * 4 * quarterMs : quarterMs;
-  };
-
-  function* from(after: Date, untilMs: number): Generator<number> {
-    let startMs = Math.floor(after.getTime() / quarterMs) * quarterMs;
-    while (startMs <= untilMs) {
-      for (const atMs of inQuarter(startMs)) if (atMs > after.getTime() && atMs <= untilMs) yield atMs;
-      startMs += strideFrom(startMs);
+  /** Returns the due instants of the day of UTC that begins at `startMs`, in order. */
+  const inDay = (startMs: number): readonly number[] => {
+    const offsetMs = offsetAt(startMs);
+    if (offsetAt(startMs - maxSetBackMs) !== offsetMs || offsetAt(startMs + dayMs) !== offsetMs) {
+      return Array.from({ length: dayMs / quarterMs }, (_, at) => inQuarter(startMs + at * quarterMs)).flat();
     }
-  }
+    const wallMs = startMs + offsetMs;
+    const firstMs = Math.floor(wallMs / dayMs) * dayMs;
+    const sinceMidnight = (wallMs - firstMs) / minuteMs;
+    const onDay = (midnightMs: number, isPart: (minute: number) => boolean): readonly number[] =>
+      isDay(midnightMs)
+        ? minutesOfDay.filter(isPart).map((minute) => midnightMs + minute * minuteMs - offsetMs)
+        : [];
+    return [
+      ...onDay(firstMs, (minute) => minute >= sinceMidnight),
+      ...onDay(firstMs + dayMs, (minute) => minute < sinceMidnight),
+    ];
+  };
 
   return {
     next(after) {
-      for (const atMs of from(after, after.getTime() + horizonMs)) return new Date(atMs);
+      const afterMs = after.getTime();
+      const firstMs = Math.floor(afterMs / dayMs) * dayMs;
+      for (let day = 0; day <= horizonDays; day += 1) {
+        const found = inDay(firstMs + day * dayMs).find((atMs) => atMs > afterMs);
+        if (found !== undefined) return new Date(found);
+      }
       return undefined;
     },
     due(after, until) {
+      const [afterMs, untilMs] = [after.getTime(), until.getTime()];
+      const lastMs = Math.floor(untilMs / dayMs) * dayMs;
       let last: Date | undefined;
       let count = 0;
-      // Of a long absence only the end matters: what is due at all is due at least once in a year, or nearly never.
-      const begin = new Date(Math.max(after.getTime(), until.getTime() - 366 * 86_400_000));
-      for (const atMs of from(begin, until.getTime())) {
-        last = new Date(atMs);
-        count = Math.min(count + 1, maxCounted);
+      // From the end: of a long absence only the last instant matters, and about how many there were.
+      for (let day = 0; day <= horizonDays && count < maxCounted; day += 1) {
+        const startMs = lastMs - day * dayMs;
+        if (startMs + dayMs <= afterMs) break;
+        const found = inDay(startMs).filter((atMs) => atMs > afterMs && atMs <= untilMs);
+        const newest = found.at(-1);
+        if (newest !== undefined) last ??= new Date(newest);
+        count = Math.min(count + found.length, maxCounted);
       }
       return { last, count };
     },
@@ -119,7 +144,7 @@ function createOffset(timezone: string): (atMs: number) => number {
     hour: 'numeric',
     minute: 'numeric',
   });
-  return remembering((atMs: number) => {
+  return memoizeByInstant((atMs: number) => {
     const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
     const of = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
     const wallMs = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'));
@@ -127,7 +152,8 @@ function createOffset(timezone: string): (atMs: number) => number {
   });
 }
 
-function remembering<Result>(ask: (at: number) => Result): (at: number) => Result {
+/** Memoizes a function of an instant; a full memory starts again. */
+function memoizeByInstant<Result>(ask: (at: number) => Result): (at: number) => Result {
   const known = new Map<number, Result>();
   return (at) => {
     const before = known.get(at);

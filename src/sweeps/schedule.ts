@@ -1,4 +1,3 @@
-import { schedule as startTask } from 'node-cron';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Schedule } from '../rules/rule.ts';
@@ -30,13 +29,13 @@ export type ScheduleState = {
 };
 
 /** What the scheduler needs of the store. */
-export type ScheduleStore = Pick<Store, 'enqueue' | 'recall' | 'remember' | 'readDelivery'>;
+export type ScheduleStore = Pick<Store, 'enqueue' | 'recall' | 'remember' | 'describeDelivery'>;
 
 /** Turns what is due into jobs of the store, each slot once. */
 export interface Scheduler {
   /** Enqueues what became due since the last look. A clock that was set back makes no slot run again. */
   tick(now: Date): Promise<void>;
-  /** Looks now and then every minute, until stopped. */
+  /** Looks now and then whenever the clock shows another minute, until stopped. */
   start(): void;
   stop(): Promise<void>;
   /** Returns what is known of each schedule, by `id#cron`. */
@@ -45,6 +44,9 @@ export interface Scheduler {
 
 /** Key of the store under which the states of all schedules are kept. */
 export const scheduleKey = 'schedules';
+
+/** How often the clock is read. */
+const lookMs = 1_000;
 
 /** Returns the identity of a slot: what is due, by which clock, at which instant. */
 export function slotOf({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>, at: Date): string {
@@ -71,7 +73,8 @@ export function createScheduler(options: {
   const cursors = new Map<string, Date>();
   let states: Map<string, ScheduleState> | undefined;
   let looking: Promise<void> | undefined;
-  let timer: ReturnType<typeof startTask> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let lookedAtMinute: number | undefined;
 
   const load = async (): Promise<Map<string, ScheduleState>> => {
     if (states) return states;
@@ -128,7 +131,7 @@ export function createScheduler(options: {
   };
 
   const isUnderWay = async (job: string | undefined): Promise<boolean> => {
-    const delivery = job === undefined ? undefined : await store.readDelivery(job);
+    const delivery = job === undefined ? undefined : await store.describeDelivery(job);
     return delivery !== undefined && delivery.state !== 'settled' && delivery.state !== 'dead';
   };
 
@@ -164,20 +167,24 @@ export function createScheduler(options: {
     }
   };
 
+  /** Looks when the clock shows another minute than at the last look, whichever way it went. */
+  const lookEachMinute = (): void => {
+    const minute = Math.floor(clock.now().getTime() / 60_000);
+    if (minute === lookedAtMinute) return;
+    lookedAtMinute = minute;
+    void tickOrTell();
+  };
+
   return {
     tick,
     start() {
       if (timer) return;
-      timer = startTask('* * * * *', tickOrTell, {
-        timezone: 'UTC',
-        noOverlap: true,
-        unref: true,
-        suppressMissedWarning: true,
-      });
-      void tickOrTell();
+      // A plain interval: whoever computes how long to wait from a clock that is set waits for hours after it is set back.
+      timer = setInterval(lookEachMinute, lookMs).unref();
+      lookEachMinute();
     },
     async stop() {
-      await timer?.destroy();
+      clearInterval(timer);
       timer = undefined;
       await looking?.catch(() => {}); // It was told where it was waited for.
     },
