@@ -18,7 +18,7 @@ COPY package.json ./
 COPY bin ./bin
 COPY rules ./rules
 COPY --from=build /app/dist/package ./dist/package
-RUN mkdir /data && chown node:node /data
+RUN install -d -o node -g node -m 700 /data
 USER node
 # Inside a container the port is reached from outside it: what is published decides who may come.
 ENV NODE_ENV=production REEVE_DATA=/data HOST=0.0.0.0 PORT=8080

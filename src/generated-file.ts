@@ -15,7 +15,7 @@ export async function loadGenerated(path: string, make: () => Uint8Array | strin
       if (error.code !== 'ENOENT') throw error;
     });
     if (held) return held;
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(made, make(), { mode: 0o600, flag: 'wx' });
     await link(made, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;

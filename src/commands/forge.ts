@@ -6,6 +6,7 @@ import { createForge } from '../forge/forge.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
+import { keepFilesPrivate } from './private-umask.ts';
 import { watchSignals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,6 +26,7 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
   const port = readPort(options.port ?? '3000');
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
   const data = resolve(options.data ?? './data/forge');
+  keepFilesPrivate();
   const stop = watchSignals();
   const log = createLog({ level: 'warn', secrets: administrator ? [administrator.password] : [] });
   const running = await createForge({

@@ -2,6 +2,7 @@ import { type Settings, secretValues } from '../config.ts';
 import { ReeveError } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
+import { keepFilesPrivate } from './private-umask.ts';
 import { type StopRequest, watchSignals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,6 +14,7 @@ export async function serve(
 ): Promise<number> {
   if (settings.forge !== undefined && options.once)
     throw new ReeveError('usage', '--once plays the demo on the embedded forge: unset FORGE_URL');
+  keepFilesPrivate();
   const stop = watchSignals();
   try {
     return await run(options, settings, { stop, terminal });

@@ -32,8 +32,8 @@ export function createAttachmentStore(db: Database, folder: string): AttachmentS
   return {
     keep(uuid, bytes, record) {
       db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
-      mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true });
-      writeFileSync(pathOf(uuid), bytes, { flag: 'wx' });
+      mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true, mode: 0o700 });
+      writeFileSync(pathOf(uuid), bytes, { flag: 'wx', mode: 0o600 });
       return db.transaction(() => {
         db.run('DELETE FROM file_trash WHERE uuid = ?', uuid);
         return record();

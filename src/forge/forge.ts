@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
+import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { sendFailure } from './answer.ts';
 import { registerAttachmentFiles } from './attachment-files.ts';
 import { createAttachmentStore } from './attachment-store.ts';
@@ -54,7 +55,7 @@ export interface Forge {
 /** What a forge is made from. */
 export type ForgeOptions = {
   readonly clock: () => Date;
-  /** Folder of database and repositories, made where it is missing. Absent: a temporary one that goes with the forge. */
+  /** Folder of database and repositories, created with mode 0700 where it is missing. Absent: a temporary one that goes with the forge. */
   readonly data?: string | undefined;
   readonly log?: Log | undefined;
   /** The address the forge tells others. Absent: the one it listens on. */
@@ -73,7 +74,8 @@ const bodyLimit = 32 * 1024 * 1024;
 /** Creates a forge that does not listen yet. */
 export async function createForge(options: ForgeOptions): Promise<Forge> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'forge-'));
-  mkdirSync(folder, { recursive: true });
+  createPrivateFolder(folder, { holds: 'forge.db' });
+  createPrivateFile(join(folder, 'forge.db'));
   const db = openDatabase(join(folder, 'forge.db'));
   const git = createGitStore(join(folder, 'repositories'));
   let address = options.rootUrl?.replace(/\/+$/, '');

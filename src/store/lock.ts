@@ -1,6 +1,6 @@
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../errors.ts';
+import { createPrivateFile } from '../private-files.ts';
 
 /** The exclusive role *worker* of one store. */
 export interface WorkerLock {
@@ -33,13 +33,6 @@ export function takeWorkerLock(path: string): WorkerLock {
     );
   }
   return { release: () => database.close() };
-}
-
-/** Creates an empty file with mode 0600, or narrows the mode of one that exists. */
-export function createPrivateFile(path: string): void {
-  // Never open and close a database file that exists: closing any descriptor drops this process's locks on it (POSIX).
-  if (existsSync(path)) chmodSync(path, 0o600);
-  else closeSync(openSync(path, 'a', 0o600));
 }
 
 function holderOf(database: DatabaseSync): number | undefined {

@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, ReeveError } from '../errors.ts';
+import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 import { createIntake } from './intake.ts';
 import { createLanes } from './lanes.ts';
-import { createPrivateFile, takeWorkerLock, type WorkerLock } from './lock.ts';
+import { takeWorkerLock, type WorkerLock } from './lock.ts';
 import { migrate } from './migrations.ts';
 import { createReadings } from './readings.ts';
 import { createRetention } from './retention.ts';
@@ -47,7 +48,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   let database: DatabaseSync | undefined;
   try {
     if (path !== ':memory:') {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (role === 'worker') createPrivateFolder(dirname(path), { holds: basename(path) });
+      else mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       if (role === 'worker') lock = takeWorkerLock(path);
       createPrivateFile(path);
     }

@@ -71,6 +71,22 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       writeFile(path('data/dashboard.password'), 'a password of the dashboard\n', { mode: 0o644 }),
     /may read .*dashboard\.password/,
   ],
+  [
+    'file-modes',
+    'an open data folder',
+    async ({ path }) => chmod(path('data'), 0o750),
+    /may read .*data.*chmod 700 .*data/s,
+  ],
+  [
+    'file-modes',
+    'an open folder of the forge of a demo',
+    async ({ path }) => {
+      await mkdir(path('data/forge/repositories'), { recursive: true, mode: 0o700 });
+      await chmod(path('data/forge/repositories'), 0o755);
+      await writeFile(path('data/forge/forge.db'), '', { mode: 0o644 });
+    },
+    /forge\.db.*repositories.*chmod 600 .*forge\.db; chmod 700 .*repositories/s,
+  ],
   ['file-modes', 'an open token file', async ({ path }) => chmod(path('token'), 0o604), /chmod 600 .*token/],
   ['bind', 'an open address', async () => ({ HOST: '0.0.0.0' }), /in clear/],
   [

@@ -11,7 +11,7 @@ import { reachOf } from '../connection/target.ts';
 import { count } from '../terminal.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
-import { openFiles } from './file-modes.ts';
+import { closingCommands, findOpenPaths } from './file-modes.ts';
 import { weaknessOf } from './weak-secrets.ts';
 
 const leastFreeBytes = 200 * 2 ** 20;
@@ -54,13 +54,14 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'file-modes',
     looks:
-      'Who may read the env file, files of secrets, an operator file with secrets in it, the store, its key and the password of the dashboard.',
-    fails: 'Somebody else on this machine may.',
-    remedy: '`chmod 600 FILE`.',
+      'Who may read the env file, files of secrets, an operator file with secrets in it, and the data folder: the store, its key, the password of the dashboard, the forge of the demo.',
+    fails: 'Another account of this machine may.',
+    remedy: '`chmod 600 FILE`, `chmod 700 FOLDER`.',
     run: async (examination) => {
-      const open = await openFiles(examination);
+      const open = await findOpenPaths(examination);
       if (open.length === 0) return ok('files with secrets are readable by their owner alone');
-      return wrong(`others on this machine may read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
+      const paths = open.map(({ path }) => path).join(', ');
+      return wrong(`others on this machine may read ${paths}`, closingCommands(open));
     },
   },
   {

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { createGit } from './process.ts';
 import { createReaderPool } from './reader-pool.ts';
@@ -63,8 +64,9 @@ const configuration = `[core]
 
 /** Creates the store in a folder, which is made where it is missing. */
 export function createGitStore(folder: string): GitStore {
-  mkdirSync(folder, { recursive: true });
+  createPrivateFolder(folder, { holds: 'git.config' });
   const configFile = join(folder, 'git.config');
+  createPrivateFile(configFile);
   writeFileSync(configFile, configuration);
   const git = createGit(configFile);
   const readers = createReaderPool(git);
