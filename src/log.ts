@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import { createRedactor } from './redactor.ts';
 
 /** What a part of Reeve may say to the operator. A record is one line of JSON on stderr. */
 export interface Log {
@@ -20,9 +21,9 @@ export function createLog(options: {
   secrets?: readonly string[];
   destination?: DestinationStream;
 }): Log {
-  const hide = createRedactor(options.secrets ?? []);
+  const redact = createRedactor(options.secrets ?? []);
   const target = options.destination ?? pino.destination({ fd: 2, sync: true });
-  const destination: DestinationStream = { write: (line) => target.write(hide(line)) };
+  const destination: DestinationStream = { write: (line) => target.write(redact(line)) };
   return pino(
     { level: options.level ?? 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination,
@@ -31,22 +32,3 @@ export function createLog(options: {
 
 /** Says nothing. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** Returns a function that replaces the given secrets, and their Basic, URL and JSON spellings, in a text. */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = new Set<string>();
-  for (const secret of secrets) {
-    // Shorter values would hide ordinary words; settings refuse secrets below 24 bytes anyway.
-    if (secret.length < 8) continue;
-    spellings.add(secret);
-    spellings.add(JSON.stringify(secret).slice(1, -1));
-    spellings.add(encodeURIComponent(secret));
-    spellings.add(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
-  }
-  const longestFirst = [...spellings].sort((a, b) => b.length - a.length);
-  return (text) => {
-    let hidden = text;
-    for (const secret of longestFirst) hidden = hidden.replaceAll(secret, '[secret]');
-    return hidden;
-  };
-}

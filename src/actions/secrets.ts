@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { AnyInput } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
+import { createRedactor } from '../redactor.ts';
 
 /** How a value that must never be written stands in rule files, changes, plans, logs and the store: by its name. */
 export type SecretName = { readonly secret: string };
@@ -14,8 +15,8 @@ export interface NamedSecrets {
   fingerprint(name: string): string | undefined;
   /** Returns the input of a request with every `{ secret: NAME }` of its body replaced. Throws for an unknown name. */
   reveal(input: AnyInput): AnyInput;
-  /** Returns a text in which no value is left: a forge may repeat in its answer what it was sent. */
-  hide(text: string): string;
+  /** Returns a text with each value replaced by its name: a forge may repeat in its answer what it was sent. */
+  redact(text: string): string;
 }
 
 /** Creates the named secrets. Who has the fingerprints without `key` cannot try values against them. */
@@ -36,11 +37,7 @@ export function createNamedSecrets(values: ReadonlyMap<string, string>, key: Uin
       return value === undefined ? undefined : createHmac('sha256', key).update(value).digest('base64url');
     },
     reveal: (input) => ('body' in input ? { ...input, body: reveal(input.body) } : input),
-    hide(text) {
-      let hidden = text;
-      for (const [name, value] of values) hidden = hidden.replaceAll(value, `{secret: ${name}}`);
-      return hidden;
-    },
+    redact: createRedactor([...values].map(([name, value]) => ({ value, mark: `{secret: ${name}}` }))),
   };
 }
 

@@ -1,4 +1,5 @@
 import { ReeveError } from '../errors.ts';
+import { type Redact, redactJson, redactNothing } from '../redactor.ts';
 
 /** What came back of one exchange. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
@@ -25,28 +26,30 @@ export async function readText(
 }
 
 /** Returns the JSON of a successful answer, or throws `forge-junk` with the beginning of what came instead. */
-export function parseAnswer(text: string, where: string): unknown {
+export function parseAnswer(text: string, where: string, redact: Redact = redactNothing): unknown {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    throw new ReeveError('forge-junk', `${where}: the answer is not JSON: ${beginningOf(text)}`, { cause });
+  } catch {
+    // The parser's own message repeats a piece of the text.
+    throw new ReeveError('forge-junk', `${where}: the answer is not JSON: ${beginningOf(redact(text))}`);
   }
 }
 
 /**
- * Returns the forge's own words in an error answer. Bodies may be `{message}`, empty, plain text, or JSON followed by
- * junk (the extended contents operation writes a second value), so nothing here may throw.
+ * Returns the forge's own words in an error answer, without secrets: they are replaced in what was parsed, and before
+ * anything is cut off. Bodies may be `{message}`, empty, plain text, or JSON followed by junk (the extended contents
+ * operation writes a second value), so nothing here may throw.
  */
-export function forgeMessage(text: string): string {
+export function forgeMessage(text: string, redact: Redact = redactNothing): string {
   const found = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text.slice(0, 8_192));
   if (found?.[1] !== undefined) {
     try {
-      return String(JSON.parse(found[1]));
+      return redact(String(JSON.parse(found[1])));
     } catch {
       // A string that is not valid JSON is shown as it came.
     }
   }
-  return text.trimStart().startsWith('<') ? 'a web page' : beginningOf(text);
+  return text.trimStart().startsWith('<') ? 'a web page' : beginningOf(redactJson(text, redact));
 }
 
 function beginningOf(text: string): string {

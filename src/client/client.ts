@@ -8,6 +8,7 @@ import {
 } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
+import { createRedactor } from '../redactor.ts';
 import { remembering } from '../remembering.ts';
 import { type Answer, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
@@ -15,7 +16,7 @@ import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 import { exchange } from './exchange.ts';
-import { failureOf, stopped, unreachable } from './failure.ts';
+import { failureOf, stopped, unreachable, withoutSecrets } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { normalizeRunners } from './runners.ts';
@@ -102,12 +103,7 @@ export function createClient(options: ClientOptions): Client {
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'reeve' };
   if (options.credentials) headers.authorization = authorizationOf(options.credentials);
   // Forgejo repeats a token that it does not know in its answer, and what a forge answers is recorded.
-  const secrets = options.credentials ? secretsOf(options.credentials) : [];
-  const hide = (text: string): string => {
-    let left = text;
-    for (const secret of secrets) left = left.replaceAll(secret, '[hidden]');
-    return left;
-  };
+  const redact = createRedactor(options.credentials ? secretsOf(options.credentials) : [], { minLength: 1 });
   const limiter = options.limiter ?? createLimiter({ max: options.concurrency ?? 8 });
   const log = options.log ?? silentLog;
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, signal ? { signal } : {}));
@@ -175,7 +171,7 @@ export function createClient(options: ClientOptions): Client {
             hops += 1;
             continue;
           }
-          failure = failureOf(where, answer.status, hide(answer.text), answer.headers.get('retry-after'));
+          failure = failureOf(where, answer.status, answer.text, answer.headers.get('retry-after'), redact);
         } catch (cause) {
           if (signal?.aborted) throw stopped(where);
           failure = unreachable(where, cause);
@@ -193,7 +189,7 @@ export function createClient(options: ClientOptions): Client {
       // 205 comes with a body that fetch does not hand out; whoever needs it reads the resource again.
       if (operation.response === undefined || answer.status === 205) return undefined;
       const where = `${operation.method} ${operation.path}`;
-      const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where);
+      const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where, redact);
       const parsed = operation.response.safeParse(
         normalizeCompare(operation, normalizeContents(operation, normalizeRunners(operation, said))),
       );
@@ -205,13 +201,18 @@ export function createClient(options: ClientOptions): Client {
       );
     };
 
-    const send = async (operation: Operation, input: AnyInput): Promise<unknown> =>
-      read(operation, await ask(operation, input));
-
-    const askPage = (operation: Operation) => async (page: AnyInput) => {
-      const answer = await ask(operation, page);
-      return { answer, value: read(operation, answer) };
+    /** The one way to the forge: whatever goes wrong on it is told without our credential. */
+    const call = async (operation: Operation, input: AnyInput) => {
+      try {
+        const answer = await ask(operation, input);
+        return { answer, value: read(operation, answer) };
+      } catch (error) {
+        throw withoutSecrets(error, redact);
+      }
     };
+    const send = async (operation: Operation, input: AnyInput): Promise<unknown> =>
+      (await call(operation, input)).value;
+    const askPage = (operation: Operation) => (page: AnyInput) => call(operation, page);
 
     return {
       get requests() {

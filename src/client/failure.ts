@@ -1,4 +1,5 @@
 import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
+import { type Redact, redactNothing } from '../redactor.ts';
 import { forgeMessage } from './answer.ts';
 
 /** Status → code of our error. What is not here: other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
@@ -28,9 +29,12 @@ export function failureOf(
   status: number,
   text: string,
   retryAfter: string | null,
+  redact: Redact = redactNothing,
 ): ReeveError {
   const code = codeOfStatus[status] ?? (status >= 500 ? 'forge-unavailable' : 'forge-refused');
-  const words = [`${where}: the forge answered ${status}`, forgeMessage(text), advice[code]].filter(Boolean);
+  const words = [`${where}: the forge answered ${status}`, forgeMessage(text, redact), advice[code]].filter(
+    Boolean,
+  );
   return new ReeveError(code, words.join('; '), {
     status,
     retryAfterMs: retryAfterMs(retryAfter, Date.now()),
@@ -48,6 +52,16 @@ export function unreachable(where: string, thrown: unknown): ReeveError {
     return new ReeveError('forge-timeout', `${where}: the forge did not answer in time`, { cause });
   }
   return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reason})`, { cause });
+}
+
+/** Returns an error without secrets: the same one where it has none. */
+export function withoutSecrets(error: unknown, redact: Redact): unknown {
+  if (!(error instanceof ReeveError)) return error;
+  const message = redact(error.message);
+  if (message === error.message) return error;
+  // The cause may repeat what the message does.
+  const { code, retryAfterMs, status } = error;
+  return new ReeveError(code, message, { retryAfterMs, status });
 }
 
 /** Returns our error for a call that was ended, or not begun, because its work is to stop. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ReeveError } from '../errors.ts';
+import { createRedactor } from '../redactor.ts';
 import { remembering } from '../remembering.ts';
 import { apiRoot } from './client.ts';
 import { exchange } from './exchange.ts';
@@ -92,7 +93,7 @@ export function createOAuth2(options: {
     const where = 'POST /login/oauth/access_token';
     const refusal = TokenRefusal.safeParse(json);
     if (refusal.success && refusals.has(refusal.data.error)) {
-      const words = hide(`${refusal.data.error}: ${refusal.data.error_description ?? ''}`, body);
+      const words = withoutSent(`${refusal.data.error}: ${refusal.data.error_description ?? ''}`, body);
       throw new ReeveError('forge-refused', `${where}: the forge answered ${status} ${words}`, { status });
     }
     if (status >= 400) throw failureOf(where, status, '', null);
@@ -133,15 +134,12 @@ export function createOAuth2(options: {
   };
 }
 
-/** Returns a forge's words without anything that it was sent, as it is or as an address would hold it. */
-function hide(text: string, sent: URLSearchParams): string {
-  let left = text.slice(0, 500);
-  for (const value of sent.values()) {
-    for (const form of [value, encodeURIComponent(value)]) {
-      if (form !== '') left = left.replaceAll(form, '[hidden]');
-    }
-  }
-  return left.replace(/\p{Cc}/gu, ' ').slice(0, 200);
+/** Returns a forge's words without anything that it was sent. */
+function withoutSent(text: string, sent: URLSearchParams): string {
+  const redact = createRedactor([...sent.values()], { minLength: 1 });
+  return redact(text)
+    .replace(/\p{Cc}/gu, ' ')
+    .slice(0, 200);
 }
 
 function parse(text: string): unknown {

@@ -63,12 +63,13 @@ export async function applyPlan(options: {
   };
 
   function settle(planned: PlannedChange, status: Outcome['status'], error?: string): void {
-    outcomes.set(planned.id, { change: planned.id, status, ...(error === undefined ? {} : { error }) });
+    const told = error === undefined ? {} : { error: withoutSecrets(error) };
+    outcomes.set(planned.id, { change: planned.id, status, ...told });
   }
 
   function fail(planned: PlannedChange, error: unknown): void {
     const needs = planned.wishes[0]?.action.needs;
-    settle(planned, 'failed', withoutSecrets(`${planned.change.target}: ${adviseOn(error, needs)}`));
+    settle(planned, 'failed', `${planned.change.target}: ${adviseOn(error, needs)}`);
     if (error instanceof ReeveError && error.code === 'forge-moved') isMoved = true;
     for (const wish of planned.wishes) failedSteps.add(wish);
     if (error instanceof ReeveError && error.keepsWork) {
@@ -132,7 +133,7 @@ export async function applyPlan(options: {
   }
 
   function withoutSecrets(text: string): string {
-    return secrets?.hide(text) ?? text;
+    return secrets?.redact(text) ?? text;
   }
 
   /** The choke point of secrets: their values go into requests that the operator's own rules ask for, nowhere else. */

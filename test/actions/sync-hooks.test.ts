@@ -290,7 +290,7 @@ describe('named secrets', () => {
   });
 
   it('are taken out of what a forge repeats', () => {
-    expect(secrets.hide('bad header "the-value-of-ci"')).toBe('bad header "{secret: CI}"');
+    expect(secrets.redact('bad header "the-value-of-ci"')).toBe('bad header "{secret: CI}"');
   });
 
   it('have fingerprints that depend on the key', () => {

@@ -44,8 +44,43 @@ describe('a call', () => {
 
     const error = await failureOf(client.call(operations.getSelf, {}));
 
-    expect(error.message).toContain('access token does not exist [sha: [hidden]]');
+    expect(error.message).toContain('access token does not exist [sha: [secret]]');
     expect(inspect(error)).not.toContain(token);
+  });
+
+  const password = 'p&ss<w>ord"/+ with=signs';
+  const basic = Buffer.from(`reeve:${password}`).toString('base64');
+  const ofGo = JSON.stringify(password).replace(
+    /[&<>]/g,
+    (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`,
+  );
+  const echoes: readonly (readonly [string, number, Record<string, string>, string])[] = [
+    ['its header in a message', 401, {}, `{"message":"bad header: Basic ${basic}"}`],
+    ['its password as Go escapes it', 422, {}, `{"message":${ofGo}}`],
+    ['its password as Go escapes it, in another member', 422, {}, `{"errors":[${ofGo}],"url":"x"}`],
+    ['its password in plain text', 500, {}, `panic: ${password} ${basic} ${encodeURIComponent(password)}`],
+    ['its header where text is cut off', 400, {}, `${'x'.repeat(190)} Basic ${basic}`],
+    ['its password in an answer that is no JSON', 200, {}, `welcome ${password} (${basic})`],
+    [
+      'its password in the address of a redirect',
+      302,
+      { location: `/api/v1/${encodeURIComponent(password)}` },
+      '',
+    ],
+  ];
+  it.each(echoes)('hides its password where a forge repeats %s', async (_title, status, headers, body) => {
+    const { client } = await serve((_seen, response) => void response.writeHead(status, headers).end(body), {
+      credentials: { user: 'reeve', password },
+      tries: 1,
+    });
+
+    const write = { params, body: { name: 'x', color: 'ff0000' } };
+    const error = await failureOf(client.call(operations.createLabel, write));
+
+    const told = inspect(error, { depth: 10, showHidden: true });
+    const forms = [password, basic, encodeURIComponent(password), ofGo.slice(1, -1), basic.slice(0, 12)];
+    for (const form of forms) expect(told).not.toContain(form);
+    expect(told).toMatch(/\[secret\]|moved to|x{20}/);
   });
 
   it('fills in the path, sends query and credential, and reads the answer by its shape', async () => {

@@ -118,7 +118,7 @@ it('hides an empty value nowhere, and what was sent in every spelling', async ()
 
   expect(thrown).toMatchObject({ code: 'forge-refused' });
   const { message } = thrown as Error;
-  expect(message).toContain('invalid_grant: [hidden] is [hidden]: xxx');
+  expect(message).toContain('invalid_grant: [secret] is [secret]: xxx');
   expect(message.length).toBeLessThan(400);
 });
 

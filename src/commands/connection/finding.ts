@@ -1,4 +1,4 @@
-import { createRedactor } from '../../log.ts';
+import { createRedactor } from '../../redactor.ts';
 import { plain, type Terminal } from '../terminal.ts';
 
 /**
@@ -47,12 +47,12 @@ export function createReport(
   return {
     entries,
     add(id, finding) {
-      const hide = createRedactor(options.secrets());
+      const redact = createRedactor(options.secrets());
       const entry = {
         id,
         state: finding.state,
-        text: plain(hide(finding.text)),
-        ...(finding.advice === undefined ? {} : { advice: plain(hide(finding.advice)) }),
+        text: plain(redact(finding.text)),
+        ...(finding.advice === undefined ? {} : { advice: plain(redact(finding.advice)) }),
       };
       entries.push(entry);
       if (!options.json) printEntry(entry, terminal);
