@@ -54,9 +54,12 @@ describe('a call', () => {
     /[&<>]/g,
     (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`,
   );
+  const everySignEscaped = (text: string): string =>
+    [...text].map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
   const echoes: readonly (readonly [string, number, Record<string, string>, string])[] = [
     ['its header in a message', 401, {}, `{"message":"bad header: Basic ${basic}"}`],
     ['its password as Go escapes it', 422, {}, `{"message":${ofGo}}`],
+    ['its password with every sign escaped', 422, {}, `{"message":"${everySignEscaped(password)}"}`],
     ['its password as Go escapes it, in another member', 422, {}, `{"errors":[${ofGo}],"url":"x"}`],
     ['its password in plain text', 500, {}, `panic: ${password} ${basic} ${encodeURIComponent(password)}`],
     ['its header where text is cut off', 400, {}, `${'x'.repeat(190)} Basic ${basic}`],
