@@ -16,7 +16,7 @@ import type { RepositoryRules } from './sources/repository-file.ts';
 import type { InForce, RuleSource } from './sources/rules-for.ts';
 import { createStoredMemory } from './store/action-memory.ts';
 import type { Delivery, Store } from './store/store.ts';
-import type { Handled } from './worker.ts';
+import type { Handled } from './worker/lease.ts';
 
 /** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
 export type DeliveryHandler = (

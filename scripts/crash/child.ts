@@ -4,7 +4,7 @@ import { serverOptions } from '../../src/receiver/limits.ts';
 import { receiver } from '../../src/receiver/route.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Accepted, Store } from '../../src/store/store.ts';
-import { createWorker } from '../../src/worker.ts';
+import { createWorker } from '../../src/worker/worker.ts';
 import { authorization, secret } from './sender.ts';
 
 /** One server under the harness: the real receiver, store and worker on a free port, told to the parent. */

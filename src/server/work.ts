@@ -17,7 +17,8 @@ import { caughtUpEvent } from '../sweeps/catch-up.ts';
 import { createSeen } from '../sweeps/seen.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
-import { createWorker, type Worker, type WorkerOptions } from '../worker.ts';
+import type { HandleJob } from '../worker/lease.ts';
+import { createWorker, type Worker } from '../worker/worker.ts';
 
 /** What works on what the store holds. */
 export type Work = { readonly worker: Worker; readonly sweeps: Sweeps };
@@ -66,7 +67,7 @@ export function createWork(options: {
       options.onSweepRun?.(run);
     },
   });
-  const handleJob: NonNullable<WorkerOptions['handleJob']> = async (job, payload, lease) => {
+  const handleJob: HandleJob = async (job, payload, lease) => {
     if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
     const reverting = { store, client, mode: 'enforce', clock, nowMs, signal: lease.signal } as const;
     const run = await revertStored(readRevertJob(payload), reverting);

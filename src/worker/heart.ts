@@ -2,9 +2,7 @@ import { ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Claim, Store } from '../store/store.ts';
 import { Cut } from './ending.ts';
-
-/** Calls `run` once after so many milliseconds; the returned function calls that off. */
-export type Timer = (run: () => void, ms: number) => () => void;
+import type { Timer } from './timer.ts';
 
 /** Keeps a lease alive while its work goes on. */
 export interface Heart {

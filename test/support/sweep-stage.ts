@@ -21,7 +21,7 @@ import type { Store } from '../../src/store/store.ts';
 import { caughtUpEvent } from '../../src/sweeps/catch-up.ts';
 import { createSeen, type Seen } from '../../src/sweeps/seen.ts';
 import { createSweeps, type Sweeps } from '../../src/sweeps/sweeps.ts';
-import { createWorker, type Worker } from '../../src/worker.ts';
+import { createWorker, type Worker } from '../../src/worker/worker.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, startFlowForge } from './flow-forge.ts';
 import { acme, people, realServer } from './flow-names.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { silentLog } from '../../../src/log.ts';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
-import { createWorker } from '../../../src/worker.ts';
+import { createWorker } from '../../../src/worker/worker.ts';
 
 export type DrainResult = {
   readonly handled: number;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ErrorCode, ReeveError } from '../src/errors.ts';
-import { silentLog } from '../src/log.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
-import type { Claim, Store } from '../src/store/store.ts';
-import { createWorker, type Worker, type WorkerOptions } from '../src/worker.ts';
-import { collect, makeDelivery, makeRun } from './store/make.ts';
+import { type ErrorCode, ReeveError } from '../../src/errors.ts';
+import { silentLog } from '../../src/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Claim, Store } from '../../src/store/store.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/worker.ts';
+import { collect, makeDelivery, makeRun } from '../store/make.ts';
 
 let now: Date;
 let store: Store;

@@ -1,0 +1,54 @@
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Claim } from '../store/store.ts';
+import type { Ending } from './ending.ts';
+import type { WorkerStore } from './lease.ts';
+import type { Sleep } from './timer.ts';
+
+/** Records how an attempt ended, and returns how it did in the end: `lost` where nothing could be recorded. */
+export type RecordEnding = (claim: Claim, ending: Ending, signal: AbortSignal) => Promise<Ending['how']>;
+
+/**
+ * Creates the recorder. While the disk refuses, it tries again and again: the work is done and must not be done twice. It
+ * gives up when the process stops, or the signal is aborted.
+ */
+export function createRecorder(options: {
+  readonly store: Pick<WorkerStore, 'settle' | 'retry' | 'bury' | 'release'>;
+  readonly sleep: Sleep;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+}): RecordEnding {
+  const { store, sleep, stopping, log } = options;
+
+  const write = async (claim: Claim, ending: Ending): Promise<void> => {
+    if (ending.how === 'settled') return store.settle(claim, ending.runs, ending.reason);
+    if (ending.how === 'retry') return store.retry(claim, ending);
+    if (ending.how === 'dead') return store.bury(claim, ending.reason);
+    if (ending.how === 'released') return store.release(claim);
+  };
+
+  const logEnding = (claim: Claim, ending: Ending): void => {
+    const { id, eventType, attempts, entry } = claim;
+    if (ending.how === 'settled') log.debug({ delivery: id, eventType, attempts }, 'settled');
+    else log.warn({ delivery: id, eventType, attempts, entry, ...ending }, `a delivery is ${ending.how}`);
+  };
+
+  return async (claim, ending, signal) => {
+    for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 30_000)) {
+      try {
+        await write(claim, ending);
+        logEnding(claim, ending);
+        return ending.how;
+      } catch (error) {
+        const mayPass = error instanceof ReeveError && error.code === 'store-unwritable' && !stopping.aborted;
+        log.warn(
+          { delivery: claim.id, error: messageOf(error) },
+          `could not record that it was ${ending.how}`,
+        );
+        if (!mayPass) return 'lost';
+        await sleep(waitMs, signal);
+        if (signal.aborted) return 'lost';
+      }
+    }
+  };
+}

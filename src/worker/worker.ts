@@ -1,0 +1,165 @@
+import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Claim } from '../store/store.ts';
+import { createAttempt } from './attempt.ts';
+import { type BackoffOptions, createBackoff } from './backoff.ts';
+import { type BreakerOptions, createBreaker } from './breaker.ts';
+import { Cut, type Ending } from './ending.ts';
+import { startHeart } from './heart.ts';
+import type { HandleEvent, HandleJob, WorkerStore } from './lease.ts';
+import { createRecorder } from './recorder.ts';
+import { createRouter } from './router.ts';
+import { createSleep, systemTimer, type Timer } from './timer.ts';
+
+export type WorkerOptions = {
+  readonly store: WorkerStore;
+  readonly handle: HandleEvent;
+  /** Without it jobs die. */
+  readonly handleJob?: HandleJob;
+  readonly log: Log;
+  /** Default: the system's clock. */
+  readonly clock?: { now(): Date };
+  /** Default: `setTimeout`. */
+  readonly timer?: Timer;
+  /** Deliveries handled at once; default 8. */
+  readonly concurrency?: number;
+  /** Length of a lease; the heart beats four times in it. Default 60 s. */
+  readonly leaseMs?: number;
+  /** Longest time without an end or an `advance`, then the attempt has failed. Default 10 min. */
+  readonly stallMs?: number;
+  /** How often to look for work that was not announced: retries, jobs of other processes. Default 1 s. */
+  readonly pollMs?: number;
+  readonly backoff?: BackoffOptions;
+  readonly breaker?: BreakerOptions;
+  /** Called with how each delivery that was claimed or routed ended: for metrics. */
+  readonly onEnd?: (how: Ending['how'], eventType: string) => void;
+};
+
+/** The loop that routes, claims and handles what the store holds. */
+export interface Worker {
+  /** Looks for work until stopped. */
+  start(): void;
+  /** Looks for work at once: something was stored. Does nothing before `start`. */
+  wake(): void;
+  /** Routes what waits, claims what may run and begins it; `idle` waits for the ends. */
+  tick(): Promise<void>;
+  /** Resolves when nothing is being handled. */
+  idle(): Promise<void>;
+  /** Stops claiming, waits up to `graceMs` for what is being handled (default 8 s), then cuts it and gives it back. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  status(): { readonly active: number; readonly breaker: 'closed' | 'open' | 'half-open' };
+}
+
+type Task = { readonly cut: AbortController; readonly done: Promise<void> };
+
+/** Creates the worker, at rest. */
+export function createWorker(options: WorkerOptions): Worker {
+  const { store, log, clock = { now: () => new Date() }, timer = systemTimer, onEnd = () => {} } = options;
+  const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000 } = options;
+  const sleep = createSleep(timer);
+  const breaker = createBreaker(options.breaker);
+  const stopping = new AbortController();
+  const route = createRouter({ store, log, onEnd });
+  const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
+  const attempt = createAttempt({
+    ...{ store, handle: options.handle, handleJob: options.handleJob, breaker, clock, sleep },
+    backoff: createBackoff(options.backoff),
+    maxAttempts: options.backoff?.maxAttempts ?? 12,
+    stopping: stopping.signal,
+  });
+  const tasks = new Set<Task>();
+  let isStarted = false;
+  let isAwake = false;
+  let ticking: Promise<void> | undefined;
+  let cancelPoll = (): void => {};
+
+  const free = (): number => {
+    const state = breaker.state(clock.now());
+    if (stopping.signal.aborted || state === 'open') return 0;
+    return state === 'half-open' ? 1 - tasks.size : concurrency - tasks.size;
+  };
+
+  const look = async (): Promise<void> => {
+    try {
+      const hasMore = await route();
+      const limit = free();
+      if (limit > 0) for (const claim of await store.claim({ limit, leaseMs })) begin(claim);
+      if (hasMore) wake();
+    } catch (error) {
+      // The next look comes with the poll: a disk that refuses is not asked in a circle.
+      log.error({ error: messageOf(error) }, 'the worker cannot use its store');
+    }
+  };
+
+  const tick = async (): Promise<void> => {
+    // One at a time: a second would count the same places as free.
+    ticking ??= look().finally(() => {
+      ticking = undefined;
+    });
+    await ticking;
+  };
+
+  const begin = (claim: Claim): void => {
+    const cut = new AbortController();
+    const done = attend(claim, cut).finally(() => {
+      tasks.delete(task);
+      wake();
+    });
+    const task = { cut, done };
+    tasks.add(task);
+  };
+
+  /** Handles one delivery and records how that ended. Never rejects. */
+  const attend = async (claim: Claim, cut: AbortController): Promise<void> => {
+    const heart = startHeart(claim, cut, { store, timer, leaseMs, stallMs, log });
+    const ending = await attempt(claim, cut.signal, heart);
+    const how = await record(claim, ending, cut.signal);
+    heart.stop();
+    onEnd(how, claim.eventType);
+  };
+
+  const poll = async (): Promise<void> => {
+    await tick();
+    if (isStarted && !stopping.signal.aborted) cancelPoll = timer(poll, pollMs);
+  };
+
+  const lookAgain = async (): Promise<void> => {
+    isAwake = false;
+    // What was stored while a look was under way may have come too late for it.
+    await ticking;
+    // The store may be closed as soon as `stop` has seen that nothing is under way.
+    if (!stopping.signal.aborted) await tick();
+  };
+
+  const wake = (): void => {
+    if (!isStarted || stopping.signal.aborted || isAwake) return;
+    isAwake = true;
+    setImmediate(lookAgain);
+  };
+
+  const idle = async (): Promise<void> => {
+    while (tasks.size > 0) await Promise.all([...tasks].map((task) => task.done));
+  };
+
+  return {
+    start() {
+      if (isStarted) return;
+      isStarted = true;
+      cancelPoll = timer(poll, 0);
+    },
+    wake,
+    tick,
+    idle,
+    async stop({ graceMs = 8_000 } = {}) {
+      stopping.abort();
+      cancelPoll();
+      await ticking;
+      const finished = new AbortController();
+      await Promise.race([idle(), sleep(graceMs, finished.signal)]);
+      finished.abort();
+      for (const task of tasks) task.cut.abort(new Cut('released', 'the process is stopping'));
+      await idle();
+    },
+    status: () => ({ active: tasks.size, breaker: breaker.state(clock.now()) }),
+  };
+}
