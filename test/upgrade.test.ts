@@ -13,6 +13,7 @@ import { openSqliteStore } from '../src/store/sqlite.ts';
 import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
 import { createSweepStore } from '../src/sweeps/sweep-store.ts';
 import { reeve } from './support/command.ts';
+import { authorization, secret } from './support/stage-hooks.ts';
 
 /** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
 type Recorded = {
@@ -141,7 +142,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
       const { reverted = '' } = recorded.runs;
       const environment = {
         REEVE_DATA: data,
-        WEBHOOK_SECRET: 'a-secret-that-only-the-hook-knows',
+        WEBHOOK_SECRET: secret,
         FORGE_URL: url,
         FORGE_USER: 'reeve',
         FORGE_PASSWORD: 'reeve-password',
@@ -165,7 +166,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     const { forge, url, root } = await startForge();
     const server = await startServer({
       forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
-      secrets: [],
+      secrets: [{ name: 'recorded', scope: ['*'], authorization: [authorization], hmac: [secret] }],
       data,
       rules,
       repositories: [],
