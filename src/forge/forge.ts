@@ -15,6 +15,7 @@ import { createFaults, type Faults } from './control/faults.ts';
 import { createMovableClock } from './control/movable-clock.ts';
 import { type Control, registerControl } from './control/routes.ts';
 import { ensureControlToken } from './control/token.ts';
+import { refuseCrossSiteWrites } from './cross-site.ts';
 import { openDatabase } from './database.ts';
 import { createDeliveries, type Deliveries } from './deliver.ts';
 import { ForgeProblem } from './errors.ts';
@@ -163,6 +164,7 @@ function createApp(context: ForgeContext, control: Control | undefined): Fastify
     api.removeAllContentTypeParsers();
     api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     if (control) registerFaults(api, control.faults);
+    refuseCrossSiteWrites(api, context);
     registerOperations(api, context, handlers);
   });
   if (control) app.register(async (scope) => registerControl(scope, context, control));

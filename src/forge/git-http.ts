@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reaches } from './access.ts';
 import { createActorReader } from './actor.ts';
 import type { ForgeContext } from './context.ts';
+import { refuseCrossSiteWrites } from './cross-site.ts';
 import { ForgeProblem } from './errors.ts';
 import { receivePush } from './git-receive.ts';
 import type { RepositoryTarget } from './handler.ts';
@@ -37,6 +38,7 @@ const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
  */
 export function registerGitHttp(app: FastifyInstance, context: ForgeContext): void {
   const enter = createEntrance(context);
+  refuseCrossSiteWrites(app, context);
   app.removeAllContentTypeParsers();
   // The body stays a stream: a push may be larger than memory.
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
@@ -79,6 +81,7 @@ function createEntrance(context: ForgeContext) {
     });
     try {
       if (!services.includes(service)) throw new ForgeProblem(403, 'only smart HTTP is served');
+      guardContentType(request, service);
       const actor = await readActor({
         authorization: request.headers.authorization,
         queryToken: undefined,
@@ -98,6 +101,14 @@ function createEntrance(context: ForgeContext) {
       return refuse(request, reply, error);
     }
   };
+}
+
+/** No form of a page can have this content type. */
+function guardContentType({ method, headers }: FastifyRequest, service: string): void {
+  const expected = `application/x-${service}-request`;
+  if (method === 'POST' && headers['content-type'] !== expected) {
+    throw new ForgeProblem(400, `the content type must be ${expected}`);
+  }
 }
 
 /** Whoever is nobody is asked who they are before they hear that there is nothing. */

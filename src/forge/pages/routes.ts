@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { reaches, readableCondition } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
+import { refuseCrossSiteWrites } from '../cross-site.ts';
 import { describeApi } from '../description.ts';
 import { ForgeProblem, found } from '../errors.ts';
 import type { RepositoryTarget } from '../handler.ts';
@@ -17,6 +18,7 @@ import { createVisits, type View, type Visit } from './visit.ts';
 
 /** Registers the pages on which a person sees what is there and what hooks were sent, complete without scripts. */
 export function registerPages(app: FastifyInstance, context: ForgeContext): void {
+  refuseCrossSiteWrites(app, context);
   const { show, act } = createVisits(context);
   const { db } = context;
   const targetOf = ({ names, caller }: Visit) => findRepository(db, names.owner, names.repo, caller);
