@@ -1,5 +1,7 @@
 /** Counts the failures of each address within a minute, in a table that cannot grow. */
 export interface Throttle {
+  /** Says whether the address has used up its failures; what it sends then is rejected unread. Counts nothing. */
+  isBlocked(address: string): boolean;
   /** Notes a failure; returns whether the address has failed too often. */
   isTooMuch(address: string): boolean;
 }
@@ -8,7 +10,7 @@ export interface Throttle {
 const maxAddresses = 10_000;
 const windowMs = 60_000;
 
-/** Creates the table. Only failures come here: who is let in is never slowed down. */
+/** Creates the table. Only failures are counted: an address without them is never slowed down. */
 export function createThrottle({
   perMinute,
   clock,
@@ -17,12 +19,15 @@ export function createThrottle({
   clock: { now(): Date };
 }): Throttle {
   const seen = new Map<string, { startMs: number; failures: number }>();
+  const find = (address: string, nowMs: number) => {
+    const last = seen.get(address);
+    return last !== undefined && Math.abs(nowMs - last.startMs) < windowMs ? last : undefined;
+  };
   return {
+    isBlocked: (address) => (find(address, clock.now().getTime())?.failures ?? 0) >= perMinute,
     isTooMuch(address) {
       const nowMs = clock.now().getTime();
-      const last = seen.get(address);
-      const isFresh = last !== undefined && Math.abs(nowMs - last.startMs) < windowMs;
-      const entry = isFresh ? last : { startMs: nowMs, failures: 0 };
+      const entry = find(address, nowMs) ?? { startMs: nowMs, failures: 0 };
       entry.failures += 1;
       // Set again, so that the order of the map is the order of the last failure.
       seen.delete(address);

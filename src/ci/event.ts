@@ -10,8 +10,6 @@ export type Started = {
   readonly name: string;
   /** Undefined for what is no event of a repository: a clock, a person. */
   readonly event: Event | undefined;
-  /** True where the head of the pull request lies in another repository, or nobody knows where. */
-  readonly isFromFork: boolean;
   /** True where what is checked out is the default branch, as far as the runner says. */
   readonly isOnDefaultBranch: boolean;
 };
@@ -43,7 +41,6 @@ export function readStarted(environment: RunnerEnvironment): Started {
   return {
     name,
     event,
-    isFromFork: isFromFork(payload),
     isOnDefaultBranch: ofBranches.has(name) && environment.GITHUB_REF === `refs/heads/${String(branch)}`,
   };
 }
@@ -58,14 +55,6 @@ function readPayload(path: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
   throw new Error('the event of the runner is no map');
-}
-
-/** A head whose repository is gone counts as a fork: nobody knows whose it was. */
-function isFromFork({ pull_request: pull }: Record<string, unknown>): boolean {
-  if (typeof pull !== 'object' || pull === null) return false;
-  const idOf = (side: string): unknown => memberOf(memberOf(memberOf(pull, side), 'repo'), 'id');
-  const [head, base] = [idOf('head'), idOf('base')];
-  return head === undefined || head !== base;
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -12,6 +12,7 @@ import { nameOfRule } from '../rules/verdict.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { readRepositoryRules } from '../sources/repository-file.ts';
 import { readStarted, type Started } from './event.ts';
+import { readOrigin } from './origin.ts';
 import { type Finished, tellProblems } from './problems.ts';
 import { inCode, inText, type Runner, rulePaths } from './runner.ts';
 
@@ -36,17 +37,26 @@ export async function plan(runner: Runner): Promise<Finished> {
 export async function apply(runner: Runner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: say apply: true');
   const started = readStarted(runner.environment);
-  if (started.isFromFork) {
-    throw new Error('the event is about a fork, for which this action does not write: run Reeve as a server');
-  }
   const { event } = started;
   if (event?.repository === undefined) return nothingIn(started, 0);
+  await refuseForks(runner, started, event);
   const own =
     runner.input('config') === '' ? await ownRules(runner, event) : await checkedOut(runner, started);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
   const run = await runOn(runner, event, own.rules, 'enforce');
   return finish(runner, run, 0);
+}
+
+/** A fork brings code and text of strangers into a job whose token may write. What cannot be told counts as one. */
+async function refuseForks(runner: Runner, { name }: Started, event: Event): Promise<void> {
+  const origin = await readOrigin(clientOf(runner), event);
+  if (origin.from === 'repository') return;
+  const words =
+    origin.from === 'unknown'
+      ? `it cannot be told whether this ${name} is about a fork (${origin.reason})`
+      : 'the event is about a fork';
+  throw new Error(`${words}, for which this action does not write: run Reeve as a server`);
 }
 
 type Loaded = { readonly rules: readonly LoadedRule[]; readonly problems: number };

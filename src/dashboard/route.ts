@@ -71,7 +71,7 @@ const entries: readonly (Entry & { readonly audience: Audience })[] = pages.flat
 
 /** Bytes that a form may have. */
 const maxFormBytes = 8_192;
-/** Failures to sign in a minute and address; beyond, the answer says so and the log is quiet. */
+/** Wrong passwords a minute and address; further ones are rejected before they are compared. */
 const maxFailures = 10;
 
 /**
@@ -79,9 +79,11 @@ const maxFailures = 10;
  * works when.
  */
 export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
-  const throttle = createThrottle({ perMinute: maxFailures, clock: { now: parts.readings.now } });
-  registerMetrics(app, parts, throttle);
-  await app.register(async (inner) => registerPages(inner, parts, throttle));
+  // Each door counts for itself: a scraper with an old password, or a forge that is away, must not keep an operator out.
+  const makeThrottle = (): Throttle =>
+    createThrottle({ perMinute: maxFailures, clock: { now: parts.readings.now } });
+  registerMetrics(app, parts, makeThrottle());
+  await app.register(async (inner) => registerPages(inner, parts, makeThrottle));
 };
 
 function registerMetrics(
@@ -91,15 +93,19 @@ function registerMetrics(
 ): void {
   app.get('/metrics', async (request, reply) => {
     const { authorization } = request.headers;
+    const plain = reply.type('text/plain; charset=utf-8');
+    // A request without a password is asked for one; only a wrong one is a failure.
+    if (authorization !== undefined && throttle.isBlocked(request.ip)) {
+      return plain.code(429).header('retry-after', '60').send('429: too many wrong passwords\n');
+    }
     if (!isSignedIn(authorization, password)) {
-      // Whoever comes without a password is asked for it; a wrong one is a failure.
-      const isTooMuch = authorization !== undefined && throttle.isTooMuch(request.ip);
-      if (authorization !== undefined && !isTooMuch)
+      if (authorization !== undefined) {
+        throttle.isTooMuch(request.ip);
         log.warn({ address: request.ip }, 'a wrong password for the metrics');
-      return reply
-        .code(isTooMuch ? 429 : 401)
+      }
+      return plain
+        .code(401)
         .header('www-authenticate', 'Basic realm="reeve", charset="UTF-8"')
-        .type('text/plain; charset=utf-8')
         .send('401: sign in with any user and the password in REEVE_DATA/dashboard.password\n');
     }
     try {
@@ -112,7 +118,7 @@ function registerMetrics(
   });
 }
 
-function registerPages(app: FastifyInstance, parts: DashboardParts, throttle: Throttle): void {
+function registerPages(app: FastifyInstance, parts: DashboardParts, makeThrottle: () => Throttle): void {
   const { readings, dashboardUrl, forge, log, nowMs } = parts;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -133,7 +139,7 @@ function registerPages(app: FastifyInstance, parts: DashboardParts, throttle: Th
     const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
     return visits.showStranger(request, reply.code(status), { title, content: html`<p>${status}</p>` });
   });
-  registerSignIn(app, visits, { ...parts, forge, dashboardUrl, sessions, throttle });
+  registerSignIn(app, visits, { ...parts, forge, dashboardUrl, sessions, makeThrottle });
   for (const { path, audience, view } of pages) {
     app.get(path, (request, reply) =>
       visits.show(request, reply, audience, (visit) => view(visit, readings)),

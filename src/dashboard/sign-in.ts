@@ -17,8 +17,8 @@ export type SignInParts = {
   readonly forge: ForgeSignIn | undefined;
   readonly dashboardUrl: string | undefined;
   readonly sessions: Sessions;
-  /** Counts what went wrong, by address. */
-  readonly throttle: Throttle;
+  /** Creates a count of what went wrong, by address. */
+  readonly makeThrottle: () => Throttle;
   readonly nowMs: () => number;
   readonly log: Log;
 };
@@ -47,7 +47,8 @@ function forgeLink(dashboardUrl: string, to: string) {
 
 /** Registers how people come in and leave. */
 export function registerSignIn(app: FastifyInstance, visits: Visits, parts: SignInParts): void {
-  const { sessions, forge, dashboardUrl, throttle, log } = parts;
+  const { sessions, forge, dashboardUrl, log } = parts;
+  const throttle = parts.makeThrottle();
   const view = signInPage(forge && dashboardUrl);
   const showForm = (request: FastifyRequest, reply: FastifyReply, to: string, problem?: string) =>
     visits.showStranger(request, reply, view(rootOf(request), to, problem));
@@ -60,13 +61,15 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
     if (isSentByOtherSite(request.headers)) {
       return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
     }
+    // Rejected without a look at it: otherwise an address could go on guessing, and read the answer from the status.
+    if (throttle.isBlocked(request.ip)) {
+      const blocked = reply.code(429).header('retry-after', '60');
+      return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
+    }
     if (!isSameSecret(form.get('password') ?? '', parts.password)) {
-      const isTooMuch = throttle.isTooMuch(request.ip);
-      if (!isTooMuch) log.warn({ address: request.ip }, 'a wrong password for the dashboard');
-      const problem = isTooMuch
-        ? 'Wrong too often: wait a minute.'
-        : 'This is not the password of this installation.';
-      return showForm(request, reply.code(isTooMuch ? 429 : 401), to, problem);
+      throttle.isTooMuch(request.ip);
+      log.warn({ address: request.ip }, 'a wrong password for the dashboard');
+      return showForm(request, reply.code(401), to, 'This is not the password of this installation.');
     }
     sessions.start(request, reply, passwordHolder);
     log.info({ address: request.ip }, 'signed in to the dashboard with its password');
@@ -82,7 +85,7 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
 
   if (forge === undefined) return;
   registerForgeSignIn(app, visits, {
-    ...{ forge, sessions, throttle, log, nowMs: parts.nowMs },
+    ...{ forge, sessions, throttle: parts.makeThrottle(), log, nowMs: parts.nowMs },
     isSecure: (request) => isSecureHost(request, dashboardUrl),
     showForm: (request, reply, problem) => showForm(request, reply, '/', problem),
   });

@@ -8,9 +8,14 @@ import { makeStore } from '../support/make-store.ts';
 let made: Awaited<ReturnType<typeof makeStore>>;
 let app: FastifyInstance;
 let nowMs = 0;
+let now = new Date('2030-01-01T00:00:00Z');
 beforeAll(async () => {
   made = await makeStore();
-  app = makeDashboardApp(made.store, { nowMs: () => nowMs, dashboardUrl: 'https://reeve.example.org/bot/' });
+  app = makeDashboardApp(
+    made.store,
+    { nowMs: () => nowMs, dashboardUrl: 'https://reeve.example.org/bot/' },
+    () => now,
+  );
 });
 afterAll(async () => {
   await app.close();
@@ -57,11 +62,23 @@ describe('whoever has not signed in', () => {
     },
   );
 
-  it('is told when it was wrong too often, while the right password still opens', async () => {
+  it('is rejected before its password is compared after ten wrong ones, until a minute has passed', async () => {
     const codes = [];
     for (let i = 0; i < 12; i += 1) codes.push((await post('/sign-in', { password: 'no' })).statusCode);
+    const right = await signIn();
+    const elsewhere = await app.inject({
+      method: 'POST',
+      url: '/sign-in',
+      remoteAddress: '192.0.2.7',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ password: dashboardPassword }).toString(),
+    });
+    now = new Date(now.getTime() + 60_000);
 
-    expect(codes.at(-1)).toBe(429);
+    expect(codes.slice(-2)).toEqual([429, 429]);
+    expect([right.statusCode, right.headers['set-cookie']]).toEqual([429, undefined]);
+    expect(right.headers['retry-after']).toBe('60');
+    expect(elsewhere.statusCode).toBe(303);
     expect((await signIn()).statusCode).toBe(303);
   });
 

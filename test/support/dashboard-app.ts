@@ -8,10 +8,14 @@ import type { Store } from '../../src/store/store.ts';
 export const dashboardPassword = 'a password of this installation';
 
 /** Creates the doors of a bot on a store, without a bot behind them: nothing swept, no rules, a clock that stands. */
-export function makeDashboardApp(store: Store, parts: Partial<AppParts> = {}): FastifyInstance {
+export function makeDashboardApp(
+  store: Store,
+  parts: Partial<AppParts> = {},
+  now: () => Date = () => new Date('2030-01-01T00:00:00Z'),
+): FastifyInstance {
   const readings: AppParts['readings'] = {
     store,
-    now: () => new Date('2030-01-01T00:00:00Z'),
+    now,
     rules: () => [],
     brokenFiles: () => [],
     schedules: async () => [],
