@@ -5,7 +5,7 @@ import { ForgeProblem } from './errors.ts';
 import { type FileEditRequest, planEdit } from './file-edit.ts';
 import type { Signature } from './git/commit.ts';
 import type { FileEdit } from './git/commit-files.ts';
-import { cleanTreePath, isRefName } from './git/names.ts';
+import { cleanWritePath, isRefName } from './git/names.ts';
 import { readBranch, readCommit } from './git/refs.ts';
 import { findEntry } from './git/tree.ts';
 import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
@@ -95,7 +95,7 @@ async function writeFiles(writer: Writer, writing: Writing, given: readonly File
   const branch = writing.branch || repository.default_branch;
   const target = writing.new_branch || branch;
   const requests = given.map((request) => {
-    const path = cleanTreePath(request.path);
+    const path = cleanWritePath(request.path);
     if (!path)
       throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.path}]`);
     return { ...request, path };

@@ -3,7 +3,7 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import type { FileEdit } from './git/commit-files.ts';
 import { lastCommits } from './git/history.ts';
-import { cleanTreePath } from './git/names.ts';
+import { cleanWritePath } from './git/names.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { defaultLimit, pageHeaders } from './paging.ts';
@@ -90,7 +90,7 @@ function readContent(body: EditWikiPage): Buffer {
 /** Returns the name of the file a page is written to, or ends the request where no file can be named so. */
 function fileToWrite(wiki: Wiki | undefined, webName: string): string {
   const known = wiki && findPage(wiki, webName);
-  const file = cleanTreePath(known?.name ?? fileNameOf(webName));
+  const file = cleanWritePath(known?.name ?? fileNameOf(webName));
   if (!file || file.includes('/')) throw new ForgeProblem(400, `wiki title is not usable: ${webName}`);
   return file;
 }

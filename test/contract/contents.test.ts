@@ -205,6 +205,7 @@ describe.each(contractForges)('contents on $name', ({ start }) => {
       ['/contents/README.md?ref=main%00x', 404],
       ['/contents/README.md?ref=main%0Amain', 404],
       ['/contents/.git/config', 400],
+      ['/contents/git~1/config', 404],
       ['/contents/a/.GIT/b', 400],
       ['/contents/%2e%2e%2f%2e%2e%2fetc%2fpasswd', 404],
       ['/contents/--help', 404],
@@ -310,6 +311,8 @@ describe.each(contractForges)('contents on $name', ({ start }) => {
       ['below a file', 'README.md/x', { content: encode('x') }, [422]],
       ['no base64', 'a', { content: '%%%' }, [422]],
       ['inside .git', '.git/hooks/x', { content: encode('x') }, [422]],
+      ['inside the short name of .git on Windows', 'git~1/x', { content: encode('x') }, [422]],
+      ['inside another spelling of .git on Windows', '.git%20./x', { content: encode('x') }, [422]],
       // The baseline answers 500 here.
       ['outside', '..%2f..%2fx', { content: encode('x') }, [422, 500]],
       ['an unknown branch', 'a', { content: encode('x'), branch: 'nothing' }, [404]],

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { cleanTreePath, isRefName } from '../../src/forge/git/names.ts';
+import { cleanTreePath, cleanWritePath, isDotGit, isRefName } from '../../src/forge/git/names.ts';
 import { listRefs, moveRefs, readBranch, resolveRef } from '../../src/forge/git/refs.ts';
 import { createGitStore, type GitStore } from '../../src/forge/git/store.ts';
 
@@ -104,6 +104,64 @@ describe('a path in a tree', () => {
     expect(cleanTreePath(path)).toBe(clean);
   });
 });
+
+describe('a path that is written', () => {
+  test.each([
+    ['git~1/x', undefined],
+    ['a/GIT~1', undefined],
+    ['.g\u200cit/x', undefined],
+    ['\ufeff.git', undefined],
+    ['.git /x', undefined],
+    ['.git...', undefined],
+    ['.git::$DATA/x', undefined],
+    ['a\\.git/x', undefined],
+    ['git~2/x', 'git~2/x'],
+    ['.gitignore', '.gitignore'],
+    ['.github/x', '.github/x'],
+    ['agit~1', 'agit~1'],
+    ['a.git', 'a.git'],
+  ])('A6: %j becomes %j', (path, clean) => {
+    expect(cleanWritePath(path)).toBe(clean);
+  });
+
+  test('A6: has no segment that git itself takes for `.git`', async () => {
+    const piece = fc.constantFrom(
+      ...['.git', '.GiT', 'git~1', 'GIT~1', '.g', 'it', 'g', 'i', 't', '.', ' ', ':', '\\', '~1', 'x'],
+      ...['\u200b', '\u200c', '\u200f', '\u202a', '\u206f', '\ufeff', 'ı', 'İ'],
+    );
+    const names = fc.sample(
+      fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join('')),
+      2_000,
+    );
+    const unique = [...new Set(names)].filter((name) => name !== '.' && name !== '..');
+    const refused = await namesRefusedByFsck(unique);
+
+    expect(unique.filter(isDotGit)).toEqual(unique.filter((name) => refused.has(name)));
+    expect(refused.size).toBeGreaterThan(50);
+    expect(unique.length - refused.size).toBeGreaterThan(50);
+  });
+});
+
+/** Writes a tree for each name and returns the names that `git fsck` reports as hasDotgit. */
+async function namesRefusedByFsck(names: readonly string[]): Promise<ReadonlySet<string>> {
+  const store = await makeStore();
+  const { git, folder } = store.open(1);
+  const blob = await git.run(['hash-object', '-w', '--stdin'], { folder, input: 'x' });
+  const id = blob.stdout.toString().trim();
+  const input = names.map((name) => `100644 blob ${id}\t${name}\0\0`).join('');
+  const trees = await git.run(['mktree', '--batch', '-z'], { folder, input });
+  const byTree = new Map(
+    trees.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((tree, at) => [tree, names[at] ?? '']),
+  );
+  // Directly: the runner of the forge keeps no more than the beginning of what git complains of.
+  const { stderr } = spawnSync('git', ['--git-dir', folder, 'fsck', '--no-dangling'], { encoding: 'utf8' });
+  const reported = stderr.matchAll(/in tree ([0-9a-f]+): hasDotgit/g);
+  return new Set([...reported].map(([, tree = '']) => byTree.get(tree) ?? ''));
+}
 
 describe('the git program', () => {
   test('sees nothing of the environment that the forge was started in', async () => {

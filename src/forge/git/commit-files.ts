@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ReeveError } from '../../errors.ts';
 import { formatSignature, type Signature } from './commit.ts';
-import { cleanTreePath, isRefName } from './names.ts';
+import { cleanTreePath, cleanWritePath, isRefName } from './names.ts';
 import { moveRefs } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -56,7 +56,8 @@ function streamOf(commit: FileCommit, ref: string): Buffer {
   ];
   if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
   for (const { path, content, mode = '100644' } of commit.edits) {
-    const clean = cleanTreePath(path);
+    // What is there already may be removed, whatever its name.
+    const clean = content === undefined ? cleanTreePath(path) : cleanWritePath(path);
     if (!clean) throw new ReeveError('git-failed', `"${path}" is no path of a file`);
     if (content === undefined) parts.push(`D ${quotePath(clean)}\n`);
     else parts.push(`M ${mode} inline ${quotePath(clean)}\n`, ...dataOf(content));
