@@ -4,6 +4,7 @@ import { type Prompt, processPrompt } from './commands/prompt.ts';
 import { processTerminal, type Terminal } from './commands/terminal.ts';
 import type { Environment } from './config.ts';
 import { messageOf, ReeveError } from './errors.ts';
+import { defaultLimits } from './forge/limits.ts';
 import { packageVersion } from './package.ts';
 
 /** What a command line is run with; a test gives its own. */
@@ -14,6 +15,7 @@ export type CommandContext = {
   readonly prompt?: Prompt | undefined;
 };
 
+const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
 const examples = (lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 
@@ -92,6 +94,12 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .option(
       '--control',
       'mount /-/control/ for runners, clock, redelivery and faults; bearer in control.token',
+    )
+    .option('--max-push <MiB>', 'size of a push at most, unpacked', mebibytes(defaultLimits.pushBytes))
+    .option(
+      '--max-object <MiB>',
+      'size of one object in a push at most, unpacked',
+      mebibytes(defaultLimits.objectBytes),
     )
     .option('--json', 'print one line of JSON with the url once it listens')
     .addHelpText(

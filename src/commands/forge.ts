@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { controlTokenFile } from '../forge/control/token.ts';
 import { createForge } from '../forge/forge.ts';
+import type { Limits } from '../forge/limits.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
@@ -18,6 +19,8 @@ export type ForgeOptions = {
   readonly seed?: string;
   readonly control?: boolean;
   readonly json?: boolean;
+  readonly maxPush?: string;
+  readonly maxObject?: string;
 };
 
 /** Runs the embedded forge on loopback until it is told to stop. Returns the exit status. */
@@ -25,6 +28,7 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
   const administrator = readAdministrator(options);
   const port = readPort(options.port ?? '3000');
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
+  const limits = readLimits(options);
   const data = resolve(options.data ?? './data/forge');
   keepFilesPrivate();
   const stop = watchSignals();
@@ -35,6 +39,7 @@ export async function forge(options: ForgeOptions, terminal: Terminal): Promise<
     log,
     seed,
     control: options.control ?? false,
+    limits,
   });
   try {
     if (administrator) await running.createAdministrator(administrator);
@@ -95,6 +100,20 @@ function readAdministrator(options: ForgeOptions): { name: string; password: str
 export function seedSchema(terminal: Terminal): number {
   terminal.out(JSON.stringify(describeSeed(), undefined, 2));
   return 0;
+}
+
+function readLimits({ maxPush, maxObject }: ForgeOptions): Partial<Limits> {
+  return {
+    ...(maxPush === undefined ? {} : { pushBytes: readMebibytes('--max-push', maxPush) }),
+    ...(maxObject === undefined ? {} : { objectBytes: readMebibytes('--max-object', maxObject) }),
+  };
+}
+
+function readMebibytes(option: string, text: string): number {
+  const number = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(number))
+    throw new ReeveError('usage', `${option} takes a number of MiB from 1 to 999999, not "${text}"`);
+  return number * 1024 * 1024;
 }
 
 function readPort(text: string): number {

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import type { Deliveries } from './deliver.ts';
 import type { Features } from './features.ts';
 import type { GitStore } from './git/store.ts';
+import type { Limits } from './limits.ts';
 import type { IssueRow, RepositoryRow, UserRow } from './rows.ts';
 
 /** Something happened that hooks may want to hear. */
@@ -51,4 +52,5 @@ export type ForgeContext = {
   readonly toPull: PullShape;
   readonly attachments: AttachmentStore;
   readonly features: Features;
+  readonly limits: Limits;
 };

@@ -16,21 +16,29 @@ type Push = {
   readonly packAt: number | undefined;
 };
 
+/** Where a push lies before git takes it, and how the program that unpacks it is bounded. */
+type Aside = {
+  /** The body of the request. */
+  readonly file: string;
+  /** An empty folder. */
+  readonly room: string;
+  readonly environment: Readonly<Record<string, string>>;
+};
+
 /** More commands than any person's push has; the rest of a body is never read into memory. */
 const maxCommandBytes = 4 * 1024 * 1024;
 
 /**
- * Holds a push against the protections before git takes it. `file` is the body of the request, `room` an empty folder.
- * Returns undefined where it may go on; else the answer that refuses all of it, as a hook of the baseline would: one
+ * Holds a push against the protections before git takes it. Returns undefined where it may go on; else the answer that refuses all of it, as a hook of the baseline would: one
  * refused ref takes the others along. The client shows the reason of each.
  */
 export async function refusePush(
   mover: Mover,
-  { file, room }: { readonly file: string; readonly room: string },
+  { file, room, environment }: Aside,
 ): Promise<Buffer | undefined> {
   if (!hasRules(mover.db, mover.repository.id)) return undefined;
   const push = await readPush(file);
-  const git = await takeAside(mover.git, push, { file, room });
+  const git = await takeAside(mover.git, push, { file, room, environment });
   if (!git) return report(push, 'index-pack failed', new Map());
   const refusals = new Map<string, string>();
   for (const change of push.changes) {
@@ -94,7 +102,7 @@ function malformed(): ForgeProblem {
 async function takeAside(
   git: GitRepository,
   { packAt }: Push,
-  { file, room }: { file: string; room: string },
+  { file, room, environment: bounds }: Aside,
 ): Promise<GitRepository | undefined> {
   if (packAt === undefined) return git;
   const objects = join(room, 'objects');
@@ -109,6 +117,7 @@ async function takeAside(
     await run(['index-pack', '--stdin', '--fix-thin'], {
       folder: git.folder,
       input: createReadStream(file, { start: packAt }),
+      environment: bounds,
       timeoutMs: 600_000,
     });
   } catch (error) {

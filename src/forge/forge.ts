@@ -25,6 +25,7 @@ import { createGitStore } from './git/store.ts';
 import { registerGitHttp } from './git-http.ts';
 import { handlers } from './handlers.ts';
 import { secondsOf } from './instants.ts';
+import { defaultLimits, type Limits } from './limits.ts';
 import { registerOAuth2 } from './oauth2-http.ts';
 import { registerPages } from './pages/routes.ts';
 import { scheduleChecks } from './pull-checks.ts';
@@ -63,6 +64,8 @@ export type ForgeOptions = {
   readonly rootUrl?: string | undefined;
   /** Settings of the instance that differ from the baseline's defaults. */
   readonly features?: Partial<Features> | undefined;
+  /** Bounds of pushes that differ from the defaults. */
+  readonly limits?: Partial<Limits> | undefined;
   /** Brought about once the forge has an address, before `listen` returns. */
   readonly seed?: { readonly seed: Seed; readonly placeOf?: SeedFile['placeOf'] } | undefined;
   /** Mounts `/-/control/`; the forge then listens on loopback alone. */
@@ -78,7 +81,8 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   createPrivateFolder(folder, { holds: 'forge.db' });
   createPrivateFile(join(folder, 'forge.db'));
   const db = openDatabase(join(folder, 'forge.db'));
-  const git = createGitStore(join(folder, 'repositories'));
+  const limits = { ...defaultLimits, ...options.limits };
+  const git = createGitStore(join(folder, 'repositories'), limits);
   let address = options.rootUrl?.replace(/\/+$/, '');
   const rootUrl = () => {
     if (address === undefined) throw new ReeveError('internal', 'the forge has no address before it listens');
@@ -106,6 +110,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     toPull,
     attachments,
     features,
+    limits,
   };
   // What a former process had not come to, or not come to the end of.
   const finishRecovery = await recover(context);

@@ -1,12 +1,11 @@
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reaches } from './access.ts';
 import { createActorReader } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { refuseCrossSiteWrites } from './cross-site.ts';
 import { ForgeProblem } from './errors.ts';
+import { readGitBody } from './git-body.ts';
 import { receivePush } from './git-receive.ts';
 import type { RepositoryTarget } from './handler.ts';
 import { findRepository } from './lookup.ts';
@@ -28,6 +27,8 @@ type Visit = GitTarget & {
 /** A clone that takes longer is ended; more at a time are turned away. */
 const uploadMs = 600_000;
 const maxUploads = 32;
+/** What a client has and wants, a line of some fifty bytes for each ref. */
+const maxNegotiationBytes = 32 * 1024 * 1024;
 
 const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
 
@@ -61,7 +62,7 @@ export function registerGitHttp(app: FastifyInstance, context: ForgeContext): vo
   app.post('/:owner/:repo/git-receive-pack', async (request, reply) =>
     enter(request, reply, 'git-receive-pack', async (visit) => {
       const report = await receivePush(context, visit, {
-        body: bodyOf(request),
+        body: readGitBody(request, context.limits.pushBytes),
         environment: protocolOf(request),
       });
       return await reply.type('application/x-git-receive-pack-result').send(report);
@@ -183,18 +184,13 @@ async function advertise(
     .send(Buffer.concat([Buffer.from(head), stdout]));
 }
 
-function bodyOf(request: FastifyRequest): Readable {
-  // The parser above hands the stream through.
-  const body = request.body as Readable;
-  return request.headers['content-encoding'] === 'gzip' ? body.pipe(createGunzip()) : body;
-}
-
 async function upload(
   context: ForgeContext,
   { gitId }: Visit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const body = readGitBody(request, maxNegotiationBytes);
   const { git, folder } = context.git.open(gitId);
   const child = git.start(['upload-pack', '--stateless-rpc', '--strict', folder], {
     folder,
@@ -208,6 +204,6 @@ async function upload(
     clearTimeout(timer);
     child.kill('SIGKILL');
   });
-  pipeline(bodyOf(request), child.stdin).catch(() => child.kill('SIGKILL'));
+  pipeline(body, child.stdin).catch(() => child.kill('SIGKILL'));
   return reply.type('application/x-git-upload-pack-result').send(child.stdout);
 }

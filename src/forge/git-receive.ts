@@ -30,15 +30,17 @@ export async function receivePush(
   { body, environment }: { readonly body: Readable; readonly environment: Record<string, string> },
 ): Promise<Buffer> {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
+  // An object that git would have to hold in more memory than this ends the push.
+  const bounds = { GIT_ALLOC_LIMIT: String(context.limits.objectBytes) };
   const room = await mkdtemp(join(tmpdir(), 'forge-push-'));
   try {
     const file = join(room, 'body');
     await pipeline(body, createWriteStream(file));
     const take = async () => {
       const mover = { db: context.db, repository, owner, user: caller, git: context.git.open(gitId) };
-      const refusal = isWiki ? undefined : await refusePush(mover, { file, room });
+      const refusal = isWiki ? undefined : await refusePush(mover, { file, room, environment: bounds });
       if (refusal) return { result: refusal, changes: [] };
-      return await takePack(context, gitId, file, environment);
+      return await takePack(context, gitId, file, { ...environment, ...bounds });
     };
     // Nobody is told of a push to a wiki, as on the baseline.
     return isWiki

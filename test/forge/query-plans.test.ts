@@ -13,6 +13,7 @@ import { createEmit } from '../../src/forge/events.ts';
 import { defaultFeatures } from '../../src/forge/features.ts';
 import { createGitStore } from '../../src/forge/git/store.ts';
 import { handlers } from '../../src/forge/handlers.ts';
+import { defaultLimits } from '../../src/forge/limits.ts';
 import { toPull } from '../../src/forge/resources/pull.ts';
 import { registerOperations } from '../../src/forge/route.ts';
 import { ensureAdministrator } from '../../src/forge/users.ts';
@@ -70,6 +71,7 @@ describe('statements of the forge', () => {
       toPull,
       attachments: createAttachmentStore(traced, join(folder, 'attachments')),
       features: defaultFeatures,
+      limits: defaultLimits,
     };
   }
 

@@ -2,7 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { defaultLimits, type Limits } from '../limits.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
+import { configurationOf } from './configuration.ts';
 import { createGit } from './process.ts';
 import { createReaderPool } from './reader-pool.ts';
 import type { GitRepository } from './repository.ts';
@@ -40,34 +42,12 @@ export interface GitStore {
   close(): void;
 }
 
-const configuration = `[core]
-	hooksPath = /dev/null
-[safe]
-	directory = *
-[gc]
-	autoDetach = false
-[receive]
-	fsckObjects = true
-	hideRefs = refs/pull
-[transfer]
-	hideRefs = refs/reeve
-[uploadpack]
-	allowFilter = true
-	allowAnySHA1InWant = true
-[protocol]
-	allow = never
-[protocol "file"]
-	allow = always
-[fastimport]
-	unpackLimit = 100
-`;
-
-/** Creates the store in a folder, which is made where it is missing. */
-export function createGitStore(folder: string): GitStore {
+/** Creates the store in a folder, which is created where it is missing. `limits` bound what a push may bring. */
+export function createGitStore(folder: string, limits: Limits = defaultLimits): GitStore {
   createPrivateFolder(folder, { holds: 'git.config' });
   const configFile = join(folder, 'git.config');
   createPrivateFile(configFile);
-  writeFileSync(configFile, configuration);
+  writeFileSync(configFile, configurationOf(limits));
   const git = createGit(configFile);
   const readers = createReaderPool(git);
   const [inRefs, inPulls] = [createLanes(), createLanes()];

@@ -1,0 +1,34 @@
+import type { Limits } from '../limits.ts';
+
+/** Returns the one configuration that git reads for every repository of the forge. */
+export function configurationOf({ pushBytes }: Limits): string {
+  return `[core]
+	hooksPath = /dev/null
+	# Objects of every size are held in memory as a whole, where GIT_ALLOC_LIMIT bounds them.
+	bigFileThreshold = 1048576g
+[safe]
+	directory = *
+[gc]
+	autoDetach = false
+[receive]
+	fsckObjects = true
+	hideRefs = refs/pull
+	maxInputSize = ${pushBytes}
+	# Packs stay packs: unpacked into files, a hundred deltas of one large object would take a hundred times its size.
+	unpackLimit = 1
+[pack]
+	# Each thread holds the objects that it resolves.
+	threads = 2
+[transfer]
+	hideRefs = refs/reeve
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[protocol]
+	allow = never
+[protocol "file"]
+	allow = always
+[fastimport]
+	unpackLimit = 100
+`;
+}

@@ -1,0 +1,12 @@
+/** Bounds of what one push may make the forge write to disk and hold in memory. */
+export type Limits = {
+  /** Bytes of a push, counted after its HTTP body is unpacked. */
+  readonly pushBytes: number;
+  /** Bytes of one object of a push, counted after git has unpacked it. */
+  readonly objectBytes: number;
+};
+
+const mebibyte = 1024 * 1024;
+
+/** Large enough for the history of most projects, and small enough for the machine that a bot runs on. */
+export const defaultLimits: Limits = { pushBytes: 512 * mebibyte, objectBytes: 128 * mebibyte };
