@@ -1,103 +1,164 @@
 import type { IncomingMessage } from 'node:http';
+import { type BudgetedBody, createBodyBudget } from './body-budget.ts';
+import { type BufferPool, createBufferPool, pooledSizes } from './buffer-pool.ts';
 
-/** Why a body could not be had. */
+/** Why a body cannot be read: it broke off, is too large, or was dropped to make room for others. */
 export class BodyError extends Error {
-  readonly status: 400 | 413;
+  readonly status: 400 | 413 | 503;
 
-  constructor(status: 400 | 413, message: string) {
+  constructor(status: 400 | 413 | 503, message: string) {
     super(message);
     this.name = 'BodyError';
     this.status = status;
   }
 }
 
-/** A body in memory. `release` gives its place back once nobody needs the bytes. */
+/** A body in memory. Nothing may use `bytes` after `release`: the memory then holds the next body. */
 export type HeldBody = { readonly bytes: Buffer; readonly release: () => void };
 
 export interface Bodies {
+  /** Returns why a body is refused unread: its Content-Length is beyond the limit. */
+  refuse(request: IncomingMessage): BodyError | undefined;
   /** Reads a request's body. Throws BodyError: 413 beyond the limit, whatever Content-Length says, 400 when it breaks off. */
   read(request: IncomingMessage): Promise<HeldBody>;
 }
 
-/** How long, and how much of, a body that was refused is still taken from the wire, so that its sender sees the answer. */
-const lingerMs = 2_000;
-const lingerBytes = 64 * 2 ** 20;
-
 /**
- * Creates the reader of bodies. One body holds at most `maxBytes`; all together `budgetBytes`: beyond that only the
- * oldest is read on, the others wait on the wire. Somebody without any secret can so fill no more than the budget.
+ * Creates the reader of bodies. One body holds at most `maxBytes`; all together what `createBodyBudget` grants of
+ * `budgetBytes`. Memory is taken as bytes arrive, whatever Content-Length says, and is used again by the next body.
  */
-export function createBodies({ maxBytes, budgetBytes }: { maxBytes: number; budgetBytes: number }): Bodies {
-  let held = 0;
-  /** In order of their first byte. */
-  const open = new Map<IncomingMessage, number>();
-
-  const hold = (request: IncomingMessage, bytes: number): void => {
-    held += bytes;
-    open.set(request, (open.get(request) ?? 0) + bytes);
-    if (held > budgetBytes && eldest() !== request) request.pause();
-  };
-  const eldest = (): IncomingMessage | undefined => open.keys().next().value;
-  const release = (request: IncomingMessage): void => {
-    held -= open.get(request) ?? 0;
-    open.delete(request);
-    for (const waiting of open.keys()) {
-      if (waiting.isPaused()) waiting.resume();
-      if (held > budgetBytes) break;
-    }
-  };
-
+export function createBodies(options: {
+  maxBytes: number;
+  budgetBytes: number;
+  /** Monotonic milliseconds; default `performance.now`. */
+  nowMs?: () => number;
+}): Bodies {
+  const { maxBytes, budgetBytes, nowMs = () => performance.now() } = options;
+  const budget = createBodyBudget({ maxBytes: budgetBytes, nowMs });
+  const pool = createBufferPool();
   return {
-    read(request) {
-      return new Promise((resolve, reject) => {
-        const chunks: Buffer[] = [];
-        let length = 0;
-        const stop = (error: BodyError): void => {
-          request.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
-          chunks.length = 0;
-          release(request);
-          if (error.status === 413) linger(request);
-          reject(error);
-        };
-        const onData = (chunk: Buffer): void => {
-          length += chunk.length;
-          if (length > maxBytes) {
-            stop(new BodyError(413, `the body is larger than ${maxBytes} bytes`));
-            return;
-          }
-          chunks.push(chunk);
-          hold(request, chunk.length);
-        };
-        const onEnd = (): void => {
-          request.off('close', onBreak);
-          const [only] = chunks;
-          const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
-          resolve({ bytes, release: () => release(request) });
-        };
-        const onBreak = (): void => stop(new BodyError(400, 'the body broke off'));
-        if (Number(request.headers['content-length']) > maxBytes) {
-          stop(new BodyError(413, `the body is larger than ${maxBytes} bytes`));
-          return;
-        }
-        request.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak);
-      });
-    },
+    refuse: (request) =>
+      Number(request.headers['content-length']) > maxBytes ? tooLarge(maxBytes) : undefined,
+    read: (request) =>
+      new Promise((resolve, reject) => {
+        new Reading(request, { maxBytes, budget, pool, resolve, reject }).start();
+      }),
   };
 }
 
-/**
- * Takes the rest of a refused body from the wire without keeping it, then closes. Closing at once makes the kernel reset
- * the connection, and the sender reads "connection reset" where it should read 413.
- */
-function linger(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), lingerMs);
-  timer.unref();
-  let rest = lingerBytes;
-  request.on('data', (chunk: Buffer) => {
-    rest -= chunk.length;
-    if (rest < 0) request.destroy();
-  });
-  // The refusal was the answer; how the connection ends after it is of no interest.
-  request.on('error', () => {}).on('close', () => clearTimeout(timer));
-  request.resume();
+type Parts = {
+  readonly maxBytes: number;
+  readonly budget: ReturnType<typeof createBodyBudget>;
+  readonly pool: BufferPool;
+  readonly resolve: (body: HeldBody) => void;
+  readonly reject: (error: BodyError) => void;
+};
+
+/** One body on its way into memory. A class, since a reading has state and a closure for each callback costs at this rate. */
+class Reading implements BudgetedBody {
+  readonly address: string;
+  readonly #request: IncomingMessage;
+  readonly #parts: Parts;
+  #buffer: Buffer | undefined;
+  #length = 0;
+  /** A chunk that arrived and waits for memory. */
+  #pending: Buffer | undefined;
+
+  constructor(request: IncomingMessage, parts: Parts) {
+    this.#request = request;
+    this.#parts = parts;
+    this.address = request.socket.remoteAddress ?? '';
+  }
+
+  start(): void {
+    this.#request
+      .on('data', this.#onData)
+      .on('end', this.#onEnd)
+      .on('error', this.#onBreak)
+      .on('close', this.#onBreak);
+  }
+
+  resume(): void {
+    const chunk = this.#pending;
+    this.#pending = undefined;
+    if (chunk !== undefined) this.#append(chunk, true);
+    this.#request.resume();
+  }
+
+  drop(): void {
+    this.#fail(new BodyError(503, 'the body arrived too slowly while memory was short'));
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#length + chunk.length > this.#parts.maxBytes) this.#fail(tooLarge(this.#parts.maxBytes));
+    else this.#append(chunk, false);
+  };
+
+  #append(chunk: Buffer, isGranted: boolean): void {
+    const length = this.#length + chunk.length;
+    if (length > (this.#buffer?.length ?? 0) && !this.#grow(chunk, length, isGranted)) return;
+    this.#buffer?.set(chunk, this.#length);
+    this.#length = length;
+  }
+
+  /** Moves the body into a larger buffer. Returns false where the chunk has to wait, or the body was dropped. */
+  #grow(chunk: Buffer, length: number, isGranted: boolean): boolean {
+    const bytes = sizeFor(length, this.#parts.maxBytes);
+    const growth = isGranted ? 'granted' : this.#parts.budget.grow(this, bytes);
+    if (growth === 'waits') {
+      this.#pending = chunk;
+      this.#request.pause();
+    }
+    if (growth !== 'granted') return false;
+    const larger = this.#parts.pool.take(bytes);
+    if (this.#buffer !== undefined) {
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#parts.pool.give(this.#buffer);
+    }
+    this.#buffer = larger;
+    return true;
+  }
+
+  readonly #onEnd = (): void => {
+    this.#request.off('close', this.#onBreak);
+    this.#parts.budget.complete(this);
+    const bytes = this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
+    this.#parts.resolve({ bytes, release: () => this.#release() });
+  };
+
+  readonly #onBreak = (): void => this.#fail(new BodyError(400, 'the body broke off'));
+
+  #fail(error: BodyError): void {
+    this.#request
+      .off('data', this.#onData)
+      .off('end', this.#onEnd)
+      .off('error', this.#onBreak)
+      .off('close', this.#onBreak)
+      // The request is refused; an error that follows changes nothing.
+      .on('error', () => {});
+    this.#release();
+    this.#parts.reject(error);
+  }
+
+  #release(): void {
+    this.#parts.budget.release(this);
+    if (this.#buffer !== undefined) this.#parts.pool.give(this.#buffer);
+    this.#buffer = undefined;
+    this.#pending = undefined;
+  }
+}
+
+const [firstBytes] = pooledSizes;
+
+/** Returns the size of the buffer for so many bytes: four times, then twice as large as the one before. */
+function sizeFor(length: number, maxBytes: number): number {
+  const pooled = pooledSizes.find((size) => size >= length);
+  if (pooled !== undefined) return pooled;
+  let size: number = firstBytes;
+  while (size < length) size *= 2;
+  return Math.min(size, maxBytes);
+}
+
+function tooLarge(maxBytes: number): BodyError {
+  return new BodyError(413, `the body is larger than ${maxBytes} bytes`);
 }

@@ -5,8 +5,10 @@ import { messageOf, ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Accepted, Route, Store } from '../store/store.ts';
 import { createThrottle } from '../throttle.ts';
+import { createHeaderCheck, digestOfAuthorization } from './authorization.ts';
 import { BodyError, createBodies, type HeldBody } from './body.ts';
 import { defaultMaxBodyBytes, maxConnections } from './limits.ts';
+import { createLingering } from './linger.ts';
 import type { SecretEntry } from './secrets.ts';
 import { createVerify, type Voucher } from './verify.ts';
 
@@ -36,6 +38,7 @@ export type Answer =
   | 'method'
   | 'type'
   | 'size'
+  | 'slow'
   | 'unauthorized'
   | 'throttled'
   | 'malformed'
@@ -57,6 +60,9 @@ class Refusal extends Error {
   }
 }
 
+/** Name under which a request carries the digest of its `Authorization` header, so that it is computed once. */
+const authorizationDigest = 'authorizationDigest';
+
 const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
 
 /**
@@ -70,22 +76,40 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     budgetBytes: options.budgetBytes ?? 32 * 2 ** 20,
   });
   const verify = createVerify(options.secrets);
+  const mayPass = createHeaderCheck(options.secrets);
   const throttle = createThrottle({ perMinute: options.failuresPerMinute ?? 60, clock });
 
-  const refuseUnauthorized = (request: FastifyRequest, failed: object): never => {
+  const unauthorized = (request: FastifyRequest, failed: object): Refusal => {
     if (throttle.isTooMuch(request.ip)) {
-      throw new Refusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
+      return new Refusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
     }
     log.warn({ address: request.ip, failed }, 'refused a delivery: no entry of secrets passes');
-    throw new Refusal(401, 'unauthorized', 'not authorized');
+    return new Refusal(401, 'unauthorized', 'not authorized');
+  };
+
+  /** Returns why the request is refused before its body is read; undefined where the body has to be read. */
+  const refuseUnread = (request: FastifyRequest): Refusal | undefined => {
+    const isPlain = (request.headers['content-encoding'] ?? 'identity') === 'identity';
+    if (!isPlain || !types.has(typeOf(request))) {
+      return new Refusal(415, 'type', 'the body must be application/json or a form, not compressed');
+    }
+    const tooLarge = bodies.refuse(request.raw);
+    if (tooLarge !== undefined) return refusalOf(tooLarge);
+    const given = digestOfAuthorization(request.headers);
+    request.setDecorator(authorizationDigest, given);
+    return mayPass(given) ? undefined : unauthorized(request, { guard: 'authorization' });
   };
 
   const receive = async (request: FastifyRequest, bytes: Buffer): Promise<Accepted> => {
     const receivedAt = clock.now();
     const contentType = typeOf(request);
     const body = contentType === 'application/json' ? bytes : payloadOfForm(bytes);
-    const { vouchers, failed } = await verify(request.headers, body);
-    if (vouchers.length === 0) refuseUnauthorized(request, failed);
+    const { vouchers, failed } = await verify(
+      request.headers,
+      body,
+      request.getDecorator<Buffer>(authorizationDigest),
+    );
+    if (vouchers.length === 0) throw unauthorized(request, failed);
     const headers = readHeaders(request);
     const { voucher, route } = examine(vouchers, headers, body);
     const delivery = {
@@ -99,7 +123,10 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     return store.accept(route === undefined ? delivery : { ...delivery, route });
   };
 
+  const lingering = createLingering();
+  app.addHook('preClose', async () => lingering.end());
   app.server.maxConnections = maxConnections;
+  app.decorateRequest(authorizationDigest);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
     bodies.read(payload).then((body) => done(null, body), done);
@@ -107,11 +134,13 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
 
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error);
-    if (refusal.status >= 500) log.error({ error: messageOf(error) }, 'could not take a delivery');
+    if (refusal.status >= 500 && refusal.answer !== 'slow')
+      log.error({ error: messageOf(error) }, 'could not take a delivery');
     else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
       log.warn({ address: request.ip, status: refusal.status }, `refused a delivery: ${refusal.message}`);
     }
     onAnswer(refusal.status, refusal.answer);
+    lingering.add(request.raw);
     return reply.code(refusal.status).headers(refusal.headers).send({ message: refusal.message });
   });
 
@@ -127,9 +156,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
 
   app.post('/webhook', {
     onRequest: (request, _reply, done) => {
-      const isPlain = (request.headers['content-encoding'] ?? 'identity') === 'identity';
-      if (isPlain && types.has(typeOf(request))) done();
-      else done(new Refusal(415, 'type', 'the body must be application/json or a form, not compressed'));
+      done(refuseUnread(request));
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       // Without a body fastify asks no parser.
@@ -189,10 +216,12 @@ function payloadOfForm(bytes: Buffer): Buffer {
   return Buffer.from(new URLSearchParams(bytes.toString('utf8')).get('payload') ?? '');
 }
 
+const answerOfBody = { 400: 'malformed', 413: 'size', 503: 'slow' } as const;
+
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof BodyError) {
-    return new Refusal(error.status, error.status === 413 ? 'size' : 'malformed', error.message);
+    return new Refusal(error.status, answerOfBody[error.status], error.message);
   }
   if (!(error instanceof ReeveError)) return new Refusal(500, 'internal', 'this is our mistake: see the log');
   if (error.http === 400) return new Refusal(400, 'malformed', error.message);

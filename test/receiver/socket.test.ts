@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { makeHeaders, makePush, makeReceiver } from './make.ts';
+import { makeEntry, makeHeaders, makePush, makeReceiver } from './make.ts';
 
 let app: FastifyInstance;
 let store: Store;
@@ -96,10 +98,66 @@ describe('a body over the limit', () => {
       ),
     );
 
-    // A sender that never reads may find its connection reset before it has looked at the answer.
-    expect(answers.filter(({ answer }) => answer !== '' && !answer.startsWith('HTTP/1.1 413 '))).toEqual([]);
+    // 503: dropped to make room before it was known to be too large. A sender that never reads may find a reset instead.
+    expect(answers.filter(({ answer }) => !/^(HTTP\/1\.1 (413|503) |$)/.test(answer))).toEqual([]);
     expect((await store.listDeliveries()).items).toEqual([]);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
+  });
+});
+
+describe('a request without a valid authorization header', () => {
+  const head = (authorization: string): string =>
+    headOf({ ...makeHeaders(''), authorization, 'content-length': '8000000' });
+
+  it('is answered 401 before its body is sent, where every entry requires the header', async () => {
+    const port = await listen({
+      limits: { headersTimeoutMs: 500, requestTimeoutMs: 1_000, checkingIntervalMs: 50 },
+    });
+    const socket = connect(port, '127.0.0.1');
+
+    socket.write(head('wrong'));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
+    socket.destroy();
+  });
+
+  it('has its body read where an entry may pass by its signature alone', async () => {
+    const port = await listen({ secrets: [makeEntry(), makeEntry({ name: 'signed', authorization: [] })] });
+    const body = JSON.stringify(makePush());
+
+    const answer = await fetch(`http://127.0.0.1:${port}/webhook`, {
+      method: 'POST',
+      headers: makeHeaders(body, { authorization: 'wrong' }),
+      body,
+    });
+
+    expect(answer.status).toBe(202);
+  });
+
+  it('leaves its connection usable for the next delivery', async () => {
+    const port = await listen({});
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = (authorization?: string): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const body = JSON.stringify({ ...makePush(), pad: 'x'.repeat(1_000_000) });
+        const headers = makeHeaders(body, authorization === undefined ? {} : { authorization });
+        const outgoing = request({
+          agent,
+          port,
+          host: '127.0.0.1',
+          path: '/webhook',
+          method: 'POST',
+          headers,
+        });
+        outgoing.on('error', reject).on('response', (answer) => {
+          answer.on('end', () => resolve(answer.statusCode)).resume();
+        });
+        outgoing.end(body);
+      });
+
+    expect([await send('wrong'), await send(), await send('wrong')]).toEqual([401, 202, 401]);
+    agent.destroy();
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createVerify, type RequestHeaders } from '../../src/receiver/verify.ts';
+import type { RequestHeaders } from '../../src/receiver/authorization.ts';
+import { createVerify } from '../../src/receiver/verify.ts';
 import { authorization, makeEntry, secret, sign } from './make.ts';
 
 /** Large enough that hashing it once per secret outweighs everything else that a verification does. */

@@ -1,0 +1,196 @@
+/** A body that holds memory, as the budget sees it. */
+export interface BudgetedBody {
+  /** Address of the sender. */
+  readonly address: string;
+  /** Called once a body that had to wait may ask again. */
+  resume(): void;
+  /** Called when the body has to make room. It must be released in this call. */
+  drop(): void;
+}
+
+/** What became of a request for more memory. */
+export type Growth = 'granted' | 'waits' | 'dropped';
+
+/** Limits the memory of all bodies together, so that slow senders cannot take it from the others. */
+export interface BodyBudget {
+  /** Asks for the body to hold so many bytes in all. `waits`: stop reading until `resume`. */
+  grow(body: BudgetedBody, bytes: number): Growth;
+  /** Notes that the body has arrived: from now on it is not dropped. */
+  complete(body: BudgetedBody): void;
+  /** Returns what the body holds. Safe to call twice. */
+  release(body: BudgetedBody): void;
+}
+
+/** A body up to this size is granted whatever others hold: deliveries are rarely larger. */
+export const smallBytes = 256 * 1024;
+
+/** A large body that is still arriving after so long may be dropped for others. */
+const slowAfterMs = 1_000;
+
+/** How often to look for slow bodies while others wait. */
+const lookMs = 100;
+
+type Entry = {
+  readonly body: BudgetedBody;
+  readonly openedMs: number;
+  bytes: number;
+  isComplete: boolean;
+  /** While it waits: since when, and for how many bytes. Time spent waiting does not make a body slow. */
+  wait: { readonly sinceMs: number; readonly bytes: number } | undefined;
+  waitedMs: number;
+};
+
+/**
+ * Creates the budget. Bodies above 256 KiB share `maxBytes`, those of one address half of it. Where a larger body does not
+ * fit, the largest one that has been arriving for more than a second is dropped; while there is none, the body waits.
+ * Smaller bodies never wait. Together they may hold `maxBytes` once more; beyond that the one open longest is dropped.
+ */
+export function createBodyBudget({ maxBytes, nowMs }: { maxBytes: number; nowMs: () => number }): BodyBudget {
+  /** In order of their first byte. */
+  const entries = new Map<BudgetedBody, Entry>();
+  const waiting = new Set<Entry>();
+  const largeOf = new Map<string, number>();
+  let large = 0;
+  let small = 0;
+  let isLookDue = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const hold = (entry: Entry, bytes: number): void => {
+    count(entry, -1);
+    entry.bytes = bytes;
+    count(entry, 1);
+  };
+  const count = ({ bytes, body }: Entry, sign: 1 | -1): void => {
+    if (bytes <= smallBytes) {
+      small += sign * bytes;
+      return;
+    }
+    large += sign * bytes;
+    const ofAddress = (largeOf.get(body.address) ?? 0) + sign * bytes;
+    if (ofAddress > 0) largeOf.set(body.address, ofAddress);
+    else largeOf.delete(body.address);
+  };
+
+  const isSlow = (entry: Entry): boolean => {
+    const waitedMs = entry.waitedMs + (entry.wait ? nowMs() - entry.wait.sinceMs : 0);
+    return !entry.isComplete && nowMs() - entry.openedMs - waitedMs > slowAfterMs;
+  };
+
+  const isOf = (entry: Entry, address: string | undefined): boolean =>
+    entry.bytes > smallBytes && (address === undefined || entry.body.address === address);
+
+  /** Returns the largest slow body above 256 KiB, of one address where one is given. */
+  const findSlow = (address?: string): Entry | undefined => {
+    let found: Entry | undefined;
+    for (const entry of entries.values()) {
+      if (isOf(entry, address) && entry.bytes > (found?.bytes ?? 0) && isSlow(entry)) found = entry;
+    }
+    return found;
+  };
+
+  /** Says whether another large body, of one address where one is given, is being read and will make room. */
+  const hasProgress = (self: Entry, address: string | undefined): boolean => {
+    for (const entry of entries.values()) {
+      if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
+    }
+    return false;
+  };
+
+  /** Grants the bytes where there is room, or where room can be made of slow bodies. */
+  const isGranted = (entry: Entry, bytes: number): boolean => {
+    const extra = bytes - (entry.bytes > smallBytes ? entry.bytes : 0);
+    const { address } = entry.body;
+    for (;;) {
+      const isFull = large + extra > maxBytes;
+      const isAddressFull = (largeOf.get(address) ?? 0) + extra > maxBytes / 2;
+      if (!isFull && !isAddressFull) break;
+      // Where every large body waits, none would ever finish: the first one is read to its end.
+      if (!hasProgress(entry, isFull ? undefined : address)) break;
+      const slow = (isAddressFull ? findSlow(address) : undefined) ?? (isFull ? findSlow() : undefined);
+      if (slow === undefined) return false;
+      drop(slow);
+      if (slow === entry) return false;
+    }
+    hold(entry, bytes);
+    return true;
+  };
+
+  const drop = (entry: Entry): void => {
+    forget(entry);
+    entry.body.drop();
+  };
+
+  const forget = (entry: Entry): void => {
+    if (!entries.delete(entry.body)) return;
+    waiting.delete(entry);
+    count(entry, -1);
+    lookSoon();
+  };
+
+  /** Gives those that wait what they asked for, in order, as far as there is room. */
+  const look = (): void => {
+    isLookDue = false;
+    clearTimeout(timer);
+    for (const entry of [...waiting]) {
+      const { wait } = entry;
+      if (wait === undefined || !waiting.has(entry) || !isGranted(entry, wait.bytes)) continue;
+      waiting.delete(entry);
+      entry.wait = undefined;
+      entry.waitedMs += nowMs() - wait.sinceMs;
+      entry.body.resume();
+    }
+    // A body becomes slow by time alone.
+    if (waiting.size > 0) timer = setTimeout(lookSoon, lookMs).unref();
+  };
+  const lookSoon = (): void => {
+    if (isLookDue || waiting.size === 0) return;
+    isLookDue = true;
+    setImmediate(look);
+  };
+
+  const growSmall = (entry: Entry, bytes: number): Growth => {
+    hold(entry, bytes);
+    while (small > maxBytes) {
+      const oldest = firstSmall();
+      if (oldest === undefined) break;
+      drop(oldest);
+      if (oldest === entry) return 'dropped';
+    }
+    return 'granted';
+  };
+  const firstSmall = (): Entry | undefined => {
+    for (const entry of entries.values()) if (!entry.isComplete && entry.bytes <= smallBytes) return entry;
+    return undefined;
+  };
+
+  const entryOf = (body: BudgetedBody): Entry => {
+    const known = entries.get(body);
+    if (known !== undefined) return known;
+    const entry: Entry = {
+      ...{ body, openedMs: nowMs(), bytes: 0, isComplete: false, wait: undefined, waitedMs: 0 },
+    };
+    entries.set(body, entry);
+    return entry;
+  };
+
+  return {
+    grow(body, bytes) {
+      const entry = entryOf(body);
+      if (bytes <= smallBytes) return growSmall(entry, bytes);
+      if (isGranted(entry, bytes)) return 'granted';
+      if (!entries.has(body)) return 'dropped';
+      entry.wait = { sinceMs: nowMs(), bytes };
+      waiting.add(entry);
+      lookSoon();
+      return 'waits';
+    },
+    complete(body) {
+      const entry = entries.get(body);
+      if (entry !== undefined) entry.isComplete = true;
+    },
+    release(body) {
+      const entry = entries.get(body);
+      if (entry !== undefined) forget(entry);
+    },
+  };
+}
