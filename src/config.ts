@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { apiRoot } from './client/client.ts';
 import { type Credentials, secretsOf } from './client/credentials.ts';
 import { type Budgets, budgets } from './engine/budgets.ts';
+import type { RepeatedChoice } from './engine/repeated.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { isSecretVariable, readNamedSecrets } from './named-secrets.ts';
@@ -95,6 +96,8 @@ export type Settings = {
   /** Check the rule files of pull requests that touch them. */
   readonly preview: boolean;
   readonly reportProblems: ReportProblems;
+  /** What becomes of a delivery that repeats an earlier one. */
+  readonly repeated: RepeatedChoice;
   /** Values that rules of the operator may name. */
   readonly namedSecrets: ReadonlyMap<string, string>;
   readonly host: string;
@@ -152,7 +155,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 /** Returns what the operator file says of rule files, with everything it leaves out filled in. */
 function readPowers(
   file: OperatorFile | undefined,
-): Pick<Settings, 'organizations' | 'grants' | 'budgets' | 'preview' | 'reportProblems'> {
+): Pick<Settings, 'organizations' | 'grants' | 'budgets' | 'preview' | 'reportProblems' | 'repeated'> {
   const limits = file?.limits ?? {};
   return {
     organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({
@@ -177,6 +180,7 @@ function readPowers(
     },
     preview: file?.preview ?? false,
     reportProblems: file?.['report-problems'] ?? 'status',
+    repeated: file?.repeated ?? 'run',
   };
 }
 

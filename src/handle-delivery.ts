@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from './client/client.ts';
 import type { Event } from './contract/events.ts';
+import { standardDeliveryLifetimeMs } from './delivery-lifetime.ts';
 import type { Run } from './engine/record.ts';
+import type { RepeatedChoice } from './engine/repeated.ts';
 import { type RunInput, runEvent } from './engine/run.ts';
 import { ReeveError } from './errors.ts';
 import { createFacts } from './facts/ask.ts';
@@ -44,6 +46,10 @@ export function createDeliveryHandler(options: {
   clock: { now(): Date };
   nowMs: () => number;
   settings?: RunSettings;
+  /** Age of a delivery, and of what it announces as new; default: seven days. */
+  lifetimeMs?: number;
+  /** What becomes of a repeated delivery; default: `run`. */
+  repeated?: RepeatedChoice;
   /** Checks pull requests that touch a rule file; absent: none is checked. */
   preview?: Preview;
   /** Called with each event of a delivery that was handled, for the snapshots of catching up. */
@@ -51,7 +57,7 @@ export function createDeliveryHandler(options: {
   /** Told of every run once it is known what became of it. */
   onRun?: (run: Run, event: Event) => void;
 }): DeliveryHandler {
-  const { admissions, clock, memory, nowMs } = options;
+  const { admissions, clock, memory, nowMs, lifetimeMs = standardDeliveryLifetimeMs } = options;
   const actionMemory = createStoredMemory(options.store);
 
   const attempt = async (
@@ -72,6 +78,7 @@ export function createDeliveryHandler(options: {
         kind: event.family ?? event.eventType,
         activity: event.activity,
         delivery: delivery.id,
+        ...(delivery.repeatOf === undefined ? {} : { repeated: true }),
         at: now.toISOString(),
       },
       rules,
@@ -80,6 +87,7 @@ export function createDeliveryHandler(options: {
       client,
       account: await options.account(),
       memory: actionMemory,
+      maxAnnouncedAgeMs: lifetimeMs,
       now,
       nowMs,
     });
@@ -136,6 +144,10 @@ export function createDeliveryHandler(options: {
   };
 
   return async (delivery, event, lease) => {
+    // An operator who redrives it wants it to run, whatever the setting says.
+    if (options.repeated === 'refuse' && delivery.repeatOf !== undefined && !delivery.redrivenAt) {
+      return { runs: [], reason: `repeats delivery ${delivery.repeatOf}, and the operator refuses repeats` };
+    }
     const admission = await admissions.admit(originOf(delivery), event);
     if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
     await options.preview?.(admission.event);

@@ -3,6 +3,7 @@ import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { actions } from './actions/actions.ts';
 import { budgets } from './engine/budgets.ts';
+import { repeatedChoices } from './engine/repeated.ts';
 import { messageOf } from './errors.ts';
 import { facts } from './facts/facts.ts';
 import { NamedSecretsForm } from './named-secrets.ts';
@@ -119,6 +120,12 @@ export const OperatorFile = z.strictObject({
     .optional()
     .describe(
       'How a repository is told that its rule file cannot be used: the status reeve/rules on its default branch, one issue, or not at all. Default status.',
+    ),
+  repeated: z
+    .enum(repeatedChoices)
+    .optional()
+    .describe(
+      'What becomes of a delivery with the same body as an earlier one that is still kept: it runs, without actions that describe no state, or it is refused. A redelivery by a person looks the same as a replay. Default run.',
     ),
   'named-secrets': NamedSecretsForm.optional(),
   webhook: WebhookForm.optional().describe('The hooks that `reeve setup` keeps and `reeve doctor` looks at.'),

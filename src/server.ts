@@ -11,6 +11,7 @@ import { passwordPath } from './dashboard-password.ts';
 import type { Budgets } from './engine/budgets.ts';
 import { createLedger, type ReadRuns } from './engine/ledger.ts';
 import type { Run } from './engine/record.ts';
+import type { RepeatedChoice } from './engine/repeated.ts';
 import { ReeveError } from './errors.ts';
 import { createFactMemory } from './facts/ask.ts';
 import type { RunSettings } from './handle-delivery.ts';
@@ -55,6 +56,8 @@ export type ServerOptions = {
   readonly preview?: boolean;
   /** How repositories are told of rule files that cannot be used; default: by status. */
   readonly reportProblems?: ReportProblems;
+  /** What becomes of a delivery that repeats an earlier one; default: it runs. */
+  readonly repeated?: RepeatedChoice;
   /** Values that rules of the operator may name; default: none. */
   readonly namedSecrets?: ReadonlyMap<string, string>;
   readonly host: string;
@@ -145,6 +148,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       admissions,
       rules: rules.source,
       settings: await runSettings(options, { client, store, clock }),
+      repeated: options.repeated,
       preview: options.preview ? createPreview(looks) : undefined,
       backoff: options.backoff,
       onRun: options.onRun,

@@ -48,7 +48,7 @@ function jsonSchema(schema: z.ZodType): Record<string, unknown> {
 }
 
 function actionPage(action: Action): string {
-  const { needs, granted, operatorOnly = [] } = action;
+  const { needs, granted, describesState, operatorOnly = [] } = action;
   const scopes = needs.scopes.map((scope) => `write:${scope}`);
   const who = granted
     ? `Rule files of repositories may use it.${operatorOnly.length > 0 ? ` ${words(operatorOnly)} needs the operator’s grant.` : ''}`
@@ -57,9 +57,15 @@ function actionPage(action: Action): string {
     action.name,
     action.meaning,
     code('yaml', action.example),
-    `Works on: ${words(action.of)}. Needs ${needs.access} access and a token with ${words(scopes)}. ${who}`,
+    `Works on: ${words(action.of)}. Needs ${needs.access} access and a token with ${words(scopes)}. ${who} ${onRepeat(describesState)}`,
     table(argumentHead, schemaRows(jsonSchema(action.arguments))),
   );
+}
+
+function onRepeat(describesState: boolean): string {
+  return describesState
+    ? 'A repeated delivery plans it again from live state.'
+    : 'A repeated delivery does not repeat it.';
 }
 
 function factPage(fact: Fact): string {

@@ -22,6 +22,11 @@ export type Action<Arguments = unknown> = {
   /** Subjects it can work on. */
   readonly of: readonly SubjectKind[];
   readonly needs: { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
+  /**
+   * Whether it describes a state: planned again, it wants nothing where that state is there. What does not (a message sent,
+   * a workflow started) is not done for a repeated delivery.
+   */
+  readonly describesState: boolean;
   /** Whether files of repositories may use it without the operator's grant. */
   readonly granted: boolean;
   /** Names what else a repository's file may not say without a grant, as paths of arguments (`create`). */

@@ -53,6 +53,7 @@ with:
   arguments: Comment,
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
+  describesState: true,
   granted: true,
   facts: ({ wiki, when }) =>
     wiki === undefined || when === false ? [commentsFact] : [commentsFact, wikiFact(wiki)],

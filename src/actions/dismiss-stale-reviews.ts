@@ -54,6 +54,7 @@ with:
   arguments: DismissStaleReviews,
   of: ['pull_request'],
   needs: { access: 'admin', scopes: ['repository'] },
+  describesState: true,
   granted: false,
   examine(written) {
     const globs = written['ignore-paths'];

@@ -27,6 +27,7 @@ with: { as: read }
   arguments: MarkNotifications,
   of: ['notification'],
   needs: { access: 'self', scopes: ['notification'] },
+  describesState: true,
   granted: false,
   facts: () => [notificationFact],
   async plan(given, facts) {

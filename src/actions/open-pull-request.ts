@@ -59,6 +59,7 @@ with:
   arguments: OpenPullRequest,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'reader', scopes: ['repository'] },
+  describesState: true,
   granted: false,
   requires: {
     reviewers: 'pull_reviewers_on_create',

@@ -43,6 +43,7 @@ with:
   arguments: ProtectTags,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'admin', scopes: ['repository'] },
+  describesState: true,
   granted: false,
   examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
   facts: () => [protectionsFact],

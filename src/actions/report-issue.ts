@@ -48,6 +48,7 @@ with:
   arguments: ReportIssue,
   of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
   needs: { access: 'reader', scopes: ['issue'] },
+  describesState: true,
   granted: false,
   operatorOnly: ['repository'],
   facts: (given) => (given.repository === undefined ? [] : [issuesFact(given.repository)]),

@@ -57,6 +57,7 @@ with:
   arguments: SetLabels,
   of: ['issue', 'pull_request'],
   needs: { access: 'writer', scopes: ['issue'] },
+  describesState: true,
   granted: true,
   operatorOnly: ['create'],
   examine: (written) => {

@@ -57,6 +57,7 @@ with:
   arguments: SetStatus,
   of: ['pull_request', 'branch', 'repository'],
   needs: { access: 'writer', scopes: ['repository'] },
+  describesState: true,
   granted: true,
   facts: () => [headFact, statusesFact],
   async plan(given, facts, context) {

@@ -51,6 +51,7 @@ with:
   arguments: SyncBranchProtections,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'admin', scopes: ['repository'] },
+  describesState: true,
   granted: false,
   requires: Object.fromEntries(
     Object.keys(Protection.shape).flatMap((member) => {

@@ -40,6 +40,7 @@ with:
   arguments: SyncHooks,
   of: ['repository', 'organization'],
   needs: { access: 'admin', scopes: ['repository'] },
+  describesState: true,
   granted: false,
   requires: {
     'hooks.name': 'hook_names',

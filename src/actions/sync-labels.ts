@@ -53,6 +53,7 @@ with:
   arguments: SyncLabels,
   of: ['repository', 'organization'],
   needs: { access: 'writer', scopes: ['issue'] },
+  describesState: true,
   granted: false,
   examine: namedTwice,
   facts: () => [ownLabelsFact],

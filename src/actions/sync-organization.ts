@@ -58,6 +58,7 @@ with:
   arguments: SyncOrganization,
   of: ['organization', 'repository'],
   needs: { access: 'owner', scopes: ['organization'] },
+  describesState: true,
   granted: false,
   facts: () => [organizationFact],
   async plan(given, facts) {

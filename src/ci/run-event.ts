@@ -3,6 +3,7 @@ import { findAccount } from '../account.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { printRun } from '../commands/print-run.ts';
 import type { Event } from '../contract/events.ts';
+import { standardDeliveryLifetimeMs } from '../delivery-lifetime.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
 import { createFactMemory, createFacts } from '../facts/ask.ts';
@@ -118,6 +119,8 @@ async function runOn(
     // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
     account: await findAccount(client, { allowAdmin: true }),
     capabilities: () => client.capabilities(),
+    // A job that is started again replays its event, whatever became of the comment meanwhile.
+    ...(mode === 'enforce' ? { maxAnnouncedAgeMs: standardDeliveryLifetimeMs } : {}),
     now,
     nowMs,
     explainAll: mode === 'plan',

@@ -48,7 +48,8 @@ export async function findRuns(
 
 function printExplained(run: Run, terminal: Terminal): void {
   const { trigger, mode } = run;
-  const from = trigger.delivery === undefined ? trigger.door : `delivery ${trigger.delivery}`;
+  const repeated = trigger.repeated ? ' (repeated)' : '';
+  const from = trigger.delivery === undefined ? trigger.door : `delivery ${trigger.delivery}${repeated}`;
   const item = trigger.item === undefined ? '' : `, ${trigger.item}`;
   terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
   printRun(run, terminal);

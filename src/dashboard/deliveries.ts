@@ -84,15 +84,21 @@ function filterForm(root: string, state: DeliveryState | undefined, search: stri
 }
 
 function rowOf(delivery: Delivery, root: string): readonly (Html | string | undefined)[] {
-  const { id, receivedAt, eventType, state, reason, copyOf } = delivery;
+  const { id, receivedAt, eventType, state } = delivery;
   return [
     html`<a href="${root}deliveries/${id}">${id}</a>`,
     instant(receivedAt),
     eventType,
     placeOf(delivery),
     stateMark(state),
-    copyOf === undefined ? reason : `copy of ${copyOf}`,
+    whyOf(delivery),
   ];
+}
+
+/** Returns why a delivery is as it is: the reason as recorded, or which other one it copies or repeats. */
+function whyOf({ reason, copyOf, repeatOf }: Delivery): string | undefined {
+  if (copyOf !== undefined) return `copy of ${copyOf}`;
+  return reason ?? (repeatOf === undefined ? undefined : `repeated: the same as ${repeatOf}`);
 }
 
 /** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */

@@ -57,7 +57,7 @@ export function mayRunAgain({ state, door }: Delivery, sight: Sight): boolean {
 }
 
 function aboutDelivery(delivery: Delivery): Html {
-  const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf } = delivery;
+  const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf, repeatOf } = delivery;
   const about: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['State', stateMark(state)],
     ['Why', reason],
@@ -73,6 +73,7 @@ function aboutDelivery(delivery: Delivery): Html {
     ['Next attempt', instant(retryAt)],
     ['Settled', instant(delivery.settledAt)],
     ['Copy of', copyOf],
+    ['Repeated', repeatOf && `has the content of delivery ${repeatOf}`],
     ['Run again', redrivenAt && html`${instant(redrivenAt)} by ${redrivenBy ?? 'somebody'}`],
   ];
   const entries = about

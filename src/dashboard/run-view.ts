@@ -9,7 +9,7 @@ const notForReaders = 'not for readers of this repository';
 
 /** Shows a run: each rule’s verdict with the values it saw, what was to be changed, and what became of it. */
 export function viewRun(run: Run, onlooker: Onlooker): Html {
-  const { requests, ms, mode } = run;
+  const { requests, ms, mode, trigger } = run;
   const view = (verdict: Verdict): Html => viewVerdict(verdict, onlooker);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
   // On a forge with many rules most were never asked: they are there, and folded, for whoever may see all rules.
@@ -20,7 +20,7 @@ export function viewRun(run: Run, onlooker: Onlooker): Html {
     changeRow(change, { status: 'refused', words: why }, onlooker),
   );
   const rows = [...planned, ...refused];
-  return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms</p>
+  return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
 ${asked.length > 0 ? asked : html`<p>No rule was asked.</p>`}
 ${skipped.length > 0 ? html`<details><summary>Rules that were not asked: ${skipped.length}</summary>${skipped}</details>` : undefined}
 <h3>Changes</h3>${table(['what', 'why', 'request', 'became'], rows, 'Nothing was to be changed.')}`;

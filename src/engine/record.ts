@@ -15,6 +15,8 @@ export type Trigger = {
   readonly activity: string;
   /** Our id of the delivery. */
   readonly delivery?: string;
+  /** The delivery has the body of an earlier one: a person sent it again, or somebody who recorded it. */
+  readonly repeated?: true;
   readonly slot?: string;
   readonly item?: string;
   /** The instant of the run, RFC 3339. */

@@ -9,11 +9,12 @@ import { findOperation } from '../contract/operations.ts';
 import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
-import { type Evaluation, evaluateRule, type ResolvedStep } from '../rules/evaluate.ts';
+import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
 import { isInScope, skipReason } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
+import { staleAnnouncement } from './announced.ts';
 import { type Applied, applyPlan, inputOf, together } from './apply.ts';
 import { refuseBeyond } from './bounds.ts';
 import type { Budgets } from './budgets.ts';
@@ -22,6 +23,7 @@ import { type Entry, type Ledger, targetKey } from './ledger.ts';
 import { makePlan, refuseUnfounded } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
+import { refuseRepeated } from './repeated.ts';
 import { isEnforced, levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What a run is given. It has no clock, no disk and no server of its own. */
@@ -49,6 +51,11 @@ export type RunInput = {
   readonly budgets?: Budgets;
   /** What was written of late; absent: this run stands alone. */
   readonly ledger?: Ledger;
+  /**
+   * Age beyond which a comment or review that the event announces as new triggers nothing; also whether it must still be
+   * there. Absent where past events are planned: neither matters.
+   */
+  readonly maxAnnouncedAgeMs?: number;
   readonly now: Date;
   /** A clock that never goes back, for durations. */
   readonly nowMs: () => number;
@@ -83,8 +90,9 @@ async function run(input: RunInput): Promise<Ran> {
   const startedMs = input.nowMs();
   const { considered, skipped } = selectRules(input);
   const memory = input.memory ?? createActionMemory();
+  const stale = considered.length === 0 ? undefined : await staleness(input);
   const evaluated = await Promise.all(
-    considered.map((rule) => evaluate(rule, input, contextFor(rule, input, memory))),
+    considered.map((rule) => stale?.(rule) ?? evaluate(rule, input, contextFor(rule, input, memory))),
   );
   const verdicts = inOrder(input, [...skipped, ...evaluated.map(({ verdict }) => verdict)]);
   const unknown = evaluated.find(({ retry }) => retry)?.retry;
@@ -94,7 +102,7 @@ async function run(input: RunInput): Promise<Ran> {
   const past = hasWork(wishes) ? await input.ledger?.of(placeOf(input.facts.subject)) : undefined;
   const { budgets } = input;
   const wanted = makePlan(wishes, { ...(budgets ? { budgets } : {}), ...(past ? { past } : {}) });
-  const made = refuseBeyond(wanted, input.facts.subject);
+  const made = refuseBeyond(refuseRepeated(wanted, input.trigger), input.facts.subject);
   // Noted in the same moment as they were planned: a run beside this one must not spend the same budget.
   const noted = made.changes.filter((planned) => maySend(planned, input));
   const takeBack = past?.note(noted.map((planned) => entryOf(planned, input.now)));
@@ -185,20 +193,29 @@ function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skip
   for (const rule of input.explainAll ? rules.rules : listening) {
     const reason: SkipReason | undefined = own ? 'own' : skipReason(rule, event);
     if (reason === undefined) considered.push(rule);
-    else skipped.push(skippedVerdict(rule, reason));
+    else skipped.push(skipRule(rule, reason));
   }
   return { considered, skipped };
+}
+
+/** Returns what becomes of each rule where the comment or review of the event is gone, too old, or cannot be read. */
+async function staleness(input: RunInput): Promise<((rule: LoadedRule) => Evaluated) | undefined> {
+  const { event, facts, now, maxAnnouncedAgeMs: maxAgeMs } = input;
+  if (event === undefined || maxAgeMs === undefined) return undefined;
+  try {
+    const reason = await staleAnnouncement(event, facts, { now, maxAgeMs });
+    return reason && ((rule) => ({ verdict: skipRule(rule, reason), wishes: [] }));
+  } catch (error) {
+    const reason = `what the event announces cannot be read: ${messageOf(error)}`;
+    const retry = error instanceof ReeveError && error.keepsWork ? { retry: error } : {};
+    return (rule) => ({ verdict: failRule(rule, reason), wishes: [], ...retry });
+  }
 }
 
 function selectForItem({ rules, facts }: RunInput): ReturnType<typeof selectRules> {
   const considered = rules.rules.filter((rule) => isInScope(rule, facts.subject));
   const left = rules.rules.filter((rule) => !considered.includes(rule));
-  return { considered, skipped: left.map((rule) => skippedVerdict(rule, 'scope')) };
-}
-
-function skippedVerdict(rule: LoadedRule, reason: SkipReason): Verdict {
-  const { id, source, commit, line } = rule;
-  return { rule: id, source, commit, line, verdict: 'skipped', reason, findings: [] };
+  return { considered, skipped: left.map((rule) => skipRule(rule, 'scope')) };
 }
 
 /** The order of the rules, found without looking at those that do not listen. */

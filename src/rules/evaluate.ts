@@ -37,6 +37,11 @@ export function skipRule(rule: LoadedRule, reason: SkipReason): Verdict {
   return { ...headOf(rule), verdict: 'skipped', reason, findings: [] };
 }
 
+/** Returns the verdict on a rule that cannot be judged, whatever it asks. */
+export function failRule(rule: LoadedRule, reason: string): Verdict {
+  return { ...headOf(rule), verdict: 'failed', reason, findings: [] };
+}
+
 /**
  * Returns what a rule says in this situation. Facts are asked as far as the rule gets: those of its filters on paths,
  * then of its `if`, then of its steps; each time in parallel. A rule that fails has steps too where only some of them

@@ -16,6 +16,8 @@ export const skipReasons = {
   scope: 'its `in` leaves this repository out',
   grant: 'the operator does not let its file do this',
   own: 'Reeve’s own account did this',
+  gone: 'the comment or review that it is about is not there any more',
+  'too old': 'the comment or review that it announces is older than the delivery lifetime',
   'not recoverable': 'the event was found by catching up, which does not tell what the rule names',
 } as const;
 export type SkipReason = keyof typeof skipReasons;

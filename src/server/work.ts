@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
 import type { Metrics } from '../dashboard/metrics.ts';
 import type { Run } from '../engine/record.ts';
+import type { RepeatedChoice } from '../engine/repeated.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import { createDeliveryHandler, type RunSettings } from '../handle-delivery.ts';
 import type { Log } from '../log.ts';
@@ -35,6 +36,7 @@ export function createWork(options: {
   readonly memory: FactMemory;
   readonly store: Store;
   readonly settings: RunSettings;
+  readonly repeated: RepeatedChoice | undefined;
   readonly preview: Preview | undefined;
   readonly backoff: BackoffOptions | undefined;
   readonly metrics: Pick<Metrics, 'countRun'>;
@@ -50,6 +52,7 @@ export function createWork(options: {
   const handle = createDeliveryHandler({
     ...{ client, account, admissions, rules, memory, store, clock, nowMs, settings },
     ...(preview ? { preview } : {}),
+    ...(options.repeated ? { repeated: options.repeated } : {}),
     onHandled: (event) => seen.note(event),
     onRun(run, event) {
       metrics.countRun(run);

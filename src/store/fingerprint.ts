@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -16,6 +17,14 @@ export function markOfUuid(uuid: string): number {
  */
 export function markOfContent(eventType: string, body: Uint8Array): number {
   return combine(crc32(body, crc32(eventType)), body.length);
+}
+
+/**
+ * Returns the SHA-256 digest by which repeats are recognised. Of the body alone: no signature covers the event type, so a
+ * body that comes again under another one is a repeat as well. Forges send no body under two types.
+ */
+export function digestOfBody(body: Uint8Array): Buffer {
+  return createHash('sha256').update(body).digest();
 }
 
 function combine(checksum: number, length: number): number {

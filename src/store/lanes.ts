@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { turnOf } from './intake.ts';
+import type { Repeats } from './repeats.ts';
 import { deliveryColumns, deliveryWithBodyOf, type Row } from './rows.ts';
 import type { Claim, DeliveryWithBody, Routing } from './store.ts';
 
@@ -28,13 +29,13 @@ export interface Lanes {
  * rows are claimed. Each claim is a few index seeks however many rows wait: the next repository after the last one
  * served, in it the next lane, of it the oldest row; busy lanes are skipped, and those are as few as the leases.
  */
-export function createLanes(database: DatabaseSync): Lanes {
+export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
   const unrouted = database.prepare(
     `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
      WHERE state = 'accepted' AND routed = 0 ORDER BY deliveries.id LIMIT ?`,
   );
   const toLane = database.prepare(
-    `UPDATE deliveries SET routed = 1, lane = ?, turn = ?, repository_id = ?, repository = ?
+    `UPDATE deliveries SET routed = 1, lane = ?, turn = ?, repository_id = ?, repository = ?, repeat_of = ?
      WHERE id = ? AND state = 'accepted' AND routed = 0`,
   );
   const toEnd = database.prepare(
@@ -56,6 +57,15 @@ export function createLanes(database: DatabaseSync): Lanes {
   const giveBackAll = database.prepare(giveBack);
   const giveBackOne = database.prepare(`${giveBack} AND lease = ?`);
   const heads = createHeads(database);
+  const repeatOf = database.prepare(
+    'SELECT repeat_of FROM deliveries WHERE id = ? AND repeat_of IS NOT NULL',
+  );
+  const setRepeat = database.prepare('UPDATE deliveries SET repeat_of = ? WHERE id = ?');
+
+  /** What a delivery repeats may have died since it was routed: then this one is the first that is handled. */
+  const confirmRepeat = (id: number): void => {
+    if (repeatOf.get(id) !== undefined) setRepeat.run(repeats.originalOf(id) ?? null, id);
+  };
 
   return {
     unrouted(limit) {
@@ -76,7 +86,10 @@ export function createLanes(database: DatabaseSync): Lanes {
         const repository = 'repository' in routing ? (routing.repository ?? null) : null;
         const repositoryId = 'repositoryId' in routing ? (routing.repositoryId ?? null) : null;
         if (routing.to === 'lane') {
-          toLane.run(routing.lane, turnOf(routing.lane), repositoryId, repository, Number(routing.id));
+          const { lane, digest } = routing;
+          const id = Number(routing.id);
+          const original = digest === undefined ? undefined : repeats.note(id, digest);
+          toLane.run(lane, turnOf(lane), repositoryId, repository, original ?? null, id);
           continue;
         }
         const lane = 'lane' in routing ? (routing.lane ?? null) : null;
@@ -94,6 +107,7 @@ export function createLanes(database: DatabaseSync): Lanes {
       for (const id of heads.next(limit)) {
         const lease = randomUUID();
         take.run(lease, id);
+        confirmRepeat(id);
         claims.push({ ...deliveryWithBodyOf(rowOf(read.get(id))), lease });
       }
       return claims;

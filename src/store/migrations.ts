@@ -59,6 +59,14 @@ export const migrations: readonly string[] = [
   CREATE INDEX runs_without_delivery ON runs (started_at) WHERE delivery IS NULL;
   CREATE TABLE memory (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   `,
+  // Digests are appended in the order of deliveries and found through a table in memory: see `DigestTable`.
+  `
+  ALTER TABLE deliveries ADD COLUMN repeat_of INTEGER;
+  CREATE TABLE digests (
+    delivery INTEGER PRIMARY KEY REFERENCES deliveries (id) ON DELETE CASCADE,
+    digest BLOB NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */

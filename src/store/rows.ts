@@ -12,7 +12,7 @@ export type Row = Readonly<Record<string, null | number | bigint | string | Uint
 
 /** The columns that `deliveryOf` reads. */
 export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,
-  repository_id, repository, attempts, failing_since, retry_at, settled_at, reason, copy_of, checkpoint,
+  repository_id, repository, attempts, failing_since, retry_at, settled_at, reason, copy_of, repeat_of, checkpoint,
   redriven_at, redriven_by`;
 
 /** Returns a stored row as a delivery. */
@@ -36,6 +36,7 @@ export function deliveryOf(row: Row): Delivery {
     settledAt: dateOf(row.settled_at),
     reason: textOf(row.reason),
     copyOf: textOf(row.copy_of),
+    repeatOf: textOf(row.repeat_of),
     checkpoint: row.checkpoint === null ? undefined : JSON.parse(String(row.checkpoint)),
     redrivenAt: dateOf(row.redriven_at),
     redrivenBy: textOf(row.redriven_by),

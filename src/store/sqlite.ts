@@ -13,6 +13,7 @@ import { createLanes } from './lanes.ts';
 import { takeWorkerLock, type WorkerLock } from './lock.ts';
 import { migrate } from './migrations.ts';
 import { createReadings } from './readings.ts';
+import { createRepeats } from './repeats.ts';
 import { createRetention } from './retention.ts';
 import { createSettlements, encodeRuns } from './settlements.ts';
 import type { Claim, Store } from './store.ts';
@@ -94,7 +95,8 @@ function createSqliteStore(
     },
   });
   const intake = createIntake(database, { recognise: role === 'worker' });
-  const lanes = createLanes(database);
+  const repeats = createRepeats(database);
+  const lanes = createLanes(database, repeats);
   const settlements = createSettlements(database);
   const readings = createReadings(database);
   const retention = createRetention(database);
@@ -111,6 +113,14 @@ function createSqliteStore(
   const read = <Result>(ask: () => Result): Result => {
     try {
       return ask();
+    } catch (error) {
+      throw asStoreError(error, path);
+    }
+  };
+
+  const loadRepeats = async (): Promise<void> => {
+    try {
+      await repeats.load();
     } catch (error) {
       throw asStoreError(error, path);
     }
@@ -141,12 +151,14 @@ function createSqliteStore(
     unrouted: async (limit) => read(() => lanes.unrouted(limit)),
     async route(routings) {
       asWorker();
+      await loadRepeats();
       const ended = await commits.write(() => lanes.route(routings, clock.now()));
       // Not `settled += await …`: that reads the count before the wait, and loses what was settled meanwhile.
       settled += ended;
     },
     async claim({ limit, leaseMs }) {
       asWorker();
+      await loadRepeats();
       const nowMs = monotonicMs();
       const ended = [...leases].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
       const claims = await commits.write(() => {

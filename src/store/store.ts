@@ -69,6 +69,8 @@ export type Delivery = {
   /** Why it is dead, waits for a retry, or was settled without a run. */
   readonly reason: string | undefined;
   readonly copyOf: string | undefined;
+  /** An earlier delivery with the same body, under another id of the forge, that was handled or will be. */
+  readonly repeatOf: string | undefined;
   /** Where a job that was interrupted goes on. */
   readonly checkpoint: unknown;
   readonly redrivenAt: Date | undefined;
@@ -82,7 +84,12 @@ export type Claim = DeliveryWithBody & { readonly lease: string };
 
 /** What the routing step found: the lane, or that it is malformed, or that nobody listens to its kind. */
 export type Routing =
-  | ({ readonly id: string; readonly to: 'lane' } & Route)
+  | ({
+      readonly id: string;
+      readonly to: 'lane';
+      /** Of the body (`digestOfBody`); absent for jobs. */
+      readonly digest?: Uint8Array;
+    } & Route)
   | { readonly id: string; readonly to: 'dead'; readonly reason: string }
   | ({ readonly id: string; readonly to: 'settled'; readonly reason: string } & Partial<Route>);
 
@@ -134,7 +141,10 @@ export interface Store {
 
   /** Returns accepted deliveries that have not been given to a lane, in order of acceptance. */
   unrouted(limit: number): Promise<readonly DeliveryWithBody[]>;
-  /** Gives deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; others are ignored. */
+  /**
+   * Gives deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; others are ignored. One whose
+   * digest is that of an earlier delivery becomes its `repeatOf`, for as long as that one is kept.
+   */
   route(routings: readonly Routing[]): Promise<void>;
   /**
    * Claims up to `limit` deliveries, taking turns between repositories, then between their lanes; the oldest of a lane

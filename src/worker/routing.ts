@@ -1,6 +1,7 @@
 import { type Event, laneOf, parseEvent } from '../contract/events.ts';
 import { parsePayload } from '../contract/parse-payload.ts';
 import { messageOf } from '../errors.ts';
+import { digestOfBody } from '../store/fingerprint.ts';
 import type { DeliveryWithBody, Routing } from '../store/store.ts';
 
 /** Returns a stored delivery as an event. Throws `delivery-malformed`. */
@@ -26,7 +27,7 @@ export function routingOf(delivery: DeliveryWithBody): Routing {
     if (event.family === undefined) {
       return { id, to: 'settled', reason: `unknown kind ${delivery.eventType}`, ...route };
     }
-    return { id, to: 'lane', ...route };
+    return { id, to: 'lane', digest: digestOfBody(delivery.body), ...route };
   } catch (error) {
     // Whatever a body makes the parser throw concerns this delivery alone: the next one must get its lane.
     return { id, to: 'dead', reason: messageOf(error) };

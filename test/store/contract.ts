@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../src/errors.ts';
+import { digestOfBody } from '../../src/store/fingerprint.ts';
 import { type Claim, type DeliveryState, deliveryStates, type Store } from '../../src/store/store.ts';
 import { collect, makeDelivery, makeRun } from './make.ts';
 
@@ -202,6 +203,79 @@ export function describeStore(title: string, backend: Backend): void {
         expect(await store.readDelivery(dead.id)).toMatchObject({ state: 'dead', reason: 'not JSON' });
         expect(await store.readDelivery(settled.id)).toMatchObject({ state: 'settled', repositoryId: 4 });
         expect(await store.counts()).toEqual({ accepted: 0, claimed: 0, retry: 0, settled: 1, dead: 1 });
+      });
+    });
+
+    describe('a delivery with the content of an earlier one', () => {
+      const content = digestOfBody(Buffer.from('{"content":1}'));
+      const acceptContent = async (digest = content): Promise<string> => {
+        const { id } = await store.accept(makeDelivery({ receivedAt: now }));
+        await store.route([{ id, to: 'lane', lane: '1', digest }]);
+        return id;
+      };
+      const handle = async () => {
+        const claim = await claimOne();
+        await store.settle(claim, []);
+        return claim;
+      };
+
+      it('names it, from its routing on, also after a restart', async () => {
+        const first = await acceptContent();
+        expect((await handle()).repeatOf).toBeUndefined();
+        const second = await acceptContent();
+        expect(await store.describeDelivery(second)).toMatchObject({ repeatOf: first });
+        await reopen();
+        const third = await acceptContent();
+
+        expect((await handle()).repeatOf).toBe(first);
+        expect((await handle()).repeatOf).toBe(first);
+        expect((await store.describeDelivery(third))?.repeatOf).toBe(first);
+      });
+
+      it('is none where a byte of the body differs', async () => {
+        await acceptContent();
+        await acceptContent(digestOfBody(Buffer.from('{"content":2}')));
+
+        expect([(await handle()).repeatOf, (await handle()).repeatOf]).toEqual([undefined, undefined]);
+      });
+
+      it('is the first one where the earlier one died, and then is what others repeat', async () => {
+        await acceptContent();
+        const redelivered = await acceptContent();
+        await acceptContent();
+        await store.bury(await claimOne(), 'the forge was away for too long');
+
+        expect((await handle()).repeatOf).toBeUndefined();
+        expect((await handle()).repeatOf).toBe(redelivered);
+        await reopen();
+        await acceptContent();
+        expect((await handle()).repeatOf).toBe(redelivered);
+      });
+
+      it('is none in its own later attempts and lives', async () => {
+        const id = await acceptContent();
+        const claim = await claimOne();
+        await store.retry(claim, { at: now, reason: 'slow' });
+        expect((await handle()).repeatOf).toBeUndefined();
+        await store.redrive([id], 'ada', { settled: true });
+        await store.route([{ id, to: 'lane', lane: '1', digest: content }]);
+
+        expect((await handle()).repeatOf).toBeUndefined();
+      });
+
+      it('is none once the earlier one was pruned', async () => {
+        await acceptContent();
+        await handle();
+        advanceMs(1_000);
+        await store.prune({ olderThan: now });
+        await acceptContent();
+        await handle();
+        await store.prune({ olderThan: now });
+        await reopen();
+        await acceptContent();
+
+        // The newest delivery is never pruned: it is the earlier one of the last.
+        expect((await handle()).repeatOf).toBe('2');
       });
     });
 

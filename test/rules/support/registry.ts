@@ -46,7 +46,12 @@ export const facts: readonly Fact[] = [
   makeFact('collaborators', list(User), inRepository, { shows: 'admin' }),
 ];
 
-const nothing = { facts: () => [], plan: async () => [], needs: { access: 'writer', scopes: [] } } as const;
+const nothing = {
+  facts: () => [],
+  plan: async () => [],
+  needs: { access: 'writer', scopes: [] },
+  describesState: true,
+} as const;
 
 const tag = defineAction({
   ...nothing,
