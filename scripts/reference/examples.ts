@@ -43,5 +43,6 @@ webhook:
 dashboard: { url: https://reeve.example.org }
 preview: true
 report-problems: issue
+repeated: refuse
 allow-admin: false
 `;

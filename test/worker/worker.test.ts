@@ -110,6 +110,26 @@ describe('a delivery', () => {
     expect(ends).toEqual(['settled issues']);
   });
 
+  it('with the body of an earlier one is handled as its repeat, whatever event type it comes under', async () => {
+    const seen: (string | undefined)[] = [];
+    start({
+      handle: async ({ repeatOf }) => {
+        seen.push(repeatOf);
+        return nothing;
+      },
+    });
+    const body = Buffer.from(
+      JSON.stringify({ ...JSON.parse(bodyOf(5, 7).toString()), pull_request: { number: 7 } }),
+    );
+    const types = ['issues', 'issues', 'pull_request'];
+    for (const eventType of types) {
+      await store.accept(makeDelivery({ eventType, receivedAt: now, body }));
+      await pass();
+    }
+
+    expect(seen).toEqual([undefined, '1', '1']);
+  });
+
   it('that is malformed dies with the reason, and one of an unknown kind is settled, without being handled', async () => {
     start({ handle: failing('internal') });
     const { id: malformed } = await store.accept(makeDelivery({ body: Buffer.from('{"a":') }));
