@@ -120,7 +120,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     }
   });
 
-  it('explains its runs and deliveries', { timeout: 60_000 }, async () => {
+  it('explains its runs and deliveries', { timeout: 240_000 }, async () => {
     const environment = { REEVE_DATA: data };
     const { redriven = '', ...runs } = recorded.runs;
     for (const [name, id] of Object.entries(runs)) {
@@ -135,7 +135,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     expect(twice.out.trim().split('\n')).toHaveLength(2);
   });
 
-  it('reverts a run on the forge that it was applied to', { timeout: 60_000 }, async () => {
+  it('reverts a run on the forge that it was applied to', { timeout: 240_000 }, async () => {
     const { forge, url, root } = await startForge();
     try {
       const { labelled = 0 } = recorded.issues;
@@ -162,7 +162,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     }
   });
 
-  it('drains: what waited is done once, and an interrupted sweep goes on', { timeout: 120_000 }, async () => {
+  it('drains: what waited is done once, and an interrupted sweep goes on', { timeout: 240_000 }, async () => {
     const { forge, url, root } = await startForge();
     const server = await startServer({
       forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
