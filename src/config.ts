@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { apiRoot } from './client/client.ts';
 import { type Credentials, secretsOf } from './client/credentials.ts';
+import { parseDuration } from './duration.ts';
 import { type Budgets, budgets } from './engine/budgets.ts';
 import type { RepeatedChoice } from './engine/repeated.ts';
 import { messageOf, ReeveError } from './errors.ts';
@@ -93,6 +94,9 @@ export type Settings = {
   /** What files of repositories and organizations may use beyond the small set. */
   readonly grants: readonly Grant[];
   readonly budgets: Budgets;
+  /** Lifetime of deliveries. */
+  readonly backoff: { readonly lifetimeMs?: number };
+  readonly concurrency?: number;
   /** Check the rule files of pull requests that touch them. */
   readonly preview: boolean;
   readonly reportProblems: ReportProblems;
@@ -137,6 +141,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
     ...readPowers(operator.file),
+    ...readPace(operator.file),
     namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', 8080, read, problems),
@@ -181,6 +186,15 @@ function readPowers(
     preview: file?.preview ?? false,
     reportProblems: file?.['report-problems'] ?? 'status',
     repeated: file?.repeated ?? 'run',
+  };
+}
+
+/** Returns what the operator file says of the work on deliveries. */
+function readPace(file: OperatorFile | undefined): Pick<Settings, 'backoff' | 'concurrency'> {
+  const lifetimeMs = parseDuration(file?.['delivery-lifetime'] ?? '');
+  return {
+    backoff: lifetimeMs === undefined ? {} : { lifetimeMs },
+    ...(file?.concurrency === undefined ? {} : { concurrency: file.concurrency }),
   };
 }
 

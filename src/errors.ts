@@ -16,6 +16,7 @@ const codes = {
   'forge-unavailable': { http: 502, exit: 3, retryable: true },
   'forge-throttled': { http: 429, exit: 3, retryable: true },
   'forge-junk': { http: 502, exit: 3, retryable: true },
+  'forge-unexpected': { http: 502, exit: 3, retryable: true },
   'forge-unauthorized': { http: 502, exit: 2, retryable: false },
   'forge-forbidden': { http: 502, exit: 1, retryable: false },
   'forge-not-found': { http: 404, exit: 1, retryable: false },
@@ -24,6 +25,7 @@ const codes = {
   'forge-refused': { http: 422, exit: 1, retryable: false },
   'forge-moved': { http: 409, exit: 1, retryable: false },
   'forge-paging': { http: 502, exit: 1, retryable: true },
+  'repository-missing': { http: 404, exit: 1, retryable: true },
   // store and worker
   'store-unwritable': { http: 503, exit: 1, retryable: true },
   'store-locked': { http: 503, exit: 2, retryable: false },
@@ -40,6 +42,18 @@ const codes = {
 } as const;
 
 export type ErrorCode = keyof typeof codes;
+
+/**
+ * Codes by which the forge as a whole may fail, whatever was asked: it cannot be reached or answers for nothing, something
+ * before it answers in its place, or it refuses our credential.
+ */
+const hostFailures: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'forge-unreachable',
+  'forge-timeout',
+  'forge-unavailable',
+  'forge-junk',
+  'forge-unauthorized',
+]);
 
 /** The table of codes, for the page that explains them and the test that counts them. */
 export const errorCodes: Readonly<Record<ErrorCode, { http: number; exit: number; retryable: boolean }>> =
@@ -77,12 +91,16 @@ export class ReeveError extends Error {
   get retryable(): boolean {
     return codes[this.code].retryable;
   }
+  /** Whether other work at the forge would probably fail in the same way now. */
+  get isHostFailure(): boolean {
+    return hostFailures.has(this.code);
+  }
   /**
-   * Whether work that met this is kept and tried again: what is retryable, and a refused credential. A token that runs out
-   * would otherwise cost every delivery until somebody notices; asking the same again at once is of no use, though.
+   * Whether work that met this is kept and tried again: what is retryable, and what the operator has to mend. A token that
+   * runs out would otherwise cost every delivery until somebody notices; asking the same again at once is of no use, though.
    */
   get keepsWork(): boolean {
-    return this.retryable || this.code === 'forge-unauthorized';
+    return this.retryable || this.code === 'forge-unauthorized' || this.code === 'settings';
   }
 }
 

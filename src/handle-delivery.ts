@@ -14,6 +14,7 @@ import { isRecoverable } from './rules/recoverable.ts';
 import { createRuleSet, type RuleSet } from './rules/rule-set.ts';
 import type { Verdict } from './rules/verdict.ts';
 import type { Admissions, AdmittedEvent, Origin } from './sources/admission.ts';
+import { denialOf, doubted } from './sources/doubt.ts';
 import type { RepositoryRules } from './sources/repository-file.ts';
 import type { InForce, RuleSource } from './sources/rules-for.ts';
 import { createStoredMemory } from './store/action-memory.ts';
@@ -93,7 +94,11 @@ export function createDeliveryHandler(options: {
     });
     const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
     options.onRun?.(run, event);
-    return { ...ran, run };
+    // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
+    const isDenied = ran.retry === undefined && client.denials > 0 && hasFailed(run);
+    const denial = isDenied ? await denialOf(client, event.repository) : undefined;
+    const doubt = denial && doubted(denial, delivery, clock.now());
+    return { ...ran, run, ...(doubt instanceof ReeveError && doubt.keepsWork ? { retry: doubt } : {}) };
   };
 
   /** Drops everything that was cached under a name that no longer leads to the repository. */
@@ -143,7 +148,7 @@ export function createDeliveryHandler(options: {
     }
   };
 
-  return async (delivery, event, lease) => {
+  const handle: DeliveryHandler = async (delivery, event, lease) => {
     // An operator who redrives it wants it to run, whatever the setting says.
     if (options.repeated === 'refuse' && delivery.repeatOf !== undefined && !delivery.redrivenAt) {
       return { runs: [], reason: `repeats delivery ${delivery.repeatOf}, and the operator refuses repeats` };
@@ -158,6 +163,20 @@ export function createDeliveryHandler(options: {
     if (delivery.door === 'webhook') await options.onHandled?.(admission.event);
     return handled;
   };
+
+  return async (delivery, event, lease) => {
+    try {
+      return await handle(delivery, event, lease);
+    } catch (error) {
+      throw doubted(error, delivery, clock.now());
+    }
+  };
+}
+
+function hasFailed({ rules, outcomes }: Run): boolean {
+  return (
+    rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
+  );
 }
 
 function hasWritten({ outcomes }: Run): boolean {

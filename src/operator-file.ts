@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { actions } from './actions/actions.ts';
+import { parseDuration } from './duration.ts';
 import { budgets } from './engine/budgets.ts';
 import { repeatedChoices } from './engine/repeated.ts';
 import { messageOf } from './errors.ts';
@@ -111,6 +112,17 @@ export const OperatorFile = z.strictObject({
       'What files of repositories and organizations may use beyond the small set. Default: nothing more.',
     ),
   limits: Limits.optional().describe('How many changes may be made before the rest is refused.'),
+  'delivery-lifetime': z
+    .string()
+    .refine((text) => (parseDuration(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d')
+    .optional()
+    .describe('Age beyond which a delivery that still fails is given up, such as 12h or 7d. Default 7d.'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('Deliveries handled at once, and calls under way at the forge. Default 8.'),
   preview: z
     .boolean()
     .optional()

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
-import { type Client, createClient } from './client/client.ts';
+import { type Client, type ClientOptions, createClient } from './client/client.ts';
 import type { Credentials } from './client/credentials.ts';
 import type { SignInApplication } from './client/oauth2.ts';
 import type { Event } from './contract/events.ts';
@@ -71,8 +71,10 @@ export type ServerOptions = {
   readonly signal?: AbortSignal;
   /** Default: the system's clock. */
   readonly clock?: { now(): Date };
-  /** Waits between the attempts of a delivery; default: the worker's. */
+  /** Waits between the attempts of a delivery, and its lifetime; default: the worker's. */
   readonly backoff?: BackoffOptions;
+  /** Deliveries handled at once, and calls under way at the forge; default: 8. */
+  readonly concurrency?: number;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
   /** Does jobs and nothing else: no door is open, and no clock is looked at. Default: no. */
@@ -103,14 +105,19 @@ export interface Server {
  * does not keep it from starting: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { log, data, organizations = [], grants = [], repositories, signal } = options;
+  const { log, data, organizations = [], grants = [], repositories, signal, concurrency = 8 } = options;
   const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
   const metrics = createMetrics();
-  const onRequest = metrics.countRequest;
+  /** Answers of the forge, by which it shows that it works. */
+  let answers = 0;
+  const onRequest: ClientOptions['onRequest'] = (request) => {
+    metrics.countRequest(request);
+    if (request.status !== undefined && request.status < 500 && request.status !== 401) answers += 1;
+  };
   /** Ends every call at the forge that is under way. */
   const halt = new AbortController();
-  const client = createClient({ ...options.forge, log, onRequest, signal: halt.signal });
+  const client = createClient({ ...options.forge, log, onRequest, signal: halt.signal, concurrency });
   const account = remembering(() => findAccount(client, options));
   const haltStart = (): void => halt.abort(signal?.reason);
   signal?.throwIfAborted();
@@ -150,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       settings: await runSettings(options, { client, store, clock }),
       repeated: options.repeated,
       preview: options.preview ? createPreview(looks) : undefined,
-      backoff: options.backoff,
+      ...{ backoff: options.backoff, concurrency, answers: () => answers },
       onRun: options.onRun,
       onSweepRun: options.onSweepRun,
     });

@@ -134,3 +134,22 @@ describe('the operator file', () => {
     expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toContain(`${path}:`);
   });
 });
+
+describe('the pace of work', () => {
+  it('is what the operator file says', async () => {
+    const path = await file('pace.yml', 'version: 1\ndelivery-lifetime: 12h\nconcurrency: 3\n');
+
+    expect(await loadSettings({ ...good, REEVE_CONFIG: path })).toMatchObject({
+      backoff: { lifetimeMs: 12 * 3_600_000 },
+      concurrency: 3,
+    });
+  });
+
+  it.each(['0d', '7', '7 d', '-1h', '1w', '1.5h'])('refuses the lifetime %s', async (lifetime) => {
+    const path = await file('lifetime.yml', `version: 1\ndelivery-lifetime: '${lifetime}'\n`);
+
+    expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(
+      /lifetime\.yml:2:20: delivery-lifetime: .*12h or 7d/,
+    );
+  });
+});

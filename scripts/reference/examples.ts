@@ -44,5 +44,7 @@ dashboard: { url: https://reeve.example.org }
 preview: true
 report-problems: issue
 repeated: refuse
+delivery-lifetime: 3d
+concurrency: 16
 allow-admin: false
 `;

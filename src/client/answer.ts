@@ -19,7 +19,8 @@ export async function readText(
   let size = 0;
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new ReeveError('forge-junk', `${where}: the answer is over ${maxBytes} bytes`);
+    if (size > maxBytes)
+      throw new ReeveError('forge-unexpected', `${where}: the answer is over ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -45,11 +45,13 @@ export interface Client {
   ): AsyncGenerator<ListPage<ItemOf<O>>>;
   /** Requests sent so far, retries and redirects included. */
   readonly requests: number;
+  /** Answers 403 and 404 so far: what was asked for is not there, or not for this account. */
+  readonly denials: number;
   /**
    * Returns a client that shares everything with this one but counts its own requests. With a signal, its calls end when
-   * that is aborted, instead of when the signal of this one is.
+   * that is aborted, instead of when the signal of this one is; with `tries`, it makes so many of a read.
    */
-  counted(options?: { readonly signal?: AbortSignal }): Client;
+  counted(options?: { readonly signal?: AbortSignal; readonly tries?: number }): Client;
   /** Returns what the forge can do, asked once in ten minutes, and again after it was away: it may be another release then. */
   capabilities(): Promise<Capabilities>;
 }
@@ -108,11 +110,10 @@ export function createClient(options: ClientOptions): Client {
   const log = options.log ?? silentLog;
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, signal ? { signal } : {}));
   const timeoutMs = options.timeoutMs ?? 10_000;
-  const tries = options.tries ?? 3;
 
   // Whoever sets a connection up is told that there is no forge; whoever works with one goes on with what is sure.
   const findOut = (): Promise<Capabilities> =>
-    findCapabilities(create(options.signal)).catch((error: unknown) => {
+    findCapabilities(create(options)).catch((error: unknown) => {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
       throw error;
     });
@@ -121,8 +122,9 @@ export function createClient(options: ClientOptions): Client {
     nowMs: () => performance.now(),
   });
 
-  const create = (signal: AbortSignal | undefined): Client => {
+  const create = ({ signal, tries = 3 }: Pick<ClientOptions, 'signal' | 'tries'>): Client => {
     let requests = 0;
+    let denials = 0;
 
     /** One request on the wire; `bytes` of a body are JSON already. */
     const request = async (operation: Operation, url: URL, body: string | undefined): Promise<Answer> => {
@@ -142,6 +144,7 @@ export function createClient(options: ClientOptions): Client {
           signal,
         });
         status = answer.status;
+        if (status === 403 || status === 404) denials += 1;
         overloaded = status === 429 || status === 503;
         return answer;
       } catch (error) {
@@ -196,7 +199,7 @@ export function createClient(options: ClientOptions): Client {
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
       throw new ReeveError(
-        'forge-junk',
+        'forge-unexpected',
         `${where}: unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`,
       );
     };
@@ -218,6 +221,9 @@ export function createClient(options: ClientOptions): Client {
       get requests() {
         return requests;
       },
+      get denials() {
+        return denials;
+      },
       // The row decides the answer's type; `read` has just held the answer against that row's shape.
       call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,
       send,
@@ -225,11 +231,11 @@ export function createClient(options: ClientOptions): Client {
         eachItem(operation, input as AnyInput, askPage(operation)) as AsyncGenerator<never>,
       pages: (operation, input, from) =>
         eachPage(operation, input as AnyInput, askPage(operation), from) as AsyncGenerator<never>,
-      counted: (own) => create(own?.signal ?? signal),
+      counted: (own) => create({ ...(signal ? { signal } : {}), tries, ...own }),
       capabilities,
     };
   };
-  return create(options.signal);
+  return create(options);
 }
 
 function addressOf(root: URL, operation: Operation, input: AnyInput): URL {

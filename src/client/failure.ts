@@ -78,10 +78,12 @@ function reasonOf(thrown: unknown): { name: string; reason: string } {
   return { name, reason: messageOf(thrown) };
 }
 
+/** The longest pause that a forge is believed to want: a typing error must not put work off for years. */
+const maxPauseMs = 30 * 86_400_000;
+
 /** Reads `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined where it says nothing usable. */
 export function retryAfterMs(value: string | null, nowMs: number): number | undefined {
   if (value === null || value === '') return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+  const askedMs = /^\d{1,12}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
+  return Number.isNaN(askedMs) ? undefined : Math.min(Math.max(0, askedMs), maxPauseMs);
 }

@@ -1,6 +1,7 @@
 import type { Settings } from '../config.ts';
 import type { Event } from '../contract/events.ts';
 import { namedEvent } from '../contract/named-event.ts';
+import { parseDuration } from '../duration.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
 import { ReeveError } from '../errors.ts';
@@ -193,10 +194,9 @@ async function* storedSince(from: Date, store: Store) {
   }
 }
 
-/** Reads `7d`, `12h`, `30m` as milliseconds. Throws `usage`. */
-export function durationMs(text: string): number {
-  const [, number, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit];
-  if (unitMs === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
-  return Number(number) * unitMs;
+/** Reads how far to look back. Throws `usage`. */
+function durationMs(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
+  return ms;
 }

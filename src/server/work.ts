@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from '../account.ts';
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
+import { operations } from '../contract/operations.ts';
 import type { Metrics } from '../dashboard/metrics.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
@@ -39,6 +40,10 @@ export function createWork(options: {
   readonly repeated: RepeatedChoice | undefined;
   readonly preview: Preview | undefined;
   readonly backoff: BackoffOptions | undefined;
+  /** Deliveries handled at once. */
+  readonly concurrency: number;
+  /** Returns how many answers the forge has given so far. */
+  readonly answers: () => number;
   readonly metrics: Pick<Metrics, 'countRun'>;
   readonly onRun: ((run: Run, event: Event) => void) | undefined;
   readonly onSweepRun: ((run: Run) => void) | undefined;
@@ -47,12 +52,13 @@ export function createWork(options: {
   readonly log: Log;
 }): Work {
   const { client, account, admissions, rules, memory, store, settings, metrics, clock, nowMs, log } = options;
-  const { preview, backoff } = options;
+  const { preview, backoff, concurrency, answers } = options;
   const seen = createSeen(store, nowMs);
   const handle = createDeliveryHandler({
     ...{ client, account, admissions, rules, memory, store, clock, nowMs, settings },
     ...(preview ? { preview } : {}),
     ...(options.repeated ? { repeated: options.repeated } : {}),
+    ...(backoff?.lifetimeMs === undefined ? {} : { lifetimeMs: backoff.lifetimeMs }),
     onHandled: (event) => seen.note(event),
     onRun(run, event) {
       metrics.countRun(run);
@@ -77,8 +83,11 @@ export function createWork(options: {
     metrics.countRun(run);
     return [run];
   };
+  // The smallest question that needs the credential, the database of the forge, and no right.
+  const prober = client.counted({ tries: 1 });
   const worker = createWorker({
-    ...{ store, handle, handleJob, log, clock },
+    ...{ store, handle, handleJob, log, clock, nowMs, concurrency, answers },
+    probe: () => prober.call(operations.getSelf, {}),
     ...(backoff ? { backoff } : {}),
   });
   return { worker, sweeps };

@@ -84,10 +84,10 @@ export function createAdmissions(options: {
       requireEntry(origin, event);
       const { repository, subject } = event;
       if (repository === undefined || subject === undefined) return ignored('the event names no repository');
-      // The claim alone: what is not served costs no request, and leads to nothing.
-      if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
       let identity: Awaited<ReturnType<typeof identify>>;
       try {
+        // The claim alone: what is not served costs no request, and leads to nothing.
+        if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
         identity = await identify(origin, repository);
       } catch (error) {
         const isDeleted = event.family === 'repository' && event.activity === 'deleted';

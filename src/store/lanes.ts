@@ -11,6 +11,9 @@ const maxReturning = 500;
 /** At most this many repositories whose round is remembered; beyond, all rounds start again. */
 const maxRounds = 10_000;
 
+/** Longest wait of rows that an earlier version wrote, which did not note it. */
+const formerWaitMs = 7_200_000;
+
 /** Bodies handed out for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
 
@@ -19,9 +22,14 @@ export interface Lanes {
   unrouted(limit: number): DeliveryWithBody[];
   /** Returns how many were settled. */
   route(routings: readonly Routing[], at: Date): number;
-  claim(limit: number, now: Date): Claim[];
-  /** Gives back what is claimed: under the given leases, or all. */
-  reclaim(leases?: readonly string[]): void;
+  /** Claims those whose turn it is, and none of the lanes to avoid. */
+  claim(limit: number, now: Date, avoid: readonly string[]): Claim[];
+  /** Claims this one. */
+  claimOne(id: number): Claim;
+  /** Gives back what is claimed under the given leases. */
+  reclaim(leases: readonly string[]): void;
+  /** Brings retries nearer that are further away than they were when they began to wait. */
+  clampRetries(now: Date): void;
 }
 
 /**
@@ -53,9 +61,13 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
   const read = database.prepare(
     `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
   );
-  const giveBack = "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed'";
-  const giveBackAll = database.prepare(giveBack);
-  const giveBackOne = database.prepare(`${giveBack} AND lease = ?`);
+  const giveBack = database.prepare(
+    "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed' AND lease = ?",
+  );
+  const nearest = `strftime('%Y-%m-%dT%H:%M:%fZ', julianday(?1) + coalesce(retry_wait_ms, ${formerWaitMs}) / 86400000.0)`;
+  const clamp = database.prepare(
+    `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'retry' AND retry_at > ${nearest}`,
+  );
   const heads = createHeads(database);
   const repeatOf = database.prepare(
     'SELECT repeat_of FROM deliveries WHERE id = ? AND repeat_of IS NOT NULL',
@@ -65,6 +77,13 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
   /** What a delivery repeats may have died since it was routed: then this one is the first that is handled. */
   const confirmRepeat = (id: number): void => {
     if (repeatOf.get(id) !== undefined) setRepeat.run(repeats.originalOf(id) ?? null, id);
+  };
+
+  const claimOne = (id: number): Claim => {
+    const lease = randomUUID();
+    take.run(lease, id);
+    confirmRepeat(id);
+    return { ...deliveryWithBodyOf(rowOf(read.get(id))), lease };
   };
 
   return {
@@ -101,27 +120,24 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
       return settled;
     },
 
-    claim(limit, now) {
+    claim(limit, now, avoid) {
       returning.run(now.toISOString());
-      const claims: Claim[] = [];
-      for (const id of heads.next(limit)) {
-        const lease = randomUUID();
-        take.run(lease, id);
-        confirmRepeat(id);
-        claims.push({ ...deliveryWithBodyOf(rowOf(read.get(id))), lease });
-      }
-      return claims;
+      return heads.next(limit, avoid).map(claimOne);
     },
+    claimOne,
 
     reclaim(leases) {
-      if (leases === undefined) giveBackAll.run();
-      for (const lease of leases ?? []) giveBackOne.run(lease);
+      for (const lease of leases) giveBack.run(lease);
+    },
+
+    clampRetries(now) {
+      clamp.run(now.toISOString());
     },
   };
 }
 
 /** Finds the deliveries whose turn it is. */
-function createHeads(database: DatabaseSync): { next(limit: number): number[] } {
+function createHeads(database: DatabaseSync): { next(limit: number, avoid: readonly string[]): number[] } {
   const where = "state = 'accepted' AND routed = 1";
   const nextTurn = database.prepare(
     `SELECT turn FROM deliveries WHERE ${where} AND turn > ? ORDER BY turn LIMIT 1`,
@@ -152,10 +168,10 @@ function createHeads(database: DatabaseSync): { next(limit: number): number[] } 
   };
 
   return {
-    next(limit) {
-      const busy = new Set(busyLanes.all().map((row) => String(row.lane)));
+    next(limit, avoid) {
+      const busy = new Set([...busyLanes.all().map((row) => String(row.lane)), ...avoid]);
       const heads: number[] = [];
-      /** Repositories all of whose lanes are busy: each holds at least one lease, so they are few. */
+      /** Repositories all of whose lanes are busy: each holds a lease or is avoided, so they are few. */
       const idle = new Set<string>();
       let idleInARow = 0;
       while (heads.length < limit && idleInARow <= idle.size) {

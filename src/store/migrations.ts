@@ -67,6 +67,13 @@ export const migrations: readonly string[] = [
     digest BLOB NOT NULL
   ) STRICT;
   `,
+  // Waits that bear a clock that is set back, and what was being handled when the process died.
+  `
+  ALTER TABLE deliveries ADD COLUMN retry_wait_ms INTEGER;
+  ALTER TABLE deliveries ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE deliveries ADD COLUMN suspicion INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX suspected ON deliveries (id) WHERE suspicion > 0;
+  `,
 ];
 
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */

@@ -12,7 +12,7 @@ export type Row = Readonly<Record<string, null | number | bigint | string | Uint
 
 /** The columns that `deliveryOf` reads. */
 export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,
-  repository_id, repository, attempts, failing_since, retry_at, settled_at, reason, copy_of, repeat_of, checkpoint,
+  repository_id, repository, attempts, crashes, failing_since, retry_at, settled_at, reason, copy_of, repeat_of, checkpoint,
   redriven_at, redriven_by`;
 
 /** Returns a stored row as a delivery. */
@@ -31,6 +31,7 @@ export function deliveryOf(row: Row): Delivery {
     repositoryId: row.repository_id === null ? undefined : Number(row.repository_id),
     repository: textOf(row.repository),
     attempts: Number(row.attempts),
+    crashes: Number(row.crashes),
     failingSince: dateOf(row.failing_since),
     retryAt: dateOf(row.retry_at),
     settledAt: dateOf(row.settled_at),

@@ -39,20 +39,20 @@ export interface Settlements {
 export function createSettlements(database: DatabaseSync): Settlements {
   const mine = "WHERE id = ? AND lease = ? AND state = 'claimed'";
   const end = database.prepare(
-    `UPDATE deliveries SET state = ?, reason = ?, settled_at = ?, lease = NULL ${mine}`,
+    `UPDATE deliveries SET state = ?, reason = ?, settled_at = ?, lease = NULL, suspicion = 0 ${mine}`,
   );
   const wait = database.prepare(
-    `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, lease = NULL,
+    `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, retry_wait_ms = ?, lease = NULL, suspicion = 0,
        failing_since = coalesce(failing_since, ?) ${mine}`,
   );
   const giveBack = database.prepare(
-    `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1 ${mine}`,
+    `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1, suspicion = 0 ${mine}`,
   );
   const goOn = database.prepare(`UPDATE deliveries SET checkpoint = ? ${mine}`);
   const insert = database.prepare(
     'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
   );
-  const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, failing_since = NULL, settled_at = NULL,
+  const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL, settled_at = NULL,
        reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
   const reviveDead = database.prepare(`${revived} AND state = 'dead'`);
   const reviveSettled = database.prepare(`${revived} AND state = 'settled' AND door = 'webhook'`);
@@ -80,9 +80,10 @@ export function createSettlements(database: DatabaseSync): Settlements {
       return true;
     },
 
-    retry(claim, { at, reason }, now) {
-      const values = [reason, at.toISOString(), now.toISOString(), Number(claim.id), claim.lease];
-      return wait.run(...values).changes === 1;
+    retry(claim, { afterMs, reason }, now) {
+      const waitMs = Math.max(Math.round(afterMs), 0);
+      const at = new Date(now.getTime() + waitMs).toISOString();
+      return wait.run(reason, at, waitMs, now.toISOString(), Number(claim.id), claim.lease).changes === 1;
     },
 
     release: (claim) => giveBack.run(Number(claim.id), claim.lease).changes === 1,

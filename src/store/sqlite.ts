@@ -6,6 +6,7 @@ import { messageOf, ReeveError } from '../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
+import { createCrashes } from './crashes.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 import { createIntake } from './intake.ts';
@@ -32,6 +33,9 @@ export type SqliteOptions = {
   /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
   readonly maxFileBytes?: number;
 };
+
+/** A clock that goes back by more than this was set: retries are held against it again. */
+const clockToleranceMs = 1_000;
 
 /**
  * Bodies of 8 KB are the common case: in pages of this size four share one, and a batch of them is a third fewer writes
@@ -105,7 +109,10 @@ function createSqliteStore(
   const getMemory = database.prepare('SELECT value FROM memory WHERE key = ?');
   /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
   const leases = new Map<string, number>();
-  if (role === 'worker') lanes.reclaim();
+  const crashes = createCrashes(database);
+  /** What the wall clock was ahead of the monotonic one when retries were last held against it. */
+  let aheadMs = Number.POSITIVE_INFINITY;
+  if (role === 'worker') crashes.takeBack();
   /** Only a worker settles, so its count stays right without asking; a reader has to count. */
   let settled = role === 'worker' ? readings.countSettled() : 0;
 
@@ -156,16 +163,24 @@ function createSqliteStore(
       // Not `settled += await …`: that reads the count before the wait, and loses what was settled meanwhile.
       settled += ended;
     },
-    async claim({ limit, leaseMs }) {
+    async claim({ limit, leaseMs, avoid = [] }) {
       asWorker();
       await loadRepeats();
       const nowMs = monotonicMs();
+      const now = clock.now();
       const ended = [...leases].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
       const claims = await commits.write(() => {
         lanes.reclaim(ended);
-        const claims = lanes.claim(limit, clock.now());
+        if (now.getTime() - nowMs < aheadMs - clockToleranceMs) lanes.clampRetries(now);
+        aheadMs = now.getTime() - nowMs;
+        const turn = crashes.turn(nowMs);
+        if (turn === 'wait') return [];
+        const claims = turn === 'free' ? lanes.claim(limit, now, avoid) : [lanes.claimOne(turn)];
         // Here, not after the sync: were that to fail, nobody else would know these leases and end them.
-        for (const claim of claims) leases.set(claim.lease, nowMs + leaseMs);
+        for (const claim of claims) {
+          leases.set(claim.lease, nowMs + leaseMs);
+          crashes.claimed(Number(claim.id), nowMs);
+        }
         return claims;
       });
       for (const lease of ended) leases.delete(lease);

@@ -60,8 +60,10 @@ export type Delivery = {
   readonly lane: string | undefined;
   readonly repositoryId: number | undefined;
   readonly repository: string | undefined;
-  /** Attempts begun, among them the one under way. */
+  /** Attempts begun, among them the one under way. Those that ended with the process do not count. */
   readonly attempts: number;
+  /** How often the process died while it handled this delivery and no other. */
+  readonly crashes: number;
   /** When the first attempt that counts failed. */
   readonly failingSince: Date | undefined;
   readonly retryAt: Date | undefined;
@@ -148,9 +150,15 @@ export interface Store {
   route(routings: readonly Routing[]): Promise<void>;
   /**
    * Claims up to `limit` deliveries, taking turns between repositories, then between their lanes; the oldest of a lane
-   * first, one of a lane at a time. A lease that no heartbeat has extended for `leaseMs` ends and its delivery returns.
+   * first, one of a lane at a time, none of the lanes to `avoid`. A lease that no heartbeat has extended for `leaseMs` ends
+   * and its delivery returns. What was being handled when the process died is claimed alone at first, so that one which
+   * takes the process down is found.
    */
-  claim(options: { readonly limit: number; readonly leaseMs: number }): Promise<readonly Claim[]>;
+  claim(options: {
+    readonly limit: number;
+    readonly leaseMs: number;
+    readonly avoid?: readonly string[];
+  }): Promise<readonly Claim[]>;
   /** Extends the lease, counted from now. Throws `lease-lost`. */
   heartbeat(claim: Claim, leaseMs: number): Promise<void>;
   /** Appends the runs and settles the delivery, together. Throws `lease-lost`, and then neither happened. */
@@ -160,8 +168,11 @@ export interface Store {
     claim: Claim,
     part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown },
   ): Promise<void>;
-  /** Ends the attempt; the delivery leaves its lane until `at`. Throws `lease-lost`. */
-  retry(claim: Claim, options: { readonly at: Date; readonly reason: string }): Promise<void>;
+  /**
+   * Ends the attempt; the delivery leaves its lane for `afterMs`. A clock that is set back meanwhile makes that no longer
+   * than it was at the beginning. Throws `lease-lost`.
+   */
+  retry(claim: Claim, options: { readonly afterMs: number; readonly reason: string }): Promise<void>;
   /** Gives the delivery back to its place in the lane as if it had not been claimed: no attempt is spent. Throws `lease-lost`. */
   release(claim: Claim): Promise<void>;
   /** Ends the delivery as dead. Throws `lease-lost`. */

@@ -46,6 +46,8 @@ const restKey = 'catch-up rest';
 /** When the latest pass began. */
 const passKey = 'catch-up at';
 const standardRequests = 20_000;
+/** Repositories in a row that the forge fails before the pass waits for it to recover. */
+const maxFailedInARow = 3;
 
 /** A served repository as catching up needs it: few words of each, for there may be many. */
 type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
@@ -81,7 +83,7 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
     await store.remember(passKey, beganAt.toISOString());
     const waiting = await inOrder(found, store);
     const rest: number[] = [];
-    let [missed, failed] = [0, 0];
+    let [missed, failed, failedInARow] = [0, 0, 0];
     for (const candidate of waiting) {
       mayGoOn();
       if (client.requests >= budget) {
@@ -90,10 +92,13 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
       }
       try {
         missed += await catchUpWith(candidate, client, options);
+        failedInARow = 0;
       } catch (error) {
         mayGoOn();
-        if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
         failed += 1;
+        failedInARow += 1;
+        if (error instanceof ReeveError && error.isHostFailure && failedInARow >= maxFailedInARow)
+          throw error;
         log.warn(
           { repository: candidate.full_name, error: messageOf(error) },
           'could not catch up with a repository',

@@ -54,6 +54,9 @@ export function patientClient(client: Client, pause: (ms: number) => Promise<unk
     get requests() {
       return client.requests;
     },
+    get denials() {
+      return client.denials;
+    },
     call: (operation, input) => patiently(() => client.call(operation, input)),
     // A write is planned again from fresh reads, never just repeated.
     send: (operation, input) => client.send(operation, input),

@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunInput } from '../engine/run.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { Log } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
@@ -74,7 +75,9 @@ export type SweepCheckpoint = {
 
 const defaults = { atOnce: 8, maxRequests: 100_000 } as const;
 /** Items in a row that the forge fails before the sweep waits for it to recover. */
-const maxFailedInARow = 25;
+const maxFailedInARow = 10;
+/** Failures after which the next item would fail, too. */
+const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-unauthorized', 'forge-junk']);
 
 /**
  * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
@@ -189,7 +192,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     if (reason !== undefined) fail(target.key, retry ?? new Error(reason));
     failedInARow = retry === undefined ? 0 : failedInARow + 1;
     // A forge that fails item after item is down: the queue waits better than a sweep does.
-    if (retry && (retry.code === 'forge-unreachable' || failedInARow >= maxFailedInARow)) throw retry;
+    if (retry && (hopeless.has(retry.code) || failedInARow >= maxFailedInARow)) throw retry;
   };
 
   const record = async (run: Run, repositoryId: number | undefined): Promise<void> => {

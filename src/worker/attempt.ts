@@ -1,13 +1,16 @@
+import type { Clock } from '../clock.ts';
 import { parsePayload } from '../contract/parse-payload.ts';
 import { ReeveError } from '../errors.ts';
 import type { Claim } from '../store/store.ts';
-import type { Backoff } from './backoff.ts';
-import type { Breaker } from './breaker.ts';
+import { type Backoff, isExpired } from './backoff.ts';
+import type { Breaker, Ticket } from './breaker.ts';
 import { Cut, type Ending, endingOf } from './ending.ts';
 import type { Heart } from './heart.ts';
 import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from './lease.ts';
 import { eventOf } from './routing.ts';
 import type { Sleep } from './timer.ts';
+
+type Held = { readonly signal: AbortSignal; readonly heart: Heart };
 
 /** Makes one attempt at a claim and returns how it ended. Never rejects. */
 export type Attempt = (claim: Claim, signal: AbortSignal, heart: Heart) => Promise<Ending>;
@@ -15,21 +18,34 @@ export type Attempt = (claim: Claim, signal: AbortSignal, heart: Heart) => Promi
 /** Time that a handler has to come to its end once its attempt is over. */
 const endingMs = 1_000;
 
-/** Creates the function that makes attempts: calls the handler, and decides what comes of what it threw. */
-export function createAttempt(options: {
+/** A delivery during whose handling alone the process died so many times is what ends it. */
+const maxCrashes = 5;
+/** Attempts of which none ended, with which an old delivery is given up: each was cut off with its lease. */
+const maxUnended = 12;
+
+export type AttemptOptions = {
   readonly store: Pick<WorkerStore, 'advance'>;
   readonly handle: HandleEvent;
   readonly handleJob: HandleJob | undefined;
   readonly backoff: Backoff;
-  readonly maxAttempts: number;
+  readonly lifetimeMs: number;
   readonly breaker: Breaker;
-  readonly clock: { now(): Date };
+  /** Returns how many answers the forge has given so far: what asks for nothing shows nothing of the forge. */
+  readonly answers: () => number;
+  /** For the age of deliveries. */
+  readonly clock: Clock;
   readonly sleep: Sleep;
   readonly stopping: AbortSignal;
-}): Attempt {
-  const { store, backoff, maxAttempts, breaker, clock, sleep, stopping } = options;
+  /** Called with a failure of the host. */
+  readonly onHostFailure: (error: ReeveError) => void;
+};
 
-  const handle = async (claim: Claim, signal: AbortSignal, heart: Heart): Promise<Handled> => {
+/** Creates the function that makes attempts: calls the handler, and decides what comes of what it threw. */
+export function createAttempt(options: AttemptOptions): Attempt {
+  const { store, backoff, lifetimeMs, breaker, answers, clock, sleep, stopping } = options;
+
+  const handle = async (claim: Claim, ticket: Ticket, { signal, heart }: Held): Promise<Handled> => {
+    const answered = answers();
     const lease: Lease = {
       signal,
       stopping,
@@ -37,6 +53,8 @@ export function createAttempt(options: {
       async advance(part) {
         heart.progress();
         await store.advance(claim, part);
+        // A sweep may go on for an hour; that the forge works is known after its first page.
+        if (answers() > answered) breaker.succeeded(ticket);
       },
     };
     if (claim.door === 'webhook') return options.handle(claim, eventOf(claim), lease);
@@ -46,27 +64,47 @@ export function createAttempt(options: {
     return { runs: await options.handleJob(claim, parsePayload(claim.body), lease) };
   };
 
-  return async (claim, signal, heart) => {
-    const startedAt = clock.now();
-    if (claim.attempts > maxAttempts) {
-      return { how: 'dead', reason: `begun ${maxAttempts} times and never ended: it takes the process down` };
+  const blameFor = (error: unknown, ticket: Ticket, hasAnswers: boolean): 'host' | 'item' => {
+    if (error instanceof ReeveError && error.isHostFailure) {
+      const blame = breaker.failed(ticket);
+      if (blame === 'host') options.onHostFailure(error);
+      return blame;
     }
-    const work = handle(claim, signal, heart);
+    // An answer that refuses is an answer.
+    if (hasAnswers && error instanceof ReeveError && error.code !== 'stopped') breaker.succeeded(ticket);
+    return 'item';
+  };
+
+  return async (claim, signal, heart) => {
+    const doomed = reasonToGiveUp(claim, { now: clock.now(), lifetimeMs });
+    if (doomed !== undefined) return { how: 'dead', reason: doomed };
+    const answered = answers();
+    const ticket = breaker.begin(claim.lane ?? '');
+    const work = handle(claim, ticket, { signal, heart });
     try {
       const handled = await Promise.race([work, rejectionOf(signal)]);
-      breaker.reached();
+      if (answers() > answered) breaker.succeeded(ticket);
       return { how: 'settled', ...handled };
     } catch (error) {
       // Its calls end with the signal. What it has written by then is recorded while the lease is still held.
       if (signal.aborted) await Promise.race([work.catch(() => {}), sleep(endingMs)]);
-      if (error instanceof ReeveError && error.code === 'forge-unreachable') {
-        breaker.failed(startedAt, clock.now());
-      } else if (!(error instanceof Cut)) {
-        breaker.reached();
-      }
-      return endingOf(error, claim, backoff, clock.now());
+      const blame = blameFor(error, ticket, answers() > answered);
+      return endingOf({ error, claim, backoff, blame, now: clock.now(), isTrial: ticket.isTrial });
+    } finally {
+      breaker.ended(ticket);
     }
   };
+}
+
+/** Returns why a delivery is not even begun again, or undefined where it is. */
+function reasonToGiveUp(claim: Claim, age: { now: Date; lifetimeMs: number }): string | undefined {
+  if (claim.crashes >= maxCrashes) {
+    return `the process died ${claim.crashes} times while it handled this delivery alone`;
+  }
+  if (claim.attempts > maxUnended && claim.failingSince === undefined && isExpired(claim, age)) {
+    return `begun ${claim.attempts - 1} times and never ended`;
+  }
+  return undefined;
 }
 
 function rejectionOf(signal: AbortSignal): Promise<never> {

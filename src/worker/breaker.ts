@@ -1,46 +1,131 @@
+import { turnOf } from '../store/intake.ts';
+
 export type BreakerOptions = {
-  /** Wait before the first probe; doubles with each probe that fails. Default 1 s. */
+  /** Wait before the forge is probed first; doubles with each probe that fails. Default 1 s. */
   readonly firstMs?: number;
-  /** Longest wait between probes. Default 60 s. */
+  /** Longest wait between probes. Default 30 s. */
   readonly maxMs?: number;
+  /** A number in [0, 1). Default: `Math.random`. */
+  readonly random?: () => number;
 };
 
+/** closed: work goes on · open: nothing is claimed · half-open: the forge answers, and one delivery is tried. */
+export type BreakerState = 'closed' | 'open' | 'half-open';
+
+/** One attempt, as the breaker knows it. */
+export type Ticket = { readonly lane: string; readonly isTrial: boolean };
+
 /**
- * Keeps the lanes still while the forge cannot be reached. closed: work goes on · open: nothing is claimed · half-open:
- * one delivery is the probe.
+ * Stops all lanes while the forge as a whole fails. A failure that may be the forge's as a whole (5xx, no answer, a refused
+ * credential) opens it, wherever it comes from; then one delivery of another lane decides whether it was.
  */
 export interface Breaker {
-  state(now: Date): 'closed' | 'open' | 'half-open';
-  /** Says that an attempt begun at `startedAt` found nobody. */
-  failed(startedAt: Date, now: Date): void;
-  /** Says that an attempt reached the forge. */
-  reached(): void;
-  /** When the next probe may go; undefined while closed. */
-  probeAt(): Date | undefined;
+  state(): BreakerState;
+  /** Returns how many of these free places may be taken. */
+  room(places: number): number;
+  /** Says whether it is open and the wait is over: the forge is to be probed. */
+  isDue(): boolean;
+  /** Notes how a probe ended. */
+  probed(isAnswered: boolean): void;
+  /** Notes that an attempt begins. */
+  begin(lane: string): Ticket;
+  /** Notes a failure of the host. Returns whose it is: the `host`'s, so that no attempt is spent, or the `item`'s own. */
+  failed(ticket: Ticket): 'host' | 'item';
+  /** Notes that the forge did what an attempt wanted. */
+  succeeded(ticket: Ticket): void;
+  /** Notes that an attempt is over, whatever it showed. */
+  ended(ticket: Ticket): void;
+  /** Lanes that have failed since it opened; the delivery that is tried is to come from another one. */
+  suspects(): readonly string[];
 }
 
-/** Creates the breaker, closed. */
-export function createBreaker({ firstMs = 1_000, maxMs = 60_000 }: BreakerOptions = {}): Breaker {
-  let delayMs = firstMs;
-  let openedAt: Date | undefined;
+/** Repositories that have to fail one after the other before their failures count as the host's though it answers. */
+const manyRepositories = 3;
+const maxKnown = 1_000;
+const jitter = 0.2;
 
-  const waitedMs = (now: Date): number => now.getTime() - (openedAt?.getTime() ?? 0);
+/**
+ * Creates the breaker, closed. `nowMs` is a clock that never goes back.
+ *
+ * Closed: the first host failure of a lane opens it; a lane whose failure is known already fails for itself. Open: after a
+ * wait the forge is probed, again and again, with a longer wait each time; no delivery is touched. Half-open: one delivery
+ * is tried. If it succeeds, work goes on, and lanes that had failed are known. If it fails, it is the host's failure where
+ * at least three repositories have failed since it opened; otherwise the forge answers others and the failure is its own.
+ */
+export function createBreaker({ nowMs, ...options }: BreakerOptions & { nowMs: () => number }): Breaker {
+  const { firstMs = 1_000, maxMs = 30_000, random = Math.random } = options;
+  let state: BreakerState = 'closed';
+  let delayMs = firstMs;
+  let dueAtMs = 0;
+  let trial: Ticket | undefined;
+  /** Lanes that failed, and have not succeeded since. */
+  const known = new Set<string>();
+  const failing = new Set<string>();
+
+  const open = (waitMs: number): void => {
+    state = 'open';
+    trial = undefined;
+    delayMs = Math.min(waitMs, maxMs);
+    dueAtMs = nowMs() + delayMs * (1 - jitter + 2 * jitter * random());
+  };
+  const close = (): void => {
+    state = 'closed';
+    trial = undefined;
+    failing.clear();
+  };
+  const note = (lane: string): void => {
+    known.add(lane);
+    const [oldest] = known;
+    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+  };
+  const failingRepositories = (): number => new Set([...failing].map(turnOf)).size;
+
   return {
-    state(now) {
-      if (openedAt === undefined) return 'closed';
-      // A clock set back would keep it open for as long as it was set back.
-      return waitedMs(now) >= delayMs || waitedMs(now) < 0 ? 'half-open' : 'open';
+    state: () => state,
+    room(places) {
+      if (state === 'closed') return places;
+      // What began before it opened takes no place of the one that is tried: a sweep may go on for an hour.
+      return state === 'half-open' && trial === undefined ? 1 : 0;
     },
-    failed(startedAt, now) {
-      // Attempts that were under way when it opened fail with it: they are no probes.
-      if (openedAt !== undefined && startedAt.getTime() <= openedAt.getTime()) return;
-      delayMs = openedAt === undefined ? firstMs : Math.min(delayMs * 2, maxMs);
-      openedAt = now;
+    isDue: () => state === 'open' && nowMs() >= dueAtMs,
+    probed(isAnswered) {
+      if (state !== 'open') return;
+      if (isAnswered) state = 'half-open';
+      else open(delayMs * 2);
     },
-    reached() {
-      openedAt = undefined;
-      delayMs = firstMs;
+    begin(lane) {
+      const ticket = { lane, isTrial: state === 'half-open' };
+      if (ticket.isTrial) trial = ticket;
+      return ticket;
     },
-    probeAt: () => (openedAt === undefined ? undefined : new Date(openedAt.getTime() + delayMs)),
+    failed(ticket) {
+      const { lane } = ticket;
+      if (state === 'closed') {
+        if (known.has(lane)) return 'item';
+        note(lane);
+        failing.add(lane);
+        open(firstMs);
+        return 'host';
+      }
+      note(lane);
+      failing.add(lane);
+      if (ticket !== trial) return 'host';
+      if (failingRepositories() >= manyRepositories) {
+        open(delayMs * 2);
+        return 'host';
+      }
+      close();
+      return 'item';
+    },
+    succeeded(ticket) {
+      known.delete(ticket.lane);
+      failing.delete(ticket.lane);
+      // What began before it opened says nothing of the time after.
+      if (ticket === trial) close();
+    },
+    ended(ticket) {
+      if (ticket === trial) trial = undefined;
+    },
+    suspects: () => [...failing],
   };
 }

@@ -6,7 +6,7 @@ import type { Backoff } from './backoff.ts';
 /** How an attempt ended. `released`: as if it had not been; `lost`: somebody else has the delivery now. */
 export type Ending =
   | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string }
-  | { readonly how: 'retry'; readonly at: Date; readonly reason: string }
+  | { readonly how: 'retry'; readonly afterMs: number; readonly reason: string }
   | { readonly how: 'dead'; readonly reason: string }
   | { readonly how: 'released'; readonly reason: string }
   | { readonly how: 'lost' };
@@ -22,23 +22,39 @@ export class Cut extends Error {
   }
 }
 
+/** What decides how an attempt ends that threw. */
+export type Failure = {
+  readonly error: unknown;
+  readonly claim: Claim;
+  readonly backoff: Backoff;
+  readonly now: Date;
+  /** Whether a failure of the host is the host's, which spends no attempt, or the delivery's own. */
+  readonly blame: 'host' | 'item';
+  /** Whether the delivery was tried alone, after the forge had answered a probe. */
+  readonly isTrial: boolean;
+};
+
 /**
- * Returns how an attempt ends that threw. What may work later is tried again; nobody at home is no attempt at all; an
- * error that nobody foresaw is ours, and would be the same the next time.
+ * Returns how an attempt ends that threw. What may work later is tried again; a failure of the host is no attempt at all; an
+ * error that is not foreseen is a defect of Reeve, and would be the same the next time.
  */
-export function endingOf(error: unknown, claim: Claim, backoff: Backoff, now: Date): Ending {
+export function endingOf(failure: Failure): Ending {
+  const { error, claim, backoff, now, blame } = failure;
   const reason = messageOf(error);
   if (error instanceof Cut && error.ending === 'lost') return { how: 'lost' };
   if (error instanceof Cut && error.ending === 'released') return { how: 'released', reason };
   if (error instanceof ReeveError) {
     if (error.code === 'lease-lost') return { how: 'lost' };
-    if (error.code === 'forge-unreachable' || error.code === 'stopped') return { how: 'released', reason };
+    if (error.code === 'stopped') return { how: 'released', reason };
     if (!error.keepsWork) return { how: 'dead', reason };
   } else if (!(error instanceof Cut)) {
     return { how: 'dead', reason: `unexpected: ${reason}` };
   }
   const retryAfterMs = error instanceof ReeveError ? error.retryAfterMs : undefined;
   const next = backoff(claim, { now, retryAfterMs });
-  if ('at' in next) return { how: 'retry', at: next.at, reason };
+  const isHosts = error instanceof ReeveError && error.isHostFailure && blame === 'host';
+  // An old delivery ends in an outage only where it was tried by itself: the others wait for an answer.
+  if (isHosts && ('afterMs' in next || !failure.isTrial)) return { how: 'released', reason };
+  if ('afterMs' in next) return { how: 'retry', afterMs: next.afterMs, reason };
   return { how: 'dead', reason: `${next.giveUp}; last: ${reason}` };
 }

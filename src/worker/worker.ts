@@ -1,10 +1,13 @@
+import { type Clock, createSteadyClock } from '../clock.ts';
+import { standardDeliveryLifetimeMs } from '../delivery-lifetime.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Claim } from '../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
-import { type BreakerOptions, createBreaker } from './breaker.ts';
+import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
 import { Cut, type Ending } from './ending.ts';
+import { createForgeWatch, type ForgeState } from './forge-watch.ts';
 import { startHeart } from './heart.ts';
 import type { HandleEvent, HandleJob, WorkerStore } from './lease.ts';
 import { createRecorder } from './recorder.ts';
@@ -18,7 +21,13 @@ export type WorkerOptions = {
   readonly handleJob?: HandleJob;
   readonly log: Log;
   /** Default: the system's clock. */
-  readonly clock?: { now(): Date };
+  readonly clock?: Clock;
+  /** A clock that never goes back, for waits and the age of deliveries; default: `performance.now`. */
+  readonly nowMs?: () => number;
+  /** Asks the forge one small question after it failed; rejects while it does. Default: none, it is tried by a delivery. */
+  readonly probe?: () => Promise<unknown>;
+  /** Returns how many answers the forge has given so far; default: every attempt counts as answered. */
+  readonly answers?: () => number;
   /** Default: `setTimeout`. */
   readonly timer?: Timer;
   /** Deliveries handled at once; default 8. */
@@ -47,7 +56,7 @@ export interface Worker {
   idle(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for what is being handled (default 8 s), then cuts it and gives it back. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
-  status(): { readonly active: number; readonly breaker: 'closed' | 'open' | 'half-open' };
+  status(): { readonly active: number; readonly breaker: BreakerState; readonly forge: ForgeState };
 }
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
@@ -55,17 +64,21 @@ type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 /** Creates the worker, at rest. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, log, clock = { now: () => new Date() }, timer = systemTimer, onEnd = () => {} } = options;
+  const { nowMs = () => performance.now(), answers = countUp() } = options;
   const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000 } = options;
   const sleep = createSleep(timer);
-  const breaker = createBreaker(options.breaker);
+  const breaker = createBreaker({ ...options.breaker, nowMs });
+  const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => wake() });
   const stopping = new AbortController();
   const route = createRouter({ store, log, onEnd });
   const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
   const attempt = createAttempt({
-    ...{ store, handle: options.handle, handleJob: options.handleJob, breaker, clock, sleep },
+    ...{ store, handle: options.handle, handleJob: options.handleJob, breaker, answers, sleep },
+    clock: createSteadyClock({ clock, nowMs, onJump: (byMs) => logJump(log, byMs) }),
     backoff: createBackoff(options.backoff),
-    maxAttempts: options.backoff?.maxAttempts ?? 12,
+    lifetimeMs: options.backoff?.lifetimeMs ?? standardDeliveryLifetimeMs,
     stopping: stopping.signal,
+    onHostFailure: watch.failed,
   });
   const tasks = new Set<Task>();
   let isStarted = false;
@@ -73,17 +86,21 @@ export function createWorker(options: WorkerOptions): Worker {
   let ticking: Promise<void> | undefined;
   let cancelPoll = (): void => {};
 
-  const free = (): number => {
-    const state = breaker.state(clock.now());
-    if (stopping.signal.aborted || state === 'open') return 0;
-    return state === 'half-open' ? 1 - tasks.size : concurrency - tasks.size;
+  /** Claims as many as there is room for; where one is tried after an outage, of a lane that did not fail in it. */
+  const claim = async (): Promise<readonly Claim[]> => {
+    if (stopping.signal.aborted) return [];
+    watch.look();
+    const limit = breaker.room(concurrency - tasks.size);
+    if (limit <= 0) return [];
+    const avoid = breaker.state() === 'closed' ? [] : breaker.suspects();
+    const claims = await store.claim({ limit, leaseMs, avoid });
+    return claims.length > 0 || avoid.length === 0 ? claims : store.claim({ limit, leaseMs });
   };
 
   const look = async (): Promise<void> => {
     try {
       const hasMore = await route();
-      const limit = free();
-      if (limit > 0) for (const claim of await store.claim({ limit, leaseMs })) begin(claim);
+      for (const claimed of await claim()) begin(claimed);
       if (hasMore) wake();
     } catch (error) {
       // The next look comes with the poll: a disk that refuses is not asked in a circle.
@@ -160,6 +177,18 @@ export function createWorker(options: WorkerOptions): Worker {
       for (const task of tasks) task.cut.abort(new Cut('released', 'the process is stopping'));
       await idle();
     },
-    status: () => ({ active: tasks.size, breaker: breaker.state(clock.now()) }),
+    status: () => ({ active: tasks.size, breaker: breaker.state(), forge: watch.state() }),
   };
+}
+
+function countUp(): () => number {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count;
+  };
+}
+
+function logJump(log: Log, byMs: number): void {
+  log.warn({ seconds: Math.round(byMs / 1_000) }, 'the system clock was set; ages follow it after an hour');
 }

@@ -229,11 +229,16 @@ describe('retries', () => {
     });
   });
 
-  it.each(['not json', '{"version": 7}', '[]'])('takes %s for junk', async (body) => {
+  it.each([
+    ['not json', 'forge-junk'],
+    ['<html>captive portal</html>', 'forge-junk'],
+    ['{"version": 7}', 'forge-unexpected'],
+    ['[]', 'forge-unexpected'],
+  ])('takes %s for %s', async (body, code) => {
     const { client } = await serve((_seen, response) => void response.end(body), { tries: 1 });
 
     expect(await failureOf(client.call(operations.getVersion, {}))).toMatchObject({
-      code: 'forge-junk',
+      code,
       retryable: true,
     });
   });

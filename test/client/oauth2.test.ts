@@ -71,7 +71,7 @@ describe('a code', () => {
     [400, '{"error":"slow_down"}', 'forge-refused'],
     [404, '{}', 'forge-not-found'],
     [429, '', 'forge-throttled'],
-    [200, 'x'.repeat(70_000), 'forge-junk'],
+    [200, 'x'.repeat(70_000), 'forge-unexpected'],
   ])('answered by %i %s gives no token', async (status, body, code) => {
     says(status, body, { location: 'http://127.0.0.1:1/elsewhere' });
 

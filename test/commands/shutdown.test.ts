@@ -96,6 +96,24 @@ describe.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers)[])('while
     expect((await ended).status).toBe(128 + 15);
   });
 
+  it('a process that is killed spends no attempt of the deliveries that were in flight together', async () => {
+    const { child, ended, url } = await listening();
+    for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
+    const path = join(folder, 'data', 'reeve.db');
+    const reader = await openSqliteStore({ path, role: 'reader' });
+    await expect.poll(async () => (await reader.counts()).claimed).toBe(5);
+    await reader.close();
+    child.kill('SIGKILL');
+    await ended;
+
+    const store = await openSqliteStore({ path, role: 'worker' });
+    const { items } = await store.listDeliveries();
+    expect(items.map(({ state, attempts, crashes }) => ({ state, attempts, crashes }))).toEqual(
+      Array.from({ length: 5 }, () => ({ state: 'accepted', attempts: 0, crashes: 0 })),
+    );
+    await store.close();
+  });
+
   it('SIGTERM ends a sweep that is run by hand', async () => {
     await writeFile(join(folder, 'rules.yml'), rules);
     const child = start(['sweep', 'labelled'], {

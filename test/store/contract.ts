@@ -255,7 +255,7 @@ export function describeStore(title: string, backend: Backend): void {
       it('is none in its own later attempts and lives', async () => {
         const id = await acceptContent();
         const claim = await claimOne();
-        await store.retry(claim, { at: now, reason: 'slow' });
+        await store.retry(claim, { afterMs: 0, reason: 'slow' });
         expect((await handle()).repeatOf).toBeUndefined();
         await store.redrive([id], 'ada', { settled: true });
         await store.route([{ id, to: 'lane', lane: '1', digest: content }]);
@@ -303,6 +303,16 @@ export function describeStore(title: string, backend: Backend): void {
         expect(await claimIds(50)).toHaveLength(18);
       });
 
+      it('leaves lanes out that are to be avoided', async () => {
+        await acceptInLane('1#1');
+        const second = await acceptInLane('1#2');
+        const third = await acceptInLane('2#1');
+
+        const claims = await store.claim({ limit: 10, leaseMs: 60_000, avoid: ['1#1', 'none'] });
+
+        expect(claims.map(({ id }) => id).toSorted()).toEqual([second, third].toSorted());
+      });
+
       it('finds work behind repositories whose lanes are all busy', async () => {
         await collect(3, () => acceptInLane('1'));
         await collect(3, (index) => acceptInLane(`2#${index}`));
@@ -344,7 +354,7 @@ export function describeStore(title: string, backend: Backend): void {
         expect(next.id).toBe(id);
         for (const late of [
           () => store.settle(slow, [makeRun({})]),
-          () => store.retry(slow, { at: now, reason: 'late' }),
+          () => store.retry(slow, { afterMs: 0, reason: 'late' }),
           () => store.release(slow),
           () => store.bury(slow, 'late'),
           () => store.heartbeat(slow, 60_000),
@@ -369,6 +379,97 @@ export function describeStore(title: string, backend: Backend): void {
       });
     });
 
+    describe('after a crash', () => {
+      it('spends the attempt of a delivery that was alone in flight, and counts the crash', async () => {
+        const id = await acceptInLane('1');
+        await claimOne();
+        await reopen();
+
+        expect(await claimOne()).toMatchObject({ id, attempts: 2, crashes: 1 });
+      });
+
+      it('spends no attempt of several that were in flight, and hands each out alone', async () => {
+        const ids = await collect(3, (index) => acceptInLane(String(index)));
+        await claimIds();
+        const later = await acceptInLane('later');
+        await reopen();
+
+        for (const id of ids) {
+          const claim = await claimOne();
+          expect(claim).toMatchObject({ id, attempts: 1, crashes: 0 });
+          expect(await claimIds()).toEqual([]);
+          await store.settle(claim, []);
+        }
+        expect(await claimIds()).toEqual([later]);
+      });
+
+      it('isolates a suspected delivery for a while only', async () => {
+        await acceptInLane('1');
+        await acceptInLane('2');
+        await claimIds();
+        await reopen();
+        const later = await acceptInLane('later');
+
+        const [first] = await claimIds();
+        expect(await claimIds()).toEqual([]);
+        uptimeMs += 10_000;
+        const [second] = await claimIds();
+        expect(await claimIds()).toEqual([]);
+        uptimeMs += 10_000;
+
+        expect(await claimIds()).toEqual([later]);
+        expect(first).not.toBe(second);
+      });
+
+      it('finds the one that takes the process down, beside one that goes on for long', async () => {
+        const endless = await acceptInLane('endless');
+        const deadly = await acceptInLane('deadly');
+        await claimIds();
+        let starts = 0;
+        const crashesOf = async (id: string): Promise<number> =>
+          (await store.describeDelivery(id))?.crashes ?? 0;
+
+        for (; (await crashesOf(deadly)) < 5 && starts < 30; starts += 1) {
+          await reopen();
+          while (!(await claimIds()).includes(deadly)) uptimeMs += 10_000;
+        }
+
+        expect(await crashesOf(deadly)).toBe(5);
+        expect(await crashesOf(endless)).toBe(0);
+        expect(starts).toBeLessThan(15);
+      });
+    });
+
+    describe('waits for a retry', () => {
+      it('are no longer than they were when the clock is set back, in this process or before it starts', async () => {
+        const id = await acceptInLane('1');
+        const retryAt = async () => (await store.describeDelivery(id))?.retryAt?.getTime();
+        await store.retry(await claimOne(), { afterMs: 60_000, reason: 'later' });
+
+        now = new Date(now.getTime() - 3 * 3_600_000);
+        expect(await claimIds()).toEqual([]);
+        expect(await retryAt()).toBe(now.getTime() + 60_000);
+
+        await store.close();
+        now = new Date(now.getTime() - 86_400_000);
+        store = await open();
+        expect(await claimIds()).toEqual([]);
+        expect(await retryAt()).toBe(now.getTime() + 60_000);
+        advanceMs(60_000);
+        expect(await claimIds()).toEqual([id]);
+      });
+
+      it('are not shortened by a clock that is right', async () => {
+        const id = await acceptInLane('1');
+        await store.retry(await claimOne(), { afterMs: 86_400_000, reason: 'the forge asks for a pause' });
+
+        advanceMs(86_399_000);
+        expect(await claimIds()).toEqual([]);
+        advanceMs(1_000);
+        expect(await claimIds()).toEqual([id]);
+      });
+    });
+
     describe('the end of an attempt', () => {
       it('settles the delivery and appends its runs together', async () => {
         const { id } = await store.accept(makeDelivery());
@@ -387,7 +488,7 @@ export function describeStore(title: string, backend: Backend): void {
         const [first, second] = await collect(2, () => acceptInLane('1'));
         const at = new Date(now.getTime() + 10_000);
 
-        await store.retry(await claimOne(), { at, reason: 'forge said 500' });
+        await store.retry(await claimOne(), { afterMs: 10_000, reason: 'forge said 500' });
         const overtaking = await claimOne();
         await store.release(overtaking);
         advanceMs(10_000);
@@ -575,9 +676,7 @@ export function describeStore(title: string, backend: Backend): void {
         for (let round = 0; round < 3; round += 1) {
           of.claimed.unshift(await take(async () => {}));
           of.retry.unshift(
-            await take((claim) =>
-              store.retry(claim, { at: new Date(now.getTime() + 3_600_000), reason: 'later' }),
-            ),
+            await take((claim) => store.retry(claim, { afterMs: 3_600_000, reason: 'later' })),
           );
           of.settled.unshift(await take((claim) => store.settle(claim, [])));
           of.dead.unshift(await take((claim) => store.bury(claim, 'refused')));

@@ -170,6 +170,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
   const forge: ImaginedForge = {
     written,
     requests: 0,
+    denials: 0,
     counted: () => forge,
     capabilities: async () => capabilitiesOf(imagined.version),
     // As in the client, the row decides the type of the answer, which has been held against it.

@@ -11,6 +11,7 @@ export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
   const client: Client & { sent: Sent[] } = {
     sent,
     requests: 0,
+    denials: 0,
     counted: () => client,
     capabilities: async () => capabilitiesOf('1.27.0'),
     async call() {

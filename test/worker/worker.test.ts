@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, ReeveError } from '../../src/errors.ts';
@@ -39,6 +42,7 @@ const start = (options: Partial<WorkerOptions>): void => {
     handle: async () => nothing,
     log: silentLog,
     clock,
+    nowMs: () => now.getTime(),
     timer: (run, ms) => {
       const entry = { run, atMs: now.getTime() + ms };
       timers.push(entry);
@@ -47,6 +51,7 @@ const start = (options: Partial<WorkerOptions>): void => {
       };
     },
     backoff: { random: () => 0.5 },
+    breaker: { random: () => 0.5 },
     onEnd: (how, eventType) => ends.push(`${how} ${eventType}`),
     ...options,
   });
@@ -176,12 +181,13 @@ describe('a delivery', () => {
 });
 
 describe('a failure', () => {
-  it('that may pass is tried again, later each time, up to twelve times', async () => {
-    start({ handle: failing('forge-timeout') });
+  it('that may pass is tried again, later each time, for seven days', async () => {
+    start({ handle: failing('forge-unexpected') });
     const id = await accept(1);
     const waits: number[] = [];
+    const receivedMs = now.getTime();
 
-    for (let tries = 0; tries < 20; tries += 1) {
+    for (let tries = 0; tries < 1_000; tries += 1) {
       await pass();
       const { state, retryAt } = (await store.readDelivery(id)) ?? {};
       if (state !== 'retry' || retryAt === undefined) break;
@@ -189,38 +195,49 @@ describe('a failure', () => {
       now = retryAt;
     }
 
-    expect(waits.map((ms) => ms / 1_000)).toEqual([
-      10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 7_200,
+    expect(waits.slice(0, 12).map((ms) => ms / 1_000)).toEqual([
+      10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 6_000, 6_000,
     ]);
     expect(await store.readDelivery(id)).toMatchObject({
       state: 'dead',
-      attempts: 12,
-      reason: 'failed 12 times; last: it said forge-timeout',
+      reason: 'older than 7 days; last: it said forge-unexpected',
+    });
+    expect(now.getTime() - receivedMs).toBeGreaterThan(7 * 86_400_000);
+    expect(now.getTime() - receivedMs).toBeLessThan(8 * 86_400_000);
+  });
+
+  it('ends a delivery at the age that the operator says', async () => {
+    start({ handle: failing('forge-unexpected'), backoff: { lifetimeMs: 3_600_000 } });
+    const id = await accept(1);
+
+    await pass();
+    expect((await store.readDelivery(id))?.state).toBe('retry');
+    now = new Date(now.getTime() + 3_600_001);
+    await pass();
+
+    expect(await store.readDelivery(id)).toMatchObject({
+      state: 'dead',
+      reason: 'older than 1 h; last: it said forge-unexpected',
     });
   });
 
-  it('waits as long as the forge asks', async () => {
-    start({ handle: failing('forge-throttled', { retryAfterMs: 90_000 }) });
+  it('ends nothing because the wall clock jumps ahead', async () => {
+    start({ handle: failing('forge-unexpected'), nowMs: () => 0 });
+    const id = await accept(1);
+
+    now = new Date(now.getTime() + 30 * 86_400_000);
+    await pass();
+
+    expect((await store.readDelivery(id))?.state).toBe('retry');
+  });
+
+  it('waits as long as the forge asks, beyond the lifetime too', async () => {
+    start({ handle: failing('forge-throttled', { retryAfterMs: 10 * 86_400_000 }) });
     const id = await accept(1);
 
     await pass();
 
-    expect((await store.readDelivery(id))?.retryAt?.getTime()).toBe(now.getTime() + 90_000);
-  });
-
-  it('that goes on for a day is the end', async () => {
-    start({ handle: failing('forge-unavailable', { retryAfterMs: 50_000_000 }) });
-    const id = await accept(1);
-
-    for (let tries = 0; tries < 3; tries += 1) {
-      await pass();
-      now = new Date(now.getTime() + 50_000_000);
-    }
-
-    expect(await store.readDelivery(id)).toMatchObject({
-      state: 'dead',
-      reason: expect.stringMatching(/^failing since/),
-    });
+    expect((await store.readDelivery(id))?.retryAt?.getTime()).toBe(now.getTime() + 10 * 86_400_000);
   });
 
   it.each([
@@ -245,7 +262,7 @@ describe('a failure', () => {
     start({
       handle: async (delivery) => {
         handled.push(delivery.id);
-        if (handled.length === 1) throw new ReeveError('forge-timeout', 'slow');
+        if (handled.length === 1) throw new ReeveError('forge-throttled', 'slow');
         return nothing;
       },
     });
@@ -260,55 +277,219 @@ describe('a failure', () => {
     expect(handled).toEqual([first, second, first]);
   });
 
-  it('of the process, thirteen times during one delivery, is the end of that delivery', async () => {
-    start({ handle: failing('internal') });
-    const id = await accept(1);
-    await store.route([{ id, to: 'lane', lane: '1' }]);
-    for (let crash = 0; crash < 12; crash += 1) {
-      await store.claim({ limit: 1, leaseMs: 1 });
-      now = new Date(now.getTime() + 10);
+  it('of the process, five times while it handled one delivery alone, ends that delivery', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'reeve-worker-')), 'reeve.db');
+    const opened = async (): Promise<Store> => openSqliteStore({ path, role: 'worker', clock });
+    let crashing = await opened();
+    const { id: deadly } = await crashing.accept(makeDelivery({ receivedAt: now, body: bodyOf(1) }));
+    await crashing.route([{ id: deadly, to: 'lane', lane: '1' }]);
+    for (let crash = 0; crash < 5; crash += 1) {
+      await crashing.claim({ limit: 1, leaseMs: 60_000 });
+      await crashing.close();
+      crashing = await opened();
     }
+    let handled = 0;
+    start({
+      store: crashing,
+      handle: async () => {
+        handled += 1;
+        return { runs: [] };
+      },
+    });
 
     await pass();
 
-    expect(await store.readDelivery(id)).toMatchObject({
+    expect(handled).toBe(0);
+    expect(await crashing.readDelivery(deadly)).toMatchObject({
       state: 'dead',
-      reason: expect.stringMatching(/takes the process down/),
+      reason: 'the process died 5 times while it handled this delivery alone',
     });
+    await crashing.close();
+    await rm(dirname(path), { recursive: true });
   });
 });
 
-describe('an unreachable forge', () => {
-  it('stops all lanes and spends no attempt; one probe at a time asks again, less and less often', async () => {
+describe('a forge that fails', () => {
+  const hostFailures: readonly ErrorCode[] = [
+    'forge-unreachable',
+    'forge-timeout',
+    'forge-unavailable',
+    'forge-junk',
+    'forge-unauthorized',
+  ];
+  /** Lets a second pass again and again until the time is over, or nothing waits. */
+  const work = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      await pass();
+      const { accepted, retry } = await store.counts();
+      if (accepted + retry === 0) return;
+      now = new Date(now.getTime() + 1_000);
+    }
+  };
+
+  it('stops all lanes and spends no attempt; a probe asks again, less and less often', async () => {
     let isDown = true;
     let calls = 0;
+    let probes = 0;
     start({
       concurrency: 4,
+      probe: async () => {
+        probes += 1;
+        if (isDown) throw new ReeveError('forge-unreachable', 'nobody there');
+      },
       handle: async () => {
         calls += 1;
         if (isDown) throw new ReeveError('forge-unreachable', 'nobody there');
-        return nothing;
+        return { runs: [] };
       },
     });
     for (let repository = 1; repository <= 10; repository += 1) await accept(repository);
 
     await pass();
     expect([calls, worker.status().breaker]).toEqual([4, 'open']);
-    await pass();
-    expect(calls).toBe(4);
-    now = new Date(now.getTime() + 1_000);
-    await pass();
-    expect([calls, worker.status().breaker]).toEqual([5, 'open']);
-    now = new Date(now.getTime() + 1_999);
-    await pass();
-    expect(calls).toBe(5);
+    expect(worker.status().forge).toMatchObject({ state: 'failing', reason: 'nobody there' });
+    await work(3_600);
+    // 1, 2, 4, 8, 16 s and every 30 s from then on.
+    expect([calls, probes]).toEqual([4, 123]);
     isDown = false;
-    now = new Date(now.getTime() + 1);
-    for (let turn = 0; turn < 5; turn += 1) await pass();
+    await work(60);
 
-    expect(worker.status().breaker).toBe('closed');
+    expect(worker.status()).toMatchObject({ breaker: 'closed', forge: { state: 'ok' } });
     expect(await store.counts()).toMatchObject({ settled: 10, accepted: 0, retry: 0 });
     expect((await store.listDeliveries()).items.every((each) => each.attempts === 1)).toBe(true);
+  });
+
+  it.each(hostFailures)(
+    'with %s for a night ends no delivery, and all are done within two minutes after it',
+    async (code) => {
+      let isDown = true;
+      const outage = async () => {
+        if (isDown) throw new ReeveError(code, `it said ${code}`);
+        return { runs: [] };
+      };
+      start({ probe: outage, handle: outage });
+      for (let repository = 1; repository <= 30; repository += 1) await accept(repository);
+
+      for (let hour = 0; hour < 10; hour += 1) {
+        await work(60);
+        now = new Date(now.getTime() + 3_540_000);
+      }
+      isDown = false;
+      await work(120);
+
+      expect(await store.counts()).toMatchObject({ settled: 30, dead: 0, retry: 0, accepted: 0 });
+      expect((await store.listDeliveries()).items.every(({ attempts }) => attempts === 1)).toBe(true);
+    },
+  );
+
+  it('for ten days ends nothing either: what is old is tried when it answers', async () => {
+    let isDown = true;
+    const outage = async () => {
+      if (isDown) throw new ReeveError('forge-unavailable', '502');
+      return { runs: [] };
+    };
+    start({ probe: outage, handle: outage });
+    for (let repository = 1; repository <= 12; repository += 1) await accept(repository);
+
+    await pass();
+    now = new Date(now.getTime() + 10 * 86_400_000);
+    await work(60);
+    isDown = false;
+    await work(120);
+
+    expect(await store.counts()).toMatchObject({ settled: 12, dead: 0 });
+  });
+
+  it('for one item alone holds up no other lane, and ends that item at its age', async () => {
+    let others = 0;
+    start({
+      concurrency: 2,
+      probe: async () => {},
+      handle: async (_delivery, event) => {
+        if (event.repository?.id === 666) throw new ReeveError('forge-unavailable', '500');
+        others += 1;
+        return { runs: [] };
+      },
+    });
+    const poison = await accept(666);
+    for (let repository = 1; repository <= 20; repository += 1) await accept(repository);
+
+    await work(30);
+    expect(others).toBe(20);
+    expect(await store.readDelivery(poison)).toMatchObject({ state: 'retry', reason: '500' });
+    for (let day = 0; day < 8; day += 1) {
+      now = new Date(now.getTime() + 86_400_000);
+      await accept(1);
+      await work(30);
+    }
+
+    expect(others).toBe(28);
+    expect(await store.readDelivery(poison)).toMatchObject({
+      state: 'dead',
+      reason: 'older than 7 days; last: 500',
+    });
+  });
+
+  it('for one item, with no other work, ends that item at its age', async () => {
+    start({ probe: async () => {}, handle: failing('forge-unavailable') });
+    const poison = await accept(666);
+
+    for (let hour = 0; hour < 8 * 24; hour += 1) {
+      await work(10);
+      now = new Date(now.getTime() + 3_590_000);
+    }
+
+    expect((await store.readDelivery(poison))?.state).toBe('dead');
+  });
+
+  it('is not taken for well because work that asks it nothing succeeds', async () => {
+    let answers = 0;
+    let isDown = true;
+    const handled: number[] = [];
+    start({
+      concurrency: 1,
+      answers: () => answers,
+      handle: async (_delivery, event) => {
+        const id = event.repository?.id ?? 0;
+        handled.push(id);
+        if (id % 2 === 0) return { runs: [] };
+        if (isDown) throw new ReeveError('forge-timeout', 'slow');
+        answers += 1;
+        return { runs: [] };
+      },
+    });
+    for (const repository of [1, 2, 3, 5]) await accept(repository);
+
+    await pass();
+    now = new Date(now.getTime() + 1_000);
+    await pass();
+    expect([handled, worker.status().breaker]).toEqual([[1, 2], 'half-open']);
+    isDown = false;
+    await work(30);
+
+    expect(worker.status().breaker).toBe('closed');
+    expect((await store.counts()).settled).toBe(4);
+  });
+
+  it('is tried by a delivery of another lane than those that failed', async () => {
+    const handled: string[] = [];
+    start({
+      concurrency: 1,
+      handle: async (delivery) => {
+        handled.push(delivery.lane ?? '');
+        if (delivery.lane === '1#1') throw new ReeveError('forge-unavailable', '500');
+        return { runs: [] };
+      },
+    });
+    await accept(1, 1);
+    await accept(1, 2);
+
+    await pass();
+    now = new Date(now.getTime() + 1_000);
+    await pass();
+
+    expect(handled).toEqual(['1#1', '1#2']);
+    expect(worker.status().breaker).toBe('closed');
   });
 });
 
