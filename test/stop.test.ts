@@ -6,7 +6,7 @@ import { makeDashboardApp } from './support/dashboard-app.ts';
 import { makeStore } from './support/make-store.ts';
 
 const body =
-  '{"ref":"refs/heads/main","before":"0","after":"0","repository":{"id":1,"full_name":"a/b","name":"b","owner":{"id":1,"login":"a"}}}';
+  '{"ref":"refs/heads/main","before":"0","after":"0","repository":{"id":1,"full_name":"a/b","name":"b","owner":{"id":1,"login":"a"}},"sender":{"id":2,"login":"b"}}';
 const delivery = (authorization: string): readonly string[] => [
   ...[
     'POST /webhook HTTP/1.1',

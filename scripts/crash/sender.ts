@@ -29,6 +29,7 @@ export function startSending(
         before: uuid,
         after: uuid,
         repository,
+        sender: { id: 1, login: 'ada' },
         pad: 'x'.repeat(padBytes),
       });
       const outgoing = request({

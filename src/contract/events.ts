@@ -1,5 +1,13 @@
 import { ReeveError } from '../errors.ts';
+import { checkMembers, isRecord, type MemberKind } from './payload-members.ts';
 import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';
+
+/** Members of Forgejo's events about its actions beside the run: which of them there are differs between its releases. */
+const ofRun = {
+  repository: 'optionalRepository',
+  organization: 'optionalAccount',
+  sender: 'optionalAccount',
+} as const;
 
 /**
  * The families that a rule's `on` names, and the Event-Types each has on the wire. Where the delivery's headers disagree,
@@ -17,7 +25,7 @@ const families = {
       pull_request_review_request: ['review_requested', 'review_request_removed'],
     },
     subject: 'pull_request',
-    members: ['action', 'number', 'pull_request', 'repository'],
+    members: { action: 'text', number: 'positive', pull_request: 'numbered', repository: 'repository' },
   },
   pull_request_review: {
     types: {
@@ -26,7 +34,7 @@ const families = {
       pull_request_review_comment: ['commented'],
     },
     subject: 'pull_request',
-    members: ['action', 'number', 'pull_request', 'repository'],
+    members: { action: 'text', number: 'positive', pull_request: 'numbered', repository: 'repository' },
   },
   issues: {
     types: {
@@ -36,67 +44,87 @@ const families = {
       issue_milestone: ['milestoned', 'demilestoned'],
     },
     subject: 'issue',
-    members: ['action', 'number', 'issue', 'repository'],
+    members: { action: 'text', number: 'positive', issue: 'numbered', repository: 'repository' },
   },
   issue_comment: {
     types: { issue_comment: ['created', 'edited', 'deleted'] },
     subject: 'issue',
-    members: ['action', 'issue', 'comment', 'repository'],
+    members: { action: 'text', issue: 'numbered', comment: 'identified', repository: 'repository' },
   },
   pull_request_comment: {
     types: { pull_request_comment: ['created', 'edited', 'deleted'] },
     subject: 'pull_request',
-    members: ['action', 'issue', 'comment', 'repository'],
+    members: { action: 'text', issue: 'numbered', comment: 'identified', repository: 'repository' },
   },
-  push: { types: { push: [] }, subject: 'branch', members: ['ref', 'before', 'after', 'repository'] },
-  create: { types: { create: [] }, subject: 'branch', members: ['ref', 'ref_type', 'repository'] },
-  delete: { types: { delete: [] }, subject: 'branch', members: ['ref', 'ref_type', 'repository'] },
-  fork: { types: { fork: [] }, subject: 'repository', members: ['forkee', 'repository'] },
+  push: {
+    types: { push: [] },
+    subject: 'branch',
+    members: { ref: 'text', before: 'text', after: 'text', repository: 'repository' },
+  },
+  create: {
+    types: { create: [] },
+    subject: 'branch',
+    members: { ref: 'text', ref_type: 'text', repository: 'repository' },
+  },
+  delete: {
+    types: { delete: [] },
+    subject: 'branch',
+    members: { ref: 'text', ref_type: 'text', repository: 'repository' },
+  },
+  fork: {
+    types: { fork: [] },
+    subject: 'repository',
+    members: { forkee: 'object', repository: 'repository' },
+  },
   repository: {
     types: { repository: ['created', 'deleted'] },
     subject: 'repository',
-    members: ['action', 'repository'],
+    members: { action: 'text', repository: 'repository' },
   },
   release: {
     types: { release: ['published', 'updated', 'deleted'] },
     subject: 'repository',
-    members: ['action', 'release', 'repository'],
+    members: { action: 'text', release: 'object', repository: 'repository' },
   },
   wiki: {
     types: { wiki: ['created', 'edited', 'deleted'] },
     subject: 'repository',
-    members: ['action', 'page', 'repository'],
+    members: { action: 'text', page: 'text', repository: 'repository' },
   },
   package: {
     types: { package: ['created', 'deleted'] },
     subject: 'repository',
-    members: ['action', 'package'],
+    members: { action: 'text', package: 'holder', organization: 'optionalAccount' },
   },
-  status: { types: { status: [] }, subject: 'repository', members: ['sha', 'state', 'repository'] },
+  status: {
+    types: { status: [] },
+    subject: 'repository',
+    members: { sha: 'text', state: 'text', repository: 'repository' },
+  },
   workflow_run: {
     types: { workflow_run: ['requested', 'in_progress', 'completed'] },
     subject: 'repository',
-    members: ['action', 'workflow_run', 'repository'],
+    members: { action: 'text', workflow_run: 'object', repository: 'repository' },
   },
   workflow_job: {
     types: { workflow_job: ['queued', 'waiting', 'in_progress', 'completed'] },
     subject: 'repository',
-    members: ['action', 'workflow_job', 'repository'],
+    members: { action: 'text', workflow_job: 'object', repository: 'repository' },
   },
   action_run_failure: {
     types: { action_run_failure: [] },
     subject: 'repository',
-    members: ['action', 'run'],
+    members: { action: 'text', run: 'holder', ...ofRun },
   },
   action_run_recover: {
     types: { action_run_recover: [] },
     subject: 'repository',
-    members: ['action', 'run'],
+    members: { action: 'text', run: 'holder', ...ofRun },
   },
   action_run_success: {
     types: { action_run_success: [] },
     subject: 'repository',
-    members: ['action', 'run'],
+    members: { action: 'text', run: 'holder', ...ofRun },
   },
 } as const satisfies Record<string, FamilyRow>;
 
@@ -105,7 +133,7 @@ type FamilyRow = {
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly subject: SubjectKind;
   /** Members a body of this kind must have: the signature covers the body alone, so a changed header must not fit. */
-  readonly members: readonly string[];
+  readonly members: Readonly<Record<string, MemberKind>>;
 };
 
 export type Family = keyof typeof families;
@@ -127,34 +155,6 @@ export function familyOf(eventType: string): Family | undefined {
 /** Returns the activities of a family, over all its Event-Types. */
 export function activitiesOf(family: Family): readonly string[] {
   return [...new Set(Object.values(eventFamilies[family].types).flat())];
-}
-
-/** What the headers of a delivery say. */
-export type EventHeaders = {
-  /** UUID the forge gave the delivery; a redelivery has a new one. */
-  readonly delivery: string;
-  readonly eventType: string;
-};
-
-/** Header names in the order asked: Forgejo's own, Gitea's, Gogs', GitHub's. */
-const prefixes = ['x-forgejo', 'x-gitea', 'x-gogs', 'x-github'];
-
-/** Returns the event headers of a request (names in lower case), or undefined where one is missing or empty. */
-export function readEventHeaders(
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-): EventHeaders | undefined {
-  const first = (suffix: string): string | undefined => {
-    for (const prefix of prefixes) {
-      const value = headers[`${prefix}-${suffix}`];
-      if (typeof value === 'string' && value !== '') return value;
-    }
-    return undefined;
-  };
-  const delivery = first('delivery');
-  // A sender that only knows the older Event header is still understood where that names one kind alone.
-  const eventType = first('event-type') ?? first('event');
-  if (delivery === undefined || eventType === undefined) return undefined;
-  return { delivery, eventType };
 }
 
 /** Who did it. The bot recognises itself by `id`; names change. */
@@ -183,11 +183,7 @@ export function parseEvent(eventType: string, payload: unknown): Event {
     throw new ReeveError('delivery-malformed', `the body of ${eventType} is not an object`);
   const family = familyOf(eventType);
   const row = family === undefined ? undefined : eventFamilies[family];
-  for (const member of row?.members ?? []) {
-    if (payload[member] === undefined) {
-      throw new ReeveError('delivery-malformed', `the body of ${eventType} has no member "${member}"`);
-    }
-  }
+  if (row !== undefined) checkMembers(eventType, payload, { sender: 'optionalAccount', ...row.members });
   const repository = repositoryOf(family, payload);
   return {
     eventType,
@@ -204,6 +200,18 @@ export function parseEvent(eventType: string, payload: unknown): Event {
   };
 }
 
+/**
+ * Reads the payload of a webhook as an event. Throws `delivery-malformed` also where the sender is missing: without one,
+ * nothing tells what the bot did itself.
+ */
+export function parseDelivery(eventType: string, payload: unknown): Event {
+  const event = parseEvent(eventType, payload);
+  if (event.family !== undefined) {
+    checkMembers(eventType, event.payload, { sender: 'account', ...eventFamilies[event.family].members });
+  }
+  return event;
+}
+
 /** Reviews carry `action: reviewed` whatever was said; the Event-Type tells which, so it gives the activity. */
 function activityOf(eventType: string, family: Family | undefined, payload: Record<string, unknown>): string {
   if (family === 'pull_request_review') return eventFamilies[family].types[eventType]?.[0] ?? '';
@@ -213,8 +221,7 @@ function activityOf(eventType: string, family: Family | undefined, payload: Reco
 function sourceOfRepository(family: Family | undefined, payload: Record<string, unknown>): unknown {
   // The top-level repository of a package event is always null; runs of Forgejo's actions carry it inside.
   if (family === 'package') return isRecord(payload.package) ? payload.package.repository : undefined;
-  if (payload.repository === undefined && isRecord(payload.run)) return payload.run.repository;
-  return payload.repository;
+  return payload.repository ?? (isRecord(payload.run) ? payload.run.repository : undefined);
 }
 
 function repositoryOf(
@@ -277,10 +284,6 @@ function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>)
 function senderOf(sender: unknown): Sender | undefined {
   if (!isRecord(sender) || !Number.isSafeInteger(sender.id)) return undefined;
   return { id: sender.id as number, login: typeof sender.login === 'string' ? sender.login : '' };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type EventHeaders, laneOf, parseEvent, readEventHeaders } from '../contract/events.ts';
+import { type EventHeaders, readEventHeaders } from '../contract/event-headers.ts';
+import { laneOf, parseDelivery } from '../contract/events.ts';
 import { parsePayload } from '../contract/parse-payload.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -182,7 +183,7 @@ function examine(
 ): { voucher: Voucher; route: Route | undefined } {
   const trusted = vouchers.find((voucher) => voucher.isTrustedUnread);
   if (trusted !== undefined) return { voucher: trusted, route: undefined };
-  const event = parseEvent(headers.eventType, parsePayload(body));
+  const event = parseDelivery(headers.eventType, parsePayload(body));
   const { repository } = event;
   const fullName = repository === undefined ? undefined : `${repository.owner}/${repository.name}`;
   const voucher = vouchers.find((each) => each.covers(fullName));

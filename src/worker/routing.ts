@@ -1,4 +1,4 @@
-import { type Event, laneOf, parseEvent } from '../contract/events.ts';
+import { type Event, laneOf, parseDelivery } from '../contract/events.ts';
 import { parsePayload } from '../contract/parse-payload.ts';
 import { messageOf } from '../errors.ts';
 import { digestOfBody } from '../store/fingerprint.ts';
@@ -6,7 +6,7 @@ import type { DeliveryWithBody, Routing } from '../store/store.ts';
 
 /** Returns a stored delivery as an event. Throws `delivery-malformed`. */
 export function eventOf(delivery: DeliveryWithBody): Event {
-  return parseEvent(delivery.eventType, parsePayload(delivery.body));
+  return parseDelivery(delivery.eventType, parsePayload(delivery.body));
 }
 
 /**

@@ -199,7 +199,7 @@ describe('plan', () => {
     [['--event', 'pull_requests'], 'there is no event "pull_requests"'],
     [['--payload', 'nowhere.json'], 'nowhere.json cannot be read'],
     [['--payload', file('list.json', '[]')], 'must hold a map'],
-    [['--payload', file('empty.json', '{}')], 'has no member'],
+    [['--payload', file('empty.json', '{}')], 'but is missing'],
   ])('%s is refused', async (more, words) => {
     const { status, error } = await reeve([...args, ...more]);
 

@@ -49,6 +49,7 @@ const push = (repository: number): RequestInit => ({
   body: JSON.stringify({
     ...{ ref: 'refs/heads/main', before: '0', after: '1' },
     repository: { id: repository, full_name: `acme/r${repository}`, owner: { id: 1, login: 'acme' } },
+    sender: { id: 2, login: 'ada' },
   }),
 });
 

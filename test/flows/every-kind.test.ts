@@ -41,7 +41,7 @@ it('makes a body that does not fit its kind a dead delivery with the reason', as
   expect(response.status).toBe(202);
   const { items } = await stage.server.store.listDeliveries({ state: 'dead' });
   expect(items).toMatchObject([{ eventType: 'pull_request' }]);
-  expect(items[0]?.reason).toContain('has no member "action"');
+  expect(items[0]?.reason).toContain('action must be a text, but is missing');
 });
 
 it('stores nothing for a sender that nobody vouches for', async () => {

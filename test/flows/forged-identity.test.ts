@@ -210,7 +210,10 @@ describe('a delivery about the repository that its secret covers', () => {
     const open = async (title: string, repo: string) => {
       const params = { owner: own.owner, repo };
       const issue = await eve.call(operations.createIssue, { params, body: { title } });
-      const payload = { action: 'opened', number: issue.number, issue, repository: genuine };
+      const payload = {
+        ...{ action: 'opened', number: issue.number, issue, repository: genuine },
+        sender: { id: 7, login: people.ada },
+      };
       await send('issues', payload);
       const labels = await eve.call(operations.listIssueLabels, {
         params: { ...params, index: issue.number },

@@ -15,9 +15,12 @@ export function makeEntry(given: Partial<SecretEntry> = {}): SecretEntry {
   return { name: 'all', scope: ['*'], authorization: [authorization], hmac: [secret], ...given };
 }
 
+/** The account that causes an event. */
+export const sender = { id: 1, login: 'ada' };
+
 /** Returns the body of a push to a repository. */
-export function makePush(repository: object | null = { id: 7, full_name: 'acme/tool', owner: { id: 3 } }) {
-  return { ref: 'refs/heads/main', before: 'a'.repeat(40), after: randomUUID(), repository };
+export function makePush(repository: object = { id: 7, full_name: 'acme/tool', owner: { id: 3 } }) {
+  return { ref: 'refs/heads/main', before: 'a'.repeat(40), after: randomUUID(), repository, sender };
 }
 
 /** Signs as the forge does: bare hex. */

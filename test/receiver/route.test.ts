@@ -5,7 +5,17 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../src/errors.ts';
 import type { ReceiverOptions } from '../../src/receiver/route.ts';
 import type { Store } from '../../src/store/store.ts';
-import { authorization, makeEntry, makeHeaders, makePush, makeReceiver, secret, sign } from './make.ts';
+import { routingOf } from '../../src/worker/routing.ts';
+import {
+  authorization,
+  makeEntry,
+  makeHeaders,
+  makePush,
+  makeReceiver,
+  secret,
+  sender,
+  sign,
+} from './make.ts';
 
 let app: FastifyInstance;
 let store: Store;
@@ -115,7 +125,8 @@ describe('each guard answers with its status and stores nothing', () => {
   const headerOnly = { secrets: [makeEntry({ hmac: [] })] };
   const scoped = { secrets: [makeEntry({ name: 'acme', scope: ['acme/*'] })] };
   const elsewhere = JSON.stringify(makePush({ id: 8, full_name: 'evil/tool' }));
-  const nowhere = JSON.stringify(makePush(null));
+  const nowhere = JSON.stringify({ action: 'created', package: { repository: null }, sender });
+  const ofPackage = { 'x-gitea-event-type': 'package' };
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const near = sign(body);
   type Row = [string, number, Partial<ReceiverOptions>, string, Record<string, string | undefined>];
@@ -153,7 +164,7 @@ describe('each guard answers with its status and stores nothing', () => {
     ['a body that does not fit its kind', 400, headerOnly, '{"repository":{}}', {}],
     ['an empty body without a signature to check', 400, headerOnly, '', {}],
     ['a repository outside of the scope', 403, scoped, elsewhere, {}],
-    ['no repository in a narrow scope', 403, scoped, nowhere, {}],
+    ['no repository in a narrow scope', 403, scoped, nowhere, ofPackage],
   ];
 
   it.each(rows)('%s: %i', async (_title, status, options, payload, given) => {
@@ -201,6 +212,80 @@ describe('each guard answers with its status and stores nothing', () => {
   });
 });
 
+describe('a body whose members do not fit its event type', () => {
+  const issue = { number: 7, title: 'One' };
+  const good = {
+    action: 'opened',
+    number: 7,
+    issue,
+    repository: { id: 7, full_name: 'acme/tool', owner: { id: 3, login: 'acme' } },
+    sender: { id: 1, login: 'ada' },
+  };
+  const rows: readonly [string, Record<string, unknown>, string][] = [
+    ['a repository that is a number', { repository: 5 }, 'repository must be an object, found a number'],
+    ['no repository', { repository: null }, 'repository must be an object, but is null'],
+    [
+      'the id of the repository as a text',
+      { repository: { ...good.repository, id: '7' } },
+      'repository.id must be a positive whole number, found a text',
+    ],
+    [
+      'a name of the repository without its owner',
+      { repository: { id: 7, full_name: 'tool' } },
+      'repository.full_name must be a text like "owner/name", found a text',
+    ],
+    ['no sender', { sender: null }, 'sender must be an object, but is null'],
+    ['a sender without id', { sender: {} }, 'sender.id must be the id of an account, but is missing'],
+    ['a negative number', { number: -7 }, 'number must be a positive whole number, found a number'],
+    ['a list in place of the issue', { issue: [issue] }, 'issue must be an object, found a list'],
+    [
+      'an issue without number',
+      { issue: {} },
+      'issue.number must be a positive whole number, but is missing',
+    ],
+    ['an action that is no text', { action: 1 }, 'action must be a text, found a number'],
+  ];
+  const headersOf = (body: string) => makeHeaders(body, { 'x-gitea-event-type': 'issues' });
+
+  it.each(rows)(
+    '(%s) is answered 400 where it is parsed before the answer',
+    async (_title, change, problem) => {
+      await start({ secrets: [makeEntry({ hmac: [] })] });
+      const body = JSON.stringify({ ...good, ...change });
+
+      const answer = await post(body, headersOf(body));
+
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toEqual({ message: `the body does not fit issues: ${problem}` });
+      expect(await storedCount()).toBe(0);
+    },
+  );
+
+  it.each(rows)('(%s) is dead with that reason where it is not', async (_title, change, problem) => {
+    await start();
+    const body = JSON.stringify({ ...good, ...change });
+
+    const answer = await post(body, headersOf(body));
+    const [delivery] = await store.unrouted(1);
+
+    expect(answer.statusCode).toBe(202);
+    expect(delivery && routingOf(delivery)).toMatchObject({
+      to: 'dead',
+      reason: `the body does not fit issues: ${problem}`,
+    });
+  });
+
+  it('is accepted and given its lane when all of them fit', async () => {
+    await start();
+    const body = JSON.stringify(good);
+
+    await post(body, headersOf(body));
+    const [delivery] = await store.unrouted(1);
+
+    expect(delivery && routingOf(delivery)).toMatchObject({ to: 'lane', lane: '7#7' });
+  });
+});
+
 describe('entries of secrets', () => {
   const acme = makeEntry({
     name: 'acme',
@@ -234,7 +319,7 @@ describe('entries of secrets', () => {
     const foreign = await send('umbra/x', acme.authorization[0] ?? '', acme.hmac[0] ?? '');
     const nested = await send('acme/x/../../umbra/y', acme.authorization[0] ?? '', acme.hmac[0] ?? '');
 
-    expect([own.statusCode, foreign.statusCode, nested.statusCode]).toEqual([202, 403, 403]);
+    expect([own.statusCode, foreign.statusCode, nested.statusCode]).toEqual([202, 403, 400]);
     expect((await store.listDeliveries()).items).toMatchObject([
       { entry: 'acme', lane: '1', repository: 'Acme/x' },
     ]);

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import {
-  activitiesOf,
-  eventFamilies,
-  familyOf,
-  laneOf,
-  parseEvent,
-  readEventHeaders,
-} from '../../src/contract/events.ts';
+import { readEventHeaders } from '../../src/contract/event-headers.ts';
+import { activitiesOf, eventFamilies, familyOf, laneOf, parseDelivery } from '../../src/contract/events.ts';
 import { parsePayload } from '../../src/contract/parse-payload.ts';
 import { payloadShapes } from '../../src/contract/payloads.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
@@ -36,7 +30,7 @@ function ofRun(name: string): string {
 
 const read = (fixture: Fixture) => {
   const payload = parsePayload(Buffer.from(jsonOf(fixture)));
-  return { payload, event: parseEvent(fixture.eventType, payload) };
+  return { payload, event: parseDelivery(fixture.eventType, payload) };
 };
 
 describe.each(recordings)('deliveries recorded from $server $version', ({ server, fixtures }) => {

@@ -60,7 +60,9 @@ const bodyOf = (repository: number, index?: number): Buffer => {
   const inner = { id: repository, full_name: `acme/r${repository}`, owner: { id: 1 } };
   const issue = index === undefined ? {} : { action: 'opened', number: index, issue: { number: index } };
   const push = { ref: 'refs/heads/main', before: '0', after: randomUUID() };
-  return Buffer.from(JSON.stringify({ ...push, ...issue, repository: inner }));
+  return Buffer.from(
+    JSON.stringify({ ...push, ...issue, repository: inner, sender: { id: 1, login: 'ada' } }),
+  );
 };
 const accept = async (repository: number, index?: number): Promise<string> => {
   const eventType = index === undefined ? 'push' : 'issues';
@@ -151,7 +153,7 @@ describe('a delivery', () => {
     });
     expect(await store.readDelivery(misfit)).toMatchObject({
       state: 'dead',
-      reason: expect.stringMatching(/no member "ref"/),
+      reason: expect.stringMatching(/ref must be a text, but is missing/),
     });
     expect(await store.readDelivery(unknown)).toMatchObject({
       state: 'settled',

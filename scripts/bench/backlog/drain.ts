@@ -22,7 +22,15 @@ async function drain(path: string, deliveries: number): Promise<DrainResult> {
         const number = from + at;
         const index = (Math.floor(number / repositories) % issues) + 1;
         const repository = { id: (number % repositories) + 1, full_name: 'acme/tool', owner: { id: 1 } };
-        const body = { action: 'edited', number: index, issue: { number: index }, repository, at: number };
+        const sender = { id: 1, login: 'ada' };
+        const body = {
+          action: 'edited',
+          number: index,
+          issue: { number: index },
+          repository,
+          sender,
+          at: number,
+        };
         return store.accept({
           uuid: randomUUID(),
           eventType: 'issues',

@@ -23,7 +23,15 @@ function makeRequest(): { method: 'POST'; headers: Record<string, string>; body:
   };
   const repository = { id: 7, name: 'tool', full_name: 'acme/tool', owner: { id: 3, login: 'acme' } };
   const commits = Array.from({ length: 52 }, () => commit);
-  const body = JSON.stringify({ ref: 'refs/heads/main', before: uuid, after: uuid, commits, repository });
+  const sender = { id: 5, login: 'ada' };
+  const body = JSON.stringify({
+    ref: 'refs/heads/main',
+    before: uuid,
+    after: uuid,
+    commits,
+    repository,
+    sender,
+  });
   const signature = createHmac('sha256', secret).update(body).digest('hex');
   const headers = {
     'content-type': 'application/json',

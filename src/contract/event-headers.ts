@@ -1,0 +1,27 @@
+/** What the headers of a delivery say. */
+export type EventHeaders = {
+  /** UUID the forge gave the delivery; a redelivery has a new one. */
+  readonly delivery: string;
+  readonly eventType: string;
+};
+
+/** Header names in the order asked: Forgejo's own, Gitea's, Gogs', GitHub's. */
+const prefixes = ['x-forgejo', 'x-gitea', 'x-gogs', 'x-github'];
+
+/** Returns the event headers of a request (names in lower case), or undefined where one is missing or empty. */
+export function readEventHeaders(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): EventHeaders | undefined {
+  const first = (suffix: string): string | undefined => {
+    for (const prefix of prefixes) {
+      const value = headers[`${prefix}-${suffix}`];
+      if (typeof value === 'string' && value !== '') return value;
+    }
+    return undefined;
+  };
+  const delivery = first('delivery');
+  // A sender that only knows the older Event header is still understood where that names one kind alone.
+  const eventType = first('event-type') ?? first('event');
+  if (delivery === undefined || eventType === undefined) return undefined;
+  return { delivery, eventType };
+}

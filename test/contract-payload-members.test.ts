@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { eventFamilies, type Family, familyOf, parseDelivery, parseEvent } from '../src/contract/events.ts';
+import { makeDeliveries, requiredMembers } from './support/deliveries.ts';
+
+/** Values that no member of any kind may have. */
+const wrongForAll: readonly unknown[] = [undefined, null, [], true, 1.5, Number.NaN];
+const malformed = { code: 'delivery-malformed' };
+
+describe.each(makeDeliveries())('a delivery of $eventType ($activity)', ({ eventType, payload }) => {
+  const family = familyOf(eventType) as Family;
+
+  it.each(requiredMembers(eventFamilies[family]))('is malformed with another %s', (member) => {
+    for (const value of wrongForAll) {
+      expect(() => parseDelivery(eventType, { ...payload, [member]: value })).toThrow(
+        expect.objectContaining({
+          ...malformed,
+          message: expect.stringContaining(`${eventType}: ${member}`),
+        }),
+      );
+    }
+  });
+
+  it('is malformed with a sender of another shape', () => {
+    for (const sender of [5, 'ada', [], {}, { id: '7' }, { id: 7, login: 5 }]) {
+      expect(() => parseDelivery(eventType, { ...payload, sender })).toThrow(
+        expect.objectContaining(malformed),
+      );
+    }
+  });
+
+  it('is an event with nothing changed', () => {
+    expect(parseDelivery(eventType, payload)).toEqual(parseEvent(eventType, payload));
+  });
+});
+
+describe('an event', () => {
+  it('needs no sender: catching up knows none', () => {
+    const push = { ref: 'refs/heads/main', before: '0', after: '1', repository: { id: 1, full_name: 'a/b' } };
+
+    expect(parseEvent('push', { ...push, sender: null }).sender).toBeUndefined();
+    expect(() => parseDelivery('push', { ...push, sender: null })).toThrow(
+      expect.objectContaining(malformed),
+    );
+  });
+
+  it('of an unknown kind may have any members', () => {
+    expect(parseDelivery('moon_landing', { repository: 5, sender: null }).family).toBeUndefined();
+  });
+
+  it('takes the repository of a run from the run, also where the payload names none', () => {
+    const run = { id: 1, repository: { id: 7, full_name: 'a/b' } };
+    const payload = { action: 'failure', run, repository: null };
+
+    expect(parseDelivery('action_run_failure', payload).repository).toEqual({ id: 7, owner: 'a', name: 'b' });
+  });
+});
