@@ -114,27 +114,27 @@ function serverOf(servers: ReadonlyMap<Kind, Server>, kind: Kind): Server {
   return server;
 }
 
-/** Sends a body without a length and without an end in sight, as fast as it is taken, until cut off. */
+/** Sends a body without a length and without an end in sight, as fast as it is read, until it is cut off. */
 async function sendHostile(port: number, bytes: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
-  const chunk = Buffer.concat([Buffer.from('10000\\r\\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\\r\\n')]);
-  let isOpen = true;
-  const closed = new Promise<void>((resolve) => {
-    socket.on('close', () => {
-      isOpen = false;
-      resolve();
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  let answer = '';
+  // Being reset is expected.
+  socket
+    .on('error', () => {})
+    .on('data', (data) => {
+      answer += data.toString('latin1');
     });
-  });
-  // Being reset is what is expected.
-  socket.on('error', () => {}).resume();
   socket.write(
-    `POST /webhook HTTP/1.1\\r\\nhost: x\\r\\ncontent-type: application/json\\r\\nauthorization: ${authorization}\\r\\ntransfer-encoding: chunked\\r\\n\\r\\n`,
+    `POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nauthorization: ${authorization}\r\ntransfer-encoding: chunked\r\n\r\n`,
   );
-  for (let sent = 0; sent < bytes && isOpen; sent += chunk.length) {
-    if (!socket.write(chunk)) {
+  for (let sent = 0; sent < bytes && !socket.destroyed; sent += chunk.length) {
+    if (!socket.write(chunk))
       await Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]);
-    }
   }
   socket.destroy();
   await closed;
+  if (!answer.startsWith('HTTP/1.1 413 '))
+    throw new Error(`a hostile body was answered ${answer.slice(0, 40)}`);
 }

@@ -110,12 +110,7 @@ class Reading implements BudgetedBody {
       this.#request.pause();
     }
     if (growth !== 'granted') return false;
-    const larger = this.#parts.pool.take(bytes);
-    if (this.#buffer !== undefined) {
-      this.#buffer.copy(larger, 0, 0, this.#length);
-      this.#parts.pool.give(this.#buffer);
-    }
-    this.#buffer = larger;
+    this.#buffer = this.#parts.pool.enlarge(this.#buffer, this.#length, bytes);
     return true;
   }
 

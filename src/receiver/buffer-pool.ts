@@ -1,7 +1,10 @@
 /** Buffers that are used again: memory that every request allocates anew keeps the garbage collector busy. */
 export interface BufferPool {
-  /** Returns a buffer of at least so many bytes, with whatever it held before. */
-  take(bytes: number): Buffer;
+  /**
+   * Returns a buffer of at least so many bytes that begins with the first `used` bytes of another one, which is taken back.
+   * What follows them is whatever it held before.
+   */
+  enlarge(from: Buffer | undefined, used: number, bytes: number): Buffer;
   /** Takes a buffer back. Nothing may use it, or a view of it, afterwards. */
   give(buffer: Buffer): void;
 }
@@ -15,14 +18,32 @@ const maxIdleBytes = 4 * 2 ** 20;
 /** Creates an empty pool. */
 export function createBufferPool(): BufferPool {
   const idle = new Map<number, Buffer[]>(pooledSizes.map((size) => [size, []]));
-  return {
-    take(bytes) {
-      const size = pooledSizes.find((each) => each >= bytes) ?? bytes;
-      return idle.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size);
-    },
-    give(buffer) {
-      const same = idle.get(buffer.length);
-      if (same !== undefined && (same.length + 1) * buffer.length <= maxIdleBytes) same.push(buffer);
-    },
+
+  const take = (bytes: number): Buffer => {
+    const size = pooledSizes.find((each) => each >= bytes) ?? bytes;
+    return idle.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size);
   };
+
+  const give = (buffer: Buffer): void => {
+    const same = idle.get(buffer.length);
+    if (same === undefined) release(buffer);
+    else if ((same.length + 1) * buffer.length <= maxIdleBytes) same.push(buffer);
+  };
+
+  return {
+    enlarge(from, used, bytes) {
+      const larger = take(bytes);
+      if (from === undefined) return larger;
+      from.copy(larger, 0, 0, used);
+      give(from);
+      return larger;
+    },
+    give,
+  };
+}
+
+/** Frees the memory of a large buffer at once: the garbage collector would leave many of them lying for seconds. */
+function release(buffer: Buffer): void {
+  // Only a whole ArrayBuffer can be detached, and `allocUnsafeSlow` shares none.
+  (buffer.buffer as ArrayBuffer).transfer(0);
 }

@@ -2,8 +2,13 @@ import type { IncomingMessage } from 'node:http';
 
 /** How long a refused body is still read, so that its sender reads the answer: the forge gives up after five seconds. */
 const lingerMs = 5_000;
-/** How much of it is read. Then its sender has to stop writing, and finds the answer where it reads meanwhile. */
+/** How much all of them together are read: 100 MiB a second at most, so that refused senders cannot keep the process busy. */
+const turnMs = 20;
+const turnBytes = 2 * 2 ** 20;
+/** How much of one of them is read. Then its sender has to stop, and finds the answer where it reads while it writes. */
 const lingerBytes = 64 * 2 ** 20;
+/** The least that one of them is read in its turn: what Node reads from a socket at once. */
+const leastBytes = 65_536;
 
 /** Refused requests whose bodies are still arriving. */
 export interface Lingering {
@@ -18,28 +23,51 @@ export interface Lingering {
 
 /** Creates the set of refused requests, empty. */
 export function createLingering(): Lingering {
+  /** What each may still be read in this turn, in the order of their turns. */
+  const rest = new Map<IncomingMessage, number>();
   const requests = new Set<IncomingMessage>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const takeTurns = (): void => {
+    const share = Math.max(turnBytes / rest.size, leastBytes);
+    for (const request of [...rest.keys()].slice(0, turnBytes / share)) {
+      rest.delete(request);
+      rest.set(request, share);
+      request.resume();
+    }
+    if (rest.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+
   return {
     add(request) {
       if (request.complete || request.destroyed) return;
-      requests.add(request);
-      const timer = setTimeout(() => request.destroy(), lingerMs);
-      timer.unref();
+      const deadline = setTimeout(() => request.destroy(), lingerMs);
+      deadline.unref();
       const stop = (): void => {
-        clearTimeout(timer);
+        clearTimeout(deadline);
         requests.delete(request);
+        rest.delete(request);
       };
-      let rest = lingerBytes;
+      let read = 0;
       request.on('data', (chunk: Buffer) => {
-        rest -= chunk.length;
-        if (rest < 0) request.pause();
+        read += chunk.length;
+        const left = (rest.get(request) ?? 0) - chunk.length;
+        if (read > lingerBytes) rest.delete(request);
+        else rest.set(request, left);
+        if (left <= 0 || read > lingerBytes) request.pause();
       });
       // The request is answered; how its connection ends does not matter.
       request
         .on('error', () => {})
         .on('end', stop)
         .on('close', stop);
+      requests.add(request);
+      rest.set(request, 0);
       request.resume();
+      timer ??= setInterval(takeTurns, turnMs).unref();
     },
     end() {
       for (const request of requests) request.destroy();

@@ -130,7 +130,11 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   app.decorateRequest(authorizationDigest);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
-    bodies.read(payload).then((body) => done(null, body), done);
+    // As a value: for an error fastify closes the connection, and a sender that is still writing never reads the answer.
+    bodies.read(payload).then(
+      (body) => done(null, body),
+      (error) => done(null, error),
+    );
   });
 
   app.setErrorHandler((error, request, reply) => {
@@ -160,6 +164,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
       done(refuseUnread(request));
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      if (request.body instanceof Error) throw request.body;
       // Without a body fastify asks no parser.
       const held = request.body as HeldBody | undefined;
       try {
