@@ -41,7 +41,7 @@ export function createDeliveryHandler(options: {
   /** The account Reeve acts as; asked once. */
   account: () => Promise<{ id: number }>;
   admissions: Admissions;
-  rules: Pick<RuleSource, 'rulesFor' | 'forget'>;
+  rules: Pick<RuleSource, 'rulesFor' | 'forget' | 'noteUnserved'>;
   memory: FactMemory;
   store: Pick<Store, 'appendRuns' | 'remember' | 'recall'>;
   clock: { now(): Date };
@@ -154,7 +154,10 @@ export function createDeliveryHandler(options: {
       return { runs: [], reason: `repeats delivery ${delivery.repeatOf}, and the operator refuses repeats` };
     }
     const admission = await admissions.admit(originOf(delivery), event);
-    if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
+    if (admission.state === 'ignored') {
+      options.rules.noteUnserved(event);
+      return { runs: [], reason: admission.reason };
+    }
     await options.preview?.(admission.event);
     const handled = await runOver(delivery, event, {
       first: admission.event,

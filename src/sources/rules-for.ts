@@ -1,10 +1,12 @@
 import type { Client } from '../client/client.ts';
+import type { Event } from '../contract/events.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
 import { messageOf } from '../errors.ts';
 import { createKept } from '../kept.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
+
 import type { AdmittedEvent } from './admission.ts';
 import {
   type OrganizationReading,
@@ -34,6 +36,11 @@ export interface RuleSource {
   everyRule(): Promise<readonly LoadedRule[]>;
   /** Drops what is remembered of a repository: its name no longer leads to it. */
   forget(repositoryId: number): void;
+  /**
+   * Drops the rules that were read from a repository of rules which an event may have changed. For events that are not
+   * admitted: such a repository need not be served. The event is not believed; a forged one costs a reading.
+   */
+  noteUnserved(event: Event): void;
   /** Puts other rules of the operator in force, from the next event on. */
   replaceOperatorRules(rules: readonly LoadedRule[]): void;
 }
@@ -153,6 +160,13 @@ export function createRuleSource(options: {
       return found;
     },
     forget: (repositoryId) => repositories.drop(repositoryId),
+    noteUnserved(event) {
+      if (event.repository === undefined || !movesDefaultBranch(event)) return;
+      const fullName = `${event.repository.owner}/${event.repository.name}`.toLowerCase();
+      for (const [key, { rules }] of organizations) {
+        if (rules.toLowerCase() === fullName) shared.drop(key);
+      }
+    },
     replaceOperatorRules(rules) {
       operatorRules = rules;
       operatorSet = createRuleSet(rules);
@@ -171,7 +185,7 @@ function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readon
  * A push to the default branch may have changed the rules, whatever its cut list of files says; so may a repository that
  * was made, removed, or got another default branch, which is seen in the payload. Deciding wrongly here costs a reading.
  */
-function movesDefaultBranch(event: AdmittedEvent): boolean {
+function movesDefaultBranch(event: Event): boolean {
   if (event.family === 'repository') return true;
   if (event.family !== 'push' && event.family !== 'create' && event.family !== 'delete') return false;
   const repository = event.payload.repository;

@@ -105,6 +105,18 @@ it('uses the rules of an organization beside a repository’s own, file by file,
   expect(run.changes.find(({ target }) => target === 'label:kept')).toMatchObject({ level: 'organization' });
 });
 
+it('puts pushed rules of an organization in force at once, though their repository is not served', async () => {
+  stage = await setStage({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
+  await makeShared();
+  await stage.ada.call(operations.createIssue, { params: at, body: { title: 'before there are rules' } });
+  await stage.quiet();
+
+  await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
+
+  const { number } = await openIssue('after');
+  expect(await stage.labelsOf(number)).toEqual(['kept']);
+});
+
 it('does not take the rules of a repository that was made anew under the pinned name', async () => {
   stage = await setStage({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
   await makeShared();
