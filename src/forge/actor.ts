@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { secondsOf } from './instants.ts';
 import { readAccessToken, scopesOfGrant } from './oauth2-tokens.ts';
-import { createPasswordCheck } from './passwords.ts';
 import type { TokenRow, UserRow } from './rows.ts';
+import { isPublicOnly } from './scopes.ts';
 
 /** Who makes a request, and what the credential allows. */
 export type Actor = {
@@ -22,12 +23,20 @@ export type Actor = {
 
 /** What of a request tells who makes it. */
 export type Credentials = {
+  /** Network address of the sender; wrong passwords are counted by it. */
+  readonly address: string;
   readonly authorization: string | undefined;
   /** `?token=` or `?access_token=`. */
   readonly queryToken: string | undefined;
   /** `?sudo=` or the header `Sudo`: a site administrator acts as somebody else. */
   readonly sudo: string | undefined;
 };
+
+/** Returns the credentials of a request from its `Authorization` header, for routes that take no others. */
+export function headerCredentials(request: FastifyRequest): Credentials {
+  const { authorization } = request.headers;
+  return { address: request.ip, authorization, queryToken: undefined, sudo: undefined };
+}
 
 const anonymous: Actor = { user: undefined, scopes: undefined, token: undefined, isBasic: false };
 
@@ -41,10 +50,9 @@ export function digestOf(token: string): string {
  * another scheme, or one that is not two words, counts as no credential.
  */
 export function createActorReader(
-  context: Pick<ForgeContext, 'db' | 'clock'>,
+  context: Pick<ForgeContext, 'db' | 'clock' | 'passwords'>,
 ): (credentials: Credentials) => Promise<Actor> {
-  const { db, clock } = context;
-  const isPassword = createPasswordCheck();
+  const { db, clock, passwords } = context;
 
   function userNamed(name: string): UserRow | undefined {
     return db.get<UserRow>('SELECT * FROM users WHERE lower_name = ?', name.toLowerCase());
@@ -70,7 +78,7 @@ export function createActorReader(
     return user && { user, scopes: scopesOfGrant(grant.scope), token: undefined, isBasic };
   }
 
-  async function byBasic(encoded: string): Promise<Actor> {
+  async function byBasic(encoded: string, address: string): Promise<Actor> {
     const decoded = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = decoded.indexOf(':');
     if (colon < 0) return anonymous;
@@ -79,7 +87,8 @@ export function createActorReader(
     const actor = byToken(token, true);
     if (actor) return actor;
     const user = userNamed(name) ?? userByEmail(name);
-    if (!user || !(await isPassword(password, user.password_hash))) throw unauthorized();
+    const isRight = await passwords.check({ address, name, user, password });
+    if (!user || !isRight) throw unauthorized();
     return { user, scopes: undefined, token: undefined, isBasic: true };
   }
 
@@ -91,27 +100,33 @@ export function createActorReader(
     );
   }
 
-  async function byHeader(header: string): Promise<Actor> {
+  async function byHeader(header: string, address: string): Promise<Actor> {
     const words = header.split(' ');
     const [scheme = '', value = ''] = words;
     if (words.length !== 2) return anonymous;
     if (/^(token|bearer)$/i.test(scheme)) return found(byToken(value, false));
-    return /^basic$/i.test(scheme) ? byBasic(value) : anonymous;
+    return /^basic$/i.test(scheme) ? byBasic(value, address) : anonymous;
   }
 
-  return async ({ authorization, queryToken, sudo }) => {
+  return async ({ address, authorization, queryToken, sudo }) => {
     const actor = queryToken
       ? { ...found(byToken(queryToken, false)), isQuery: true }
       : authorization
-        ? await byHeader(authorization)
+        ? await byHeader(authorization, address)
         : anonymous;
     if (actor.user) refuseBlockedAccount(actor.user);
-    if (!sudo || !actor.user) return actor;
+    if (!sudo || !actor.user) return limitActor(actor);
     if (!actor.user.is_admin) throw new ForgeProblem(403, 'Only administrators allowed to sudo.', 'message');
     const other = userNamed(sudo);
     if (!other) throw new ForgeProblem(404, 'user does not exist');
-    return { ...actor, user: other };
+    return limitActor({ ...actor, user: other });
   };
+}
+
+/** Marks the account of a token for public resources, so that every permission check limits it to them. */
+function limitActor(actor: Actor): Actor {
+  if (!actor.user || !isPublicOnly(actor.scopes)) return actor;
+  return { ...actor, user: { ...actor.user, is_public_only: true } };
 }
 
 function found(actor: Actor | undefined): Actor {

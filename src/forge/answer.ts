@@ -117,6 +117,7 @@ function queryTokenOf(query: URLSearchParams): string | undefined {
 function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
   const sudo = query.get('sudo') ?? request.headers.sudo;
   return {
+    address: request.ip,
     authorization: request.headers.authorization,
     queryToken: queryTokenOf(query),
     sudo: typeof sudo === 'string' && sudo !== '' ? sudo : undefined,
@@ -146,6 +147,7 @@ export function sendFailure(
     const [path] = request.url.split('?');
     context.log.error({ err: error, method: request.method, path }, 'the forge failed to answer');
   }
+  reply.headers(problem.headers);
   const body = problemBody(problem, context.rootUrl());
   return body === undefined
     ? reply.code(problem.status).send()

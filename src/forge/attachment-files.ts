@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { permissionOf, reaches } from './access.ts';
-import { createActorReader } from './actor.ts';
+import { createActorReader, headerCredentials } from './actor.ts';
 import { sendFailure } from './answer.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
@@ -16,8 +16,7 @@ export function registerAttachmentFiles(app: FastifyInstance, context: ForgeCont
   const readActor = createActorReader(context);
   app.get<{ Params: { uuid: string } }>('/attachments/:uuid', async (request, reply) => {
     try {
-      const { authorization } = request.headers;
-      const actor = await readActor({ authorization, queryToken: undefined, sudo: undefined });
+      const actor = await readActor(headerCredentials(request));
       const attachment = findReadable(context, request.params.uuid, actor.user);
       const bytes = found(await context.attachments.read(attachment.uuid));
       context.db.run('UPDATE attachments SET num_downloads = num_downloads + 1 WHERE id = ?', attachment.id);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from '../html.ts';
-import { createActorReader } from './actor.ts';
+import { createActorReader, headerCredentials } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from './oauth2-grants.ts';
@@ -89,13 +89,15 @@ export function registerAuthorize(app: FastifyInstance, context: ForgeContext): 
     const words = `${form.get('user_name') ?? ''}:${form.get('password') ?? ''}`;
     try {
       const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
-      const actor = await readActor({ authorization, queryToken: undefined, sudo: undefined });
+      const actor = await readActor({ ...headerCredentials(request), authorization });
       // A token in place of the password would allow a program more than the token allows.
       if (!actor.user || actor.scopes) throw new ForgeProblem(401, 'only a password signs in here');
       sessions.signIn(session, reply, actor.user.id);
     } catch (error) {
       if (!(error instanceof ForgeProblem)) throw error;
-      return show(reply.code(error.status), 'Sign in', signInForm(seen, 'Name or password are wrong.'));
+      const isGuesser = error.status === 429;
+      const text = isGuesser ? 'Too many wrong passwords: wait a minute.' : 'Name or password are wrong.';
+      return show(reply.code(error.status).headers(error.headers), 'Sign in', signInForm(seen, text));
     }
     return reply.redirect(`/login/oauth/authorize?${new URLSearchParams(asked)}`, 303);
   }

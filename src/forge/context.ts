@@ -6,6 +6,7 @@ import type { Deliveries } from './deliver.ts';
 import type { Features } from './features.ts';
 import type { GitStore } from './git/store.ts';
 import type { Limits } from './limits.ts';
+import type { PasswordGate } from './password-gate.ts';
 import type { IssueRow, RepositoryRow, UserRow } from './rows.ts';
 
 /** Something happened that hooks may want to hear. */
@@ -53,4 +54,5 @@ export type ForgeContext = {
   readonly attachments: AttachmentStore;
   readonly features: Features;
   readonly limits: Limits;
+  readonly passwords: PasswordGate;
 };

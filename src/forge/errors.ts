@@ -9,12 +9,19 @@ export type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | '
 export class ForgeProblem extends Error {
   readonly status: number;
   readonly form: ProblemForm;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, form: ProblemForm = 'error') {
+  constructor(
+    status: number,
+    message: string,
+    form: ProblemForm = 'error',
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.name = 'ForgeProblem';
     this.status = status;
     this.form = form;
+    this.headers = headers;
   }
 }
 

@@ -28,6 +28,7 @@ import { secondsOf } from './instants.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { registerOAuth2 } from './oauth2-http.ts';
 import { registerPages } from './pages/routes.ts';
+import { createPasswordGate } from './password-gate.ts';
 import { scheduleChecks } from './pull-checks.ts';
 import { recover } from './recovery.ts';
 import { toPull } from './resources/pull.ts';
@@ -111,6 +112,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     attachments,
     features,
     limits,
+    passwords: createPasswordGate(clock),
   };
   // What a former process had not come to, or not come to the end of.
   const finishRecovery = await recover(context);

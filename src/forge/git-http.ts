@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reaches } from './access.ts';
-import { createActorReader } from './actor.ts';
+import { createActorReader, headerCredentials } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { refuseCrossSiteWrites } from './cross-site.ts';
 import { ForgeProblem } from './errors.ts';
@@ -83,11 +83,7 @@ function createEntrance(context: ForgeContext) {
     try {
       if (!services.includes(service)) throw new ForgeProblem(403, 'only smart HTTP is served');
       guardContentType(request, service);
-      const actor = await readActor({
-        authorization: request.headers.authorization,
-        queryToken: undefined,
-        sudo: undefined,
-      });
+      const actor = await readActor(headerCredentials(request));
       const isRead = service === 'git-upload-pack';
       const scope = `${isRead ? 'read' : 'write'}:repository`;
       if (actor.scopes && !coversScopes(actor.scopes, [scope])) {
@@ -156,7 +152,8 @@ function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): F
   }
   if (!(error instanceof ForgeProblem)) throw error;
   if (error.status === 401) reply.header('www-authenticate', 'Basic realm="Gitea"');
-  return reply.code(error.status).type('text/plain; charset=utf-8').send(`${error.message}\n`);
+  reply.code(error.status).headers(error.headers);
+  return reply.type('text/plain; charset=utf-8').send(`${error.message}\n`);
 }
 
 /** Only what a client of the protocol sends; anything else is as if it had not been sent. */

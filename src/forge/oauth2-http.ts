@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../same-secret.ts';
-import { createActorReader } from './actor.ts';
+import { createActorReader, headerCredentials } from './actor.ts';
 import { registerAuthorize } from './authorize.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
@@ -48,8 +48,7 @@ export function registerOAuth2(app: FastifyInstance, context: ForgeContext): voi
     url: '/login/oauth/userinfo',
     async handler(request, reply) {
       try {
-        const { authorization } = request.headers;
-        const actor = await readActor({ authorization, queryToken: undefined, sudo: undefined });
+        const actor = await readActor(headerCredentials(request));
         if (!actor.user || actor.isBasic) throw new ForgeProblem(401, 'no valid authorization');
         if (actor.scopes && !coversScopes(actor.scopes, ['read:user'])) {
           throw new ForgeProblem(403, 'token does not have required scope: read:user');
@@ -58,6 +57,7 @@ export function registerOAuth2(app: FastifyInstance, context: ForgeContext): voi
       } catch (error) {
         if (!(error instanceof ForgeProblem)) throw error;
         reply.header('www-authenticate', 'Bearer realm="Gitea OAuth2"').code(error.status);
+        reply.headers(error.headers);
         return reply.type('text/plain; charset=utf-8').send(error.message);
       }
     },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, scrypt } from 'node:crypto';
+import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isSameSecret } from '../same-secret.ts';
 
@@ -11,26 +11,16 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${salt.toString('hex')}$${key.toString('hex')}`;
 }
 
-/**
- * Creates a check of passwords that remembers digests of those that were right: a client sends Basic with every request,
- * and a derivation takes tens of milliseconds. A changed password has another hash, so nothing has to be forgotten.
- */
-export function createPasswordCheck(capacity = 1000): (password: string, hash: string) => Promise<boolean> {
-  const right = new Set<string>();
-  return async (password, hash) => {
-    const digest = createHash('sha256').update(`${hash}\0${password}`).digest('hex');
-    if (right.has(digest)) return true;
-    if (!(await isPassword(password, hash))) return false;
-    if (right.size >= capacity) right.clear();
-    right.add(digest);
-    return true;
-  };
-}
+/** Salt of the derivation for accounts without a hash. */
+const noSalt = '00'.repeat(16);
 
-async function isPassword(password: string, hash: string): Promise<boolean> {
-  const [scheme, salt, key] = hash.split('$');
-  // An account without a password (an organization, a user made without one) never signs in with one.
-  if (scheme !== 'scrypt' || salt === undefined || key === undefined) return false;
-  const derived = await derive(password, Buffer.from(salt, 'hex'), 32);
-  return isSameSecret(derived, Buffer.from(key, 'hex'));
+/**
+ * Returns whether a password matches a stored hash. An account without a password (an organization, a user created without
+ * one) gets false after the same work: the time must not reveal which accounts exist.
+ */
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const [scheme, salt = '', key = ''] = hash.split('$');
+  const isStored = scheme === 'scrypt' && salt !== '' && key !== '';
+  const derived = await derive(password, Buffer.from(isStored ? salt : noSalt, 'hex'), 32);
+  return isSameSecret(derived, Buffer.from(key, 'hex')) && isStored;
 }

@@ -36,6 +36,8 @@ export type UserRow = {
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
   readonly last_login_at: Seconds;
+  /** Set for a caller whose token is for public resources alone; no column. */
+  readonly is_public_only?: true | undefined;
 };
 
 /** A team of an organization. */

@@ -14,6 +14,7 @@ import { defaultFeatures } from '../../src/forge/features.ts';
 import { createGitStore } from '../../src/forge/git/store.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { defaultLimits } from '../../src/forge/limits.ts';
+import { createPasswordGate } from '../../src/forge/password-gate.ts';
 import { toPull } from '../../src/forge/resources/pull.ts';
 import { registerOperations } from '../../src/forge/route.ts';
 import { ensureAdministrator } from '../../src/forge/users.ts';
@@ -72,6 +73,7 @@ describe('statements of the forge', () => {
       attachments: createAttachmentStore(traced, join(folder, 'attachments')),
       features: defaultFeatures,
       limits: defaultLimits,
+      passwords: createPasswordGate(clock),
     };
   }
 

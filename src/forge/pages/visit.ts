@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from '../../html.ts';
-import { createActorReader } from '../actor.ts';
+import { createActorReader, headerCredentials } from '../actor.ts';
 import type { ForgeContext } from '../context.ts';
 import { ForgeProblem } from '../errors.ts';
 import { Moved } from '../moved.ts';
@@ -40,8 +40,7 @@ export function createVisits(context: ForgeContext): { readonly show: Show; read
   const readActor = createActorReader(context);
 
   async function visitOf(request: FastifyRequest, level: 'read' | 'write'): Promise<Visit> {
-    const { authorization } = request.headers;
-    const actor = await readActor({ authorization, queryToken: undefined, sudo: undefined });
+    const actor = await readActor(headerCredentials(request));
     const needed = [`${level}:repository`, `${level}:issue`];
     if (actor.scopes && !coversScopes(actor.scopes, needed)) {
       throw new ForgeProblem(403, `the token does not have the scopes ${needed.join(' and ')}`);
@@ -87,6 +86,6 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   const isStranger = error.status === 404 || error.status === 401;
   if (isStranger && !reply.request.headers.authorization) {
     reply.code(401).header('www-authenticate', 'Basic realm="forge", charset="UTF-8"');
-  } else reply.code(error.status);
+  } else reply.code(error.status).headers(error.headers);
   return reply.type('text/html; charset=utf-8').send(page(error.message || 'forbidden', html``));
 }

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { createThrottle } from '../throttle.ts';
+import { ForgeProblem } from './errors.ts';
+import { createSlots } from './git/slots.ts';
+import { isPassword } from './passwords.ts';
+import type { UserRow } from './rows.ts';
+
+/** A name and a password of a sign-in. */
+export type PasswordAttempt = {
+  /** Network address of the sender. */
+  readonly address: string;
+  readonly name: string;
+  /** The account of that name; undefined where there is none. */
+  readonly user: UserRow | undefined;
+  readonly password: string;
+};
+
+/** Checks passwords, and throttles guessing. */
+export interface PasswordGate {
+  /**
+   * Returns whether the password is right, after the same work for every name, also for one without an account. Throws a
+   * problem with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
+   */
+  check(attempt: PasswordAttempt): Promise<boolean>;
+}
+
+const kinds = ['pair', 'address', 'name'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Failures in a minute, after which the next one is refused. */
+const limits: Readonly<Record<Kind, number>> = { pair: 10, address: 50, name: 100 };
+/** Entries in each set of recent sign-ins. */
+const capacity = 1_000;
+/** Concurrent derivations; each takes a thread for tens of milliseconds. */
+const atOnce = 4;
+
+/** Creates the gate. All doors of a forge share one, so that none gives more tries than another. */
+export function createPasswordGate(now: () => Date): PasswordGate {
+  const throttleOf = (kind: Kind) => createThrottle({ perMinute: limits[kind], clock: { now } });
+  const throttles = {
+    pair: throttleOf('pair'),
+    address: throttleOf('address'),
+    name: throttleOf('name'),
+  };
+  /** Digests of right passwords: a client sends its password with every request, and a derivation is slow. */
+  const right = createRecentSet();
+  /** Pairs that have signed in: failures of others with the same address or name do not lock them out. */
+  const trusted = createRecentSet();
+  const inSlot = createSlots(atOnce);
+
+  function assertNotThrottled(keys: Readonly<Record<Kind, string>>): void {
+    const watched = trusted.has(keys.pair) ? (['pair'] as const) : kinds;
+    if (!watched.some((kind) => throttles[kind].isBlocked(keys[kind]))) return;
+    throw new ForgeProblem(429, 'too many wrong passwords: wait a minute', 'error', { 'retry-after': '60' });
+  }
+
+  return {
+    async check(attempt) {
+      const keys = keysOf(attempt);
+      const digest = digestOf(attempt);
+      assertNotThrottled(keys);
+      if (right.has(digest)) return true;
+      return await inSlot(async () => {
+        // Checked again: attempts sent at once have waited here for the failures of the first ones.
+        assertNotThrottled(keys);
+        if (right.has(digest)) return true;
+        const isRight = await isPassword(attempt.password, attempt.user?.password_hash ?? '');
+        if (isRight) {
+          right.add(digest);
+          trusted.add(keys.pair);
+        } else for (const kind of kinds) throttles[kind].isTooMuch(keys[kind]);
+        return isRight;
+      });
+    },
+  };
+}
+
+/**
+ * A name counts as it was sent. Counting an account's name and its e-mail address together would reveal, by the status 429,
+ * which address belongs to which account.
+ */
+function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind, string>> {
+  const name = createHash('sha256').update(sent.toLowerCase()).digest('hex');
+  return { pair: `${address} ${name}`, address, name };
+}
+
+/** A changed password has another hash, so no entry becomes wrong. */
+function digestOf({ user, password }: PasswordAttempt): string {
+  return createHash('sha256')
+    .update(`${user?.password_hash ?? ''}\0${password}`)
+    .digest('hex');
+}
+
+/** Creates a set that drops the entries added longest ago. */
+function createRecentSet(): { has(key: string): boolean; add(key: string): void } {
+  const keys = new Set<string>();
+  return {
+    has: (key) => keys.has(key),
+    add(key) {
+      keys.delete(key);
+      keys.add(key);
+      for (const oldest of keys) {
+        if (keys.size <= capacity) break;
+        keys.delete(oldest);
+      }
+    },
+  };
+}
