@@ -48,6 +48,7 @@ export function permissionOf(
   owner: UserRow,
   unit?: Unit,
 ): Permission {
+  if (user?.is_public_only && !isPublic(repository, owner)) return 'none';
   if (user && (user.is_admin || user.id === owner.id)) return 'owner';
   const open = isOpen(db, user, repository, owner);
   if (!user) return open ? 'read' : 'none';
@@ -63,6 +64,7 @@ export function canSee(
   repository: RepositoryRow,
   owner: UserRow,
 ): boolean {
+  if (user?.is_public_only && !isPublic(repository, owner)) return false;
   if (user && (user.is_admin || user.id === owner.id)) return true;
   if (isOpen(db, user, repository, owner)) return true;
   if (!user) return false;
@@ -71,12 +73,20 @@ export function canSee(
 }
 
 function isOpen(db: Database, user: UserRow | undefined, repository: RepositoryRow, owner: UserRow): boolean {
-  return !repository.is_private && isVisible(db, owner, user) && !user?.is_restricted;
+  // A restricted account reads what an anonymous caller reads, and no more. Source: forge `models/perm/access/access.go`.
+  if (user?.is_restricted) return isPublic(repository, owner);
+  return !repository.is_private && isVisible(db, owner, user);
+}
+
+/** Returns whether a repository and its owner are public: a token for public resources reaches no others. */
+function isPublic(repository: RepositoryRow, owner: UserRow): boolean {
+  return !repository.is_private && owner.visibility === 'public';
 }
 
 /** Tells whether an account or organization may be seen by a caller. */
 export function isVisible(db: Database, subject: UserRow, caller: UserRow | undefined): boolean {
-  if (subject.visibility === 'public') return !caller?.is_restricted || isMember(db, subject, caller);
+  if (subject.visibility === 'public') return true;
+  if (caller?.is_public_only) return caller.id === subject.id;
   if (!caller) return false;
   if (caller.is_admin || caller.id === subject.id) return true;
   if (subject.visibility === 'limited' && !caller.is_restricted) return true;
@@ -105,6 +115,9 @@ export function canCreateRepositoryIn(db: Database, organization: UserRow, user:
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
+/** SQL condition of public repositories of public owners; names as in `readableCondition`. */
+export const publicRepositories = `(r.is_private = 0 AND o.visibility = 'public')`;
+
 /**
  * Returns an SQL condition, with its values, that holds for the repositories a caller can read. It stands in a query
  * where `r` is the repository and `o` its owner.
@@ -113,10 +126,14 @@ export function readableCondition(caller: UserRow | undefined): {
   readonly sql: string;
   readonly values: number[];
 } {
-  if (!caller) return { sql: `(r.is_private = 0 AND o.visibility = 'public')`, values: [] };
+  if (!caller) return { sql: publicRepositories, values: [] };
+  if (caller.is_public_only) {
+    const { sql, values } = readableCondition({ ...caller, is_public_only: undefined });
+    return { sql: `(${publicRepositories} AND ${sql})`, values };
+  }
   if (caller.is_admin) return { sql: '1', values: [] };
   const open = caller.is_restricted
-    ? '0'
+    ? publicRepositories
     : `(r.is_private = 0 AND (o.visibility <> 'private' OR EXISTS (
         SELECT 1 FROM team_members v WHERE v.user_id = ? AND v.org_id = o.id)))`;
   const sql = `(${open} OR r.owner_id = ?

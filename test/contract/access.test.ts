@@ -77,6 +77,25 @@ describe.each(contractForges)('who may do what on $name', ({ start }) => {
     },
   );
 
+  it('A9: shows a restricted account what is public, itself, and what it was given access to, and nothing else', async () => {
+    const restricted = await forge.makeUser({ restricted: true });
+    const owner = accounts.owner as Account;
+    const limited = await forge.makeOrganization(owner, { visibility: 'limited' });
+    const inLimited = await forge.makeRepository(owner, { in: limited });
+    const shared = await forge.makeRepository(owner, { in: limited, private: true });
+    await forge.share(shared, owner, { with: restricted, permission: 'write' });
+    const look = async (path: string) => (await forge.ask('GET', path, { as: restricted })).status;
+
+    expect(await Promise.all([`/repos/${open}`, `/users/${owner.name}`, '/user'].map(look))).toEqual([
+      200, 200, 200,
+    ]);
+    expect(await look(`/users/${restricted.name}/starred`)).toBe(200);
+    expect(await look(`/repos/${shared}`)).toBe(200);
+    expect(await Promise.all([`/repos/${secret}`, `/repos/${inLimited}`].map(look))).toEqual([404, 404]);
+    const body = { title: 'from a restricted one' };
+    expect((await forge.ask('POST', `/repos/${shared}/issues`, { as: restricted, body })).status).toBe(201);
+  });
+
   it('leaves the removal of a repository to its owner', async () => {
     const doomed = await forge.makeRepository(accounts.owner as Account);
     const share = { with: accounts.administrator as Account, permission: 'admin' };

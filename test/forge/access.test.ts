@@ -57,7 +57,7 @@ function isListed(repository: RepositoryRow, caller: UserRow | undefined): boole
 
 describe('the permission of an account', () => {
   it.each([
-    ['public', false, 'read', 'read', 'none'],
+    ['public', false, 'read', 'read', 'read'],
     ['limited', false, 'none', 'read', 'none'],
     ['private', false, 'none', 'none', 'none'],
     ['public', true, 'none', 'none', 'none'],
