@@ -65,20 +65,27 @@ describe.each(contractForges)('bodies on $name', ({ start }) => {
   }
 
   describe('D1: a body that is missing or of another type is refused', () => {
-    const posted = withBody.filter(({ method }) => method === 'POST' || method === 'PUT');
+    /** Returns the operations that answer something else than 422, with what they answer. */
+    async function exceptions(rows: readonly Operation[], options: Pick<Ask, 'headers' | 'body'>) {
+      const answers: [string, number][] = [];
+      for (const row of rows) answers.push([row.id, await statusOf(row, options)]);
+      return answers.filter(([, status]) => status !== 422);
+    }
 
-    it.each(posted.map((row) => [row.id, row] as const))('by %s without a content type', async (_, row) => {
-      expect(await statusOf(row, {})).toBe(422);
+    it('by every POST and PUT without a content type', async () => {
+      const rows = withBody.filter(({ method }) => method === 'POST' || method === 'PUT');
+
+      expect(await exceptions(rows, {})).toEqual([]);
     });
 
-    it.each(withBody.map((row) => [row.id, row] as const))('by %s as plain text', async (_, row) => {
-      const headers = { 'content-type': 'text/plain' };
-
-      expect(await statusOf(row, { body: '{}', headers })).toBe(422);
+    it('by every operation as plain text', async () => {
+      expect(await exceptions(withBody, { body: '{}', headers: { 'content-type': 'text/plain' } })).toEqual(
+        [],
+      );
     });
 
-    it.each(withBody.map((row) => [row.id, row] as const))('by %s as empty JSON', async (_, row) => {
-      expect(await statusOf(row, { body: '', headers: json })).toBe(422);
+    it('by every operation as empty JSON', async () => {
+      expect(await exceptions(withBody, { body: '', headers: json })).toEqual([]);
     });
 
     it('and a list of labels stays as it was', async () => {

@@ -96,7 +96,10 @@ describe.each(contractForges)('members that a Go client leaves unset on $name', 
       await ask('POST', `/contents/${head}`, { content: '', message: 'x', new_branch: head });
       return { body: { title: head, head, base: 'main' } };
     },
-    mergePull: async () => ({ body: { do: 'merge' }, params: { index: (await makePull()).index } }),
+    mergePull: async () => ({
+      body: { do: 'merge', Do: 'merge' },
+      params: { index: (await makePull()).index },
+    }),
     createReview: () => ({ body: { event: 'COMMENT', body: 'x' } }),
     requestReviews: () => ({ body: { reviewers: [friend.name] } }),
     createBranchProtection: () => ({ body: { rule_name: freshName('branch') } }),

@@ -4,6 +4,12 @@ import { onForgejo } from './row.ts';
 /** Organizations, accounts, tokens and teams. */
 export const people: readonly Difference[] = [
   onForgejo(
+    'Forgejo shows everybody the starred and watched repositories of hidden organizations, and those that the account itself can no longer read.',
+    'stars > A6: of a limited organization are shown to their giver alone',
+    'stars > A6: of a private organization are shown to their giver alone',
+    'stars > A6: of a repository that the giver can no longer read are gone',
+  ),
+  onForgejo(
     'Forgejo lets nobody publish the membership of another, owners neither, and answers 403.',
     'organizations and accounts > members > hide and show themselves, others only for owners',
   ),
@@ -72,5 +78,9 @@ export const people: readonly Difference[] = [
   onForgejo(
     'Forgejo answers 404 instead of 403 for the team of an organization that the caller is not in.',
     'teams > take members and let them go, and with the last team the organization',
+  ),
+  onForgejo(
+    'Forgejo shows a restricted account no public repository that it has no access to, and answers 404.',
+    'who may do what > A9: shows a restricted account what is public, itself, and what it was given access to, and nothing else',
   ),
 ];

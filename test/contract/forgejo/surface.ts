@@ -19,6 +19,18 @@ export const surface: readonly Difference[] = [
     'conventions > a body > that has one name twice in two spellings is refused with 422',
   ),
   onForgejo(
+    'Forgejo takes an empty JSON body for an object without members, and knows no operation that edits runners, sets the commit of a branch, orders protections, locks an issue or replies to a review comment.',
+    'bodies > D1: a body that is missing or of another type is refused > by every POST and PUT without a content type',
+    'bodies > D1: a body that is missing or of another type is refused > by every operation as plain text',
+    'bodies > D1: a body that is missing or of another type is refused > by every operation as empty JSON',
+    'members that a Go client leaves unset > D2: lockIssue takes zero values for absent members',
+  ),
+  onForgejo(
+    'Forgejo reads a JSON body up to the end of its first value, and bytes that are no UTF-8 as replacement characters.',
+    'bodies > D1: JSON > with text of another encoding is refused',
+    'bodies > D1: JSON > with a second value is refused',
+  ),
+  onForgejo(
     'Forgejo reads limit on some lists only where page is named too; without page they come whole.',
     'conventions > pages > of labels have a count and no links',
     'hooks > of the account are listed with count and links',
