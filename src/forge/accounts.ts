@@ -83,7 +83,7 @@ function listOf(
   { word, where, values }: { word: string | undefined; where: string; values: readonly (string | number)[] },
 ) {
   const from = `FROM users u WHERE u.type = 'user' AND u.id > 0 AND (?1 = '' OR instr(u.lower_name, ?1) > 0
-    OR instr(lower(u.full_name), ?1) > 0 OR lower(u.email) = ?1) AND ${where}`;
+    OR instr(lower(u.full_name), ?1) > 0 OR (lower(u.email) = ?1 AND ${showsAddress(caller)})) AND ${where}`;
   const given = [(word ?? '').trim().toLowerCase(), ...values];
   const { db } = context;
   reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...given)?.count ?? 0);
@@ -97,11 +97,21 @@ function listOf(
   return rows.map((row) => toUser(context, row, caller));
 }
 
-/** Private accounts show to administrators, to themselves and to who shares an organization with them. */
+/** A search by e-mail address finds only accounts that show theirs to the caller: it would confirm a guess. */
+function showsAddress(caller: UserRow | undefined): string {
+  if (!caller) return '0';
+  return caller.is_admin ? '1' : `(u.visibility <> 'private' OR u.id = ${caller.id})`;
+}
+
+/**
+ * Private accounts are visible to administrators, themselves and members of an organization in common; for a restricted
+ * caller this holds for all other accounts.
+ */
 function visibleTo(caller: UserRow | undefined): string {
-  if (!caller) return `u.visibility = 'public' AND ?3 = ?3`;
+  if (!caller || caller.is_public_only) return `u.visibility = 'public' AND ?3 = ?3`;
   if (caller.is_admin) return '?3 = ?3';
-  return `(u.visibility <> 'private' OR u.id = ?3 OR EXISTS (SELECT 1 FROM team_members a
+  const open = caller.is_restricted ? '0' : `u.visibility <> 'private'`;
+  return `(${open} OR u.id = ?3 OR EXISTS (SELECT 1 FROM team_members a
     JOIN team_members b ON b.org_id = a.org_id WHERE a.user_id = ?3 AND b.user_id = u.id))`;
 }
 

@@ -2,6 +2,7 @@ import type { Database } from './database.ts';
 import { type FileChange, type Touched, touchedBy } from './git/changes.ts';
 import { type CommitData, instantOf, type Signature } from './git/commit.ts';
 import { toInstant, yearOne } from './instants.ts';
+import { readNoReplyAddress } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
 
 /** Where a repository is found: its address in the API and its address for people. */
@@ -18,9 +19,11 @@ export function escapePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Returns the account whose e-mail address a commit names. */
+/** Returns the account whose e-mail address, or no-reply address, a commit names. */
 export function accountByEmail(db: Database, email: string): UserRow | undefined {
   if (email === '') return undefined;
+  const id = readNoReplyAddress(email);
+  if (id !== undefined) return db.get<UserRow>(`SELECT * FROM users WHERE id = ? AND type = 'user'`, id);
   return db.get<UserRow>(
     `SELECT * FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user'`,
     email.toLowerCase(),

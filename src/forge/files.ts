@@ -9,10 +9,10 @@ import { cleanWritePath, isRefName } from './git/names.ts';
 import { readBranch, readCommit } from './git/refs.ts';
 import { findEntry } from './git/tree.ts';
 import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
-import { parseInstant, secondsOf } from './instants.ts';
+import { parseInstant } from './instants.ts';
 import { withPush } from './pushes.ts';
-import { noReplyAddress } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
+import { signatureOf } from './signature.ts';
 
 type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
 
@@ -151,7 +151,7 @@ async function describe(
 
 /** Whoever is named alone is both author and committer; nobody named means the caller. */
 function signaturesOf({ context, caller }: Writer, { author, committer, dates }: Writing) {
-  const now = secondsOf(context.clock());
+  const own = signatureOf(context, caller);
   const sign = (
     person: Person | undefined,
     other: Person | undefined,
@@ -159,10 +159,10 @@ function signaturesOf({ context, caller }: Writer, { author, committer, dates }:
   ): Signature => {
     const named = isNamed(person) ? person : isNamed(other) ? other : undefined;
     return {
-      name: named?.name || caller.full_name || caller.name,
-      email: named?.email || caller.email || noReplyAddress(caller),
-      seconds: parseInstant(date) ?? now,
-      zone: '+0000',
+      name: named?.name || own.name,
+      email: named?.email || own.email,
+      seconds: parseInstant(date) ?? own.seconds,
+      zone: own.zone,
     };
   };
   return {

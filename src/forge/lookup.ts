@@ -58,7 +58,9 @@ function archived(target: { repository: RepositoryRow; owner: UserRow }): ForgeP
   return new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
 }
 
-const closedToPublicOnly = /^\/(notifications|user\/(hooks|applications|settings|emails|actions))/;
+/** Operations on data that is never public, and the creation of repositories (routers/api/v1/api.go, rejectPublicOnly). */
+const closedToPublicOnly =
+  /^\w+ \/(notifications|user\/(hooks|applications|settings|emails|actions|times|teams))|^POST \/user\/repos$/;
 
 function guardScopes(operation: Operation, actor: Actor): void {
   if (!actor.scopes) return;
@@ -67,7 +69,9 @@ function guardScopes(operation: Operation, actor: Actor): void {
     const scopes = lacking.join(', ');
     throw new ForgeProblem(403, `token does not have at least one of required scope(s): ${scopes}`);
   }
-  if (isPublicOnly(actor.scopes) && closedToPublicOnly.test(operation.path)) {
+  const isOwn = /^\/user(\/|$)/.test(operation.path);
+  const isClosed = closedToPublicOnly.test(`${operation.method} ${operation.path}`);
+  if (isPublicOnly(actor.scopes) && (isClosed || (isOwn && actor.user?.visibility !== 'public'))) {
     throw new ForgeProblem(403, 'this token is limited to public resources');
   }
 }
@@ -81,7 +85,6 @@ function findTarget(
   const isLimited = isPublicOnly(actor.scopes);
   if (params.owner !== undefined && params.repo !== undefined) {
     const target = findRepository(db, params.owner, params.repo, actor.user);
-    if (isLimited && target.repository.is_private) throw new ForgeProblem(404, 'not found');
     guardUnits(operation, target.repository);
     return { kind: 'repository', ...inUnit(db, operation, params, actor.user, target) };
   }
@@ -92,7 +95,9 @@ function findTarget(
     return { kind: 'team', ...target };
   }
   if (params.username !== undefined && /^\/(admin\/)?users\//.test(operation.path)) {
-    return { kind: 'account', account: accountNamed(db, params.username, actor.user) };
+    const account = accountNamed(db, params.username, actor.user);
+    if (isLimited && account.visibility !== 'public') throw new ForgeProblem(403, 'token is public-only');
+    return { kind: 'account', account };
   }
   if (params.org !== undefined) {
     const organization = accountNamed(db, params.org, actor.user);

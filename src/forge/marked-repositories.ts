@@ -1,19 +1,16 @@
-import { permissionOf, readableCondition } from './access.ts';
-import type { Actor } from './actor.ts';
+import { permissionOf, publicRepositories, readableCondition } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import type { Reply } from './handler.ts';
 import type { Page } from './paging.ts';
 import { toRepository } from './resources/repository.ts';
 import { loadUsers } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
-import { isPublicOnly } from './scopes.ts';
 
 /** Tables of what accounts mark repositories with. */
 type Mark = 'stars' | 'watches';
 
 type Listing = {
   readonly context: ForgeContext;
-  readonly actor: Actor;
   readonly caller: UserRow;
   readonly page: Page;
   readonly reply: Reply;
@@ -25,13 +22,10 @@ type Listing = {
  * token for public resources sees no more than others do. `permissions` are those of the account, as on the baseline.
  */
 export function listMarked(call: Listing, mark: Mark, account: UserRow) {
-  const { context, actor, caller, page, reply } = call;
-  const isOwn = account.id === caller.id && !isPublicOnly(actor.scopes);
-  const conditions = [
-    readableCondition(account),
-    ...(account.id === caller.id ? [] : [readableCondition(caller)]),
-    ...(isOwn ? [] : [{ sql: `(r.is_private = 0 AND o.visibility = 'public')`, values: [] }]),
-  ];
+  const { context, caller, page, reply } = call;
+  const isOwn = account.id === caller.id;
+  const others = [readableCondition(caller), { sql: publicRepositories, values: [] }];
+  const conditions = isOwn ? [readableCondition(caller)] : [readableCondition(account), ...others];
   const from = `FROM ${mark} m JOIN repositories r ON r.id = m.repo_id JOIN users o ON o.id = r.owner_id
     WHERE m.user_id = ? AND ${conditions.map(({ sql }) => sql).join(' AND ')}`;
   const values = [account.id, ...conditions.flatMap(({ values }) => values)];

@@ -7,8 +7,9 @@ import { labelSet } from './label-sets.ts';
 import { insertLabel } from './labels.ts';
 import { repositoryPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
-import { noReplyAddress, toUser } from './resources/user.ts';
+import { toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import { signatureOf } from './signature.ts';
 import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 
@@ -99,12 +100,7 @@ async function writeFirstCommit(
   repository: RepositoryRow,
   actor: UserRow,
 ): Promise<void> {
-  const author = {
-    name: actor.full_name || actor.name,
-    email: actor.email || noReplyAddress(actor),
-    seconds: secondsOf(context.clock()),
-    zone: '+0000',
-  };
+  const author = signatureOf(context, actor);
   const text = `# ${repository.name}\n\n${repository.description}`.trimEnd();
   await context.git.commitFiles(repository.id, {
     branch: repository.default_branch,

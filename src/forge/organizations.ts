@@ -107,10 +107,12 @@ export function insertOrganization(
 const publicMembership = `EXISTS (SELECT 1 FROM public_memberships p WHERE p.org_id = u.id AND p.user_id = ?1)`;
 const membersOnly = `FROM users u WHERE u.id IN (SELECT org_id FROM team_members WHERE user_id = ?1)`;
 
-/** Public ones to everybody, limited ones to whoever signed in, private ones to administrators. */
+/** Public ones for every caller, limited ones for accounts, private ones for administrators; for a restricted account its own. */
 function seen(caller: UserRow | undefined): string {
-  if (!caller) return `u.visibility = 'public'`;
-  return caller.is_admin ? '1' : `u.visibility <> 'private'`;
+  if (!caller || caller.is_public_only) return `u.visibility = 'public'`;
+  if (caller.is_admin) return '1';
+  const isOwn = `EXISTS (SELECT 1 FROM team_members m WHERE m.org_id = u.id AND m.user_id = ${caller.id})`;
+  return caller.is_restricted ? `u.visibility <> 'private' AND ${isOwn}` : `u.visibility <> 'private'`;
 }
 
 type Sight = {
@@ -173,11 +175,16 @@ export const organizationHandlers = defineHandlers({
   },
 
   listOwnOrganizations: ({ caller, context, page, reply }) =>
-    pageOf(context, { caller, page, reply }, membersOnly, caller.id),
+    pageOf(
+      context,
+      { caller, page, reply },
+      caller.is_public_only ? `${membersOnly} AND ${seen(caller)}` : membersOnly,
+      caller.id,
+    ),
 
   listUserOrganizations({ account, caller, context, page, reply }) {
     const sight = { caller, page, reply };
-    const isAll = caller.is_admin || caller.id === account.id;
+    const isAll = !caller.is_public_only && (caller.is_admin || caller.id === account.id);
     // Others learn of memberships that were made public alone.
     return pageOf(
       context,

@@ -8,14 +8,13 @@ import { takeRef } from './git/merge.ts';
 import { moveRefs, readBranch } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { defineHandlers } from './handler.ts';
-import { secondsOf } from './instants.ts';
 import { makeMerge } from './merge-commits.ts';
 import { checkPull } from './pull-checks.ts';
 import { findPull } from './pull-rows.ts';
 import { withPush } from './pushes.ts';
-import { noReplyAddress } from './resources/user.ts';
 import type { PullRow, RepositoryRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
+import { signatureOf } from './signature.ts';
 
 type Head = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
@@ -64,12 +63,7 @@ async function update(updating: Updating): Promise<void> {
     const mergeBase = await findMergeBase(headGit, onto.id, tip.id);
     // The baseline answers 500 where there is nothing to bring in.
     if (mergeBase === onto.id) throw new ForgeProblem(409, `HeadBranch of PR ${pull.number} is up to date`);
-    const committer = {
-      name: caller.full_name || caller.name,
-      email: caller.email || noReplyAddress(caller),
-      seconds: secondsOf(context.clock()),
-      zone: '+0000',
-    };
+    const committer = signatureOf(context, caller);
     const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}\n`;
     const common = { mergeBase: mergeBase ?? onto.id, message, committer };
     const after = isRebase

@@ -7,7 +7,6 @@ import type { CommitData } from './git/commit.ts';
 import { findMergeBase, isAncestor } from './git/history.ts';
 import { moveRefs, readBranch, readCommit } from './git/refs.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
-import { secondsOf } from './instants.ts';
 import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
 import { markMerged, tellClosed } from './pull-closing.ts';
 import { findPull } from './pull-rows.ts';
@@ -15,9 +14,9 @@ import { withPush } from './pushes.ts';
 import { closeByMerge } from './reference-closing.ts';
 import { isDraftTitle } from './resources/issue.ts';
 import type { Pull } from './resources/pull.ts';
-import { noReplyAddress } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
 import { type RepositorySettings, settingsOf } from './settings.ts';
+import { signatureOf } from './signature.ts';
 
 type Wish = {
   readonly merge_title_field?: string | undefined;
@@ -121,12 +120,7 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
     await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
     refuseBlocked(context, repository, both.issue.id);
     const message = messageOf(both, style, wish);
-    const committer = {
-      name: caller.full_name || caller.name,
-      email: caller.email || noReplyAddress(caller),
-      seconds: secondsOf(context.clock()),
-      zone: '+0000',
-    };
+    const committer = signatureOf(context, caller);
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
     // The baseline knows of the conflict before it tries, and says no more than this.
     if (after === undefined) throw new ForgeProblem(405, 'Please try again later');

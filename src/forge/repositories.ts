@@ -1,4 +1,10 @@
-import { canCreateRepositoryIn, permissionOf, reaches, readableCondition } from './access.ts';
+import {
+  canCreateRepositoryIn,
+  permissionOf,
+  publicRepositories,
+  reaches,
+  readableCondition,
+} from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { readBranch } from './git/refs.ts';
@@ -88,6 +94,11 @@ UNION ALL
 SELECT id, lower_name FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1
 ORDER BY lower_name, id`;
 
+/** The same list, limited to public repositories. */
+const ownPublicInOrder = /* sql */ `
+SELECT r.id, r.lower_name FROM (${ownInOrder}) w JOIN repositories r ON r.id = w.id JOIN users o ON o.id = r.owner_id
+WHERE ${publicRepositories} ORDER BY r.lower_name, r.id`;
+
 const countOwn = /* sql */ `
 SELECT (SELECT count(*) FROM repositories WHERE owner_id = ?1)
   + (SELECT count(*) FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1) AS count`;
@@ -169,9 +180,11 @@ export const repositoryHandlers = defineHandlers({
 
   listOwnRepositories({ context, caller, page, reply }) {
     const { db } = context;
-    reply.total(db.get<{ count: number }>(countOwn, caller.id)?.count ?? 0);
+    const isLimited = caller.is_public_only === true;
+    const counted = isLimited ? `SELECT count(*) AS count FROM (${ownPublicInOrder})` : countOwn;
+    reply.total(db.get<{ count: number }>(counted, caller.id)?.count ?? 0);
     const rows = db.all<RepositoryRow>(
-      `SELECT r.* FROM (${ownInOrder} LIMIT ?2 OFFSET ?3) p JOIN repositories r ON r.id = p.id
+      `SELECT r.* FROM (${isLimited ? ownPublicInOrder : ownInOrder} LIMIT ?2 OFFSET ?3) p JOIN repositories r ON r.id = p.id
        ORDER BY p.lower_name, p.id`,
       caller.id,
       page.limit,

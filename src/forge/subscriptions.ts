@@ -30,9 +30,10 @@ function toWatchInfo(call: Place) {
 
 type Listing = { readonly context: ForgeContext; readonly page: Page; readonly reply: Reply };
 
-/** `from` ends in a condition; its rows are accounts `u`. */
-function listAccounts(call: Listing, from: string, id: number, viewer: UserRow | undefined) {
+/** `given` ends in a condition; its rows are accounts `u`. Accounts that are hidden from the viewer are left out. */
+function listAccounts(call: Listing, given: string, id: number, viewer: UserRow | undefined) {
   const { context, page, reply } = call;
+  const from = `${given} AND ${isShownTo(viewer)}`;
   reply.total(context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, id)?.count ?? 0);
   const rows = context.db.all<UserRow>(
     `SELECT u.* ${from} ORDER BY u.id LIMIT ? OFFSET ?`,
@@ -41,6 +42,11 @@ function listAccounts(call: Listing, from: string, id: number, viewer: UserRow |
     page.offset,
   );
   return rows.map((row) => toUser(context, row, viewer));
+}
+
+function isShownTo(viewer: UserRow | undefined): string {
+  if (!viewer || viewer.is_public_only) return `u.visibility = 'public'`;
+  return viewer.is_admin ? '1' : `(u.visibility <> 'private' OR u.id = ${viewer.id})`;
 }
 
 type Saying = Place & {

@@ -5,9 +5,9 @@ import { isRefName } from './git/names.ts';
 import { moveRefs, readRef, resolveRef } from './git/refs.ts';
 import { findTag, listTags, type TagData, writeTagObject } from './git/tags.ts';
 import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
-import { secondsOf, toInstant } from './instants.ts';
+import { toInstant } from './instants.ts';
 import { withPush } from './pushes.ts';
-import { noReplyAddress } from './resources/user.ts';
+import { signatureOf } from './signature.ts';
 
 type Place = RepositoryTarget & Pick<Call, 'context'>;
 
@@ -65,12 +65,7 @@ export const tagHandlers = defineHandlers({
       if (await readRef(git, ref)) throw new ForgeProblem(409, `tag already exists [name: ${body.tag_name}]`);
       const mover = { db: context.db, repository, owner, user: caller, git };
       await guardTag(mover, { ref, before: undefined, after: commit.id }, 'create');
-      const tagger = {
-        name: caller.full_name || caller.name,
-        email: caller.email || noReplyAddress(caller),
-        seconds: secondsOf(context.clock()),
-        zone: '+0000',
-      };
+      const tagger = signatureOf(context, caller);
       const after = body.message
         ? await writeTagObject(git, {
             name: body.tag_name,

@@ -41,6 +41,12 @@ export function guardTeam(db: Database, operation: Operation, target: TeamTarget
     throw new ForgeProblem(403, 'Must be an organization member');
 }
 
+/** Returns whether a person may know that a team exists. */
+export function showsTeam(db: Database, target: TeamTarget, user: UserRow): boolean {
+  const isOwn = isOrganizationOwner(db, target.organization, user) || isInTeam(db, target.team, user);
+  return isOwn || canReadTeam(db, target, user);
+}
+
 /** Public teams are seen by whoever sees the organization, limited ones by its members, private ones by their own. */
 function canReadTeam(db: Database, { team, organization }: TeamTarget, user: UserRow): boolean {
   if (team.visibility === 'public') return isVisible(db, organization, user);

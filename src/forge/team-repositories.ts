@@ -5,6 +5,7 @@ import { defineHandlers, type RepositoryTarget, type TeamTarget } from './handle
 import { toRepositories, toRepository } from './resources/repository.ts';
 import { toTeam } from './resources/team.ts';
 import type { RepositoryRow, TeamRow, UserRow } from './rows.ts';
+import { showsTeam } from './team-access.ts';
 
 /** Teams for all repositories have every one of the organization without a row of its own. */
 const hasRepository = (team: string, repository: string) =>
@@ -111,7 +112,7 @@ export const teamRepositoryHandlers = defineHandlers({
     return undefined;
   },
 
-  listRepositoryTeams({ context, repository, owner }) {
+  listRepositoryTeams({ context, repository, owner, permission, caller }) {
     if (owner.type !== 'organization') throw new ForgeProblem(405, 'repo is not owned by an organization');
     const rows = context.db.all<TeamRow>(
       `SELECT t.* FROM teams t JOIN repositories r ON r.id = ?
@@ -119,12 +120,18 @@ export const teamRepositoryHandlers = defineHandlers({
        ORDER BY CASE WHEN t.permission = 'owner' THEN '' ELSE t.name END`,
       repository.id,
     );
-    return rows.map((row) => toTeam(context, row));
+    const isAdmin = reaches(permission, 'admin');
+    const shown = rows.filter(
+      (team) => isAdmin || showsTeam(context.db, { team, organization: owner }, caller),
+    );
+    return shown.map((row) => toTeam(context, row));
   },
 
-  getRepositoryTeam({ context, params, repository, owner, permission }) {
+  getRepositoryTeam({ context, params, repository, owner, permission, caller }) {
     const team = teamNamed(context.db, { repository, owner, permission }, params.team);
-    return toTeam(context, found(isOfTeam(context.db, team, repository) ? team : undefined));
+    const isShown =
+      reaches(permission, 'admin') || showsTeam(context.db, { team, organization: owner }, caller);
+    return toTeam(context, found(isShown && isOfTeam(context.db, team, repository) ? team : undefined));
   },
 
   putRepositoryTeam({ context: { db }, params, repository, owner, permission }) {

@@ -5,12 +5,12 @@ import type { FileEdit } from './git/commit-files.ts';
 import { lastCommits } from './git/history.ts';
 import { cleanWritePath } from './git/names.ts';
 import { defineHandlers, type RepositoryTarget } from './handler.ts';
-import { secondsOf } from './instants.ts';
 import { defaultLimit, pageHeaders } from './paging.ts';
 import { wikiPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
-import { noReplyAddress, toUser } from './resources/user.ts';
+import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
+import { signatureOf } from './signature.ts';
 import { assertUsable, fileNameOf, webNameIn, webNameOf, webNameOfFile } from './wiki-names.ts';
 import {
   findPage,
@@ -39,12 +39,7 @@ async function commitPages(
   const id = wikiIdOf(repository);
   await context.git.exclusively(id, 'refs', async () => {
     const wiki = await readWiki(context, repository);
-    const author = {
-      name: caller.full_name || caller.name,
-      email: caller.email || noReplyAddress(caller),
-      seconds: secondsOf(context.clock()),
-      zone: '+0000',
-    };
+    const author = signatureOf(context, caller);
     const edits = plan(wiki);
     const at = { before: wiki?.head.id, parent: wiki?.head.id };
     await context.git.commitFiles(id, {

@@ -1,4 +1,4 @@
-import { permissionOf, reaches } from '../access.ts';
+import { canSee, permissionOf, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { epoch, toInstant, yearOne } from '../instants.ts';
 import type { Permission, RepositoryRow, UserRow } from '../rows.ts';
@@ -35,12 +35,15 @@ export function toRepositories(
   });
 }
 
-/** The baseline tells of the parent what the viewer may do with the fork. */
+/**
+ * Returns the parent of a fork where the viewer can read it: it may have become private. Its `permissions` are, as on the
+ * baseline, those of the viewer in the fork.
+ */
 function findParent(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
   if (repository.fork_id === null) return undefined;
   const parent = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.fork_id);
   const owner = parent && loadUsers(context, [parent.owner_id]).get(parent.owner_id);
-  if (!parent || !owner) return undefined;
+  if (!parent || !owner || !canSee(context.db, sight.viewer, parent, owner)) return undefined;
   const permission = sight.permission ?? permissionOf(context.db, sight.viewer, repository, sight.owner);
   return toBare(context, parent, { owner, viewer: sight.viewer, permission });
 }
@@ -48,10 +51,10 @@ function findParent(context: ForgeContext, repository: RepositoryRow, sight: Sig
 function toBare(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
   const { owner, viewer } = sight;
   const permission = sight.permission ?? permissionOf(context.db, viewer, repository, owner);
-  const transfer = toTransfer(context, repository);
+  const transfer = toTransfer(context, repository, viewer);
   return {
     id: repository.id,
-    owner: toOwner(context, owner, permission),
+    owner: toOwner(context, owner, { permission, viewer }),
     name: repository.name,
     full_name: `${owner.name}/${repository.name}`,
     description: repository.description,

@@ -4,18 +4,36 @@ import { toInstant, yearOne } from '../instants.ts';
 import type { Permission, UserRow } from '../rows.ts';
 
 /**
- * Returns an account as the API shows it to a viewer. An anonymous viewer (also whoever reads of a sender or reviewer in
- * a payload of a hook) sees the no-reply address; members for administrators are zero for everybody but them and the
- * account itself.
+ * Returns an account as the API shows it to a viewer. An anonymous viewer (also the reader of a hook's payload) sees the
+ * no-reply address, and so does every viewer of an account with private visibility, except site administrators and the
+ * account itself. Members for administrators are zero for other viewers.
  */
 export function toUser(context: ForgeContext, user: UserRow, viewer: UserRow | undefined) {
-  const isInsider = viewer !== undefined && (viewer.is_admin === 1 || viewer.id === user.id);
-  return toShape(context, user, { seesAddress: viewer !== undefined, isInsider });
+  const isInsider = isInsiderOf(user, viewer);
+  return toShape(context, user, {
+    seesAddress: viewer !== undefined && showsAddress(user, viewer),
+    isInsider,
+  });
 }
 
-/** Returns the owner of a repository as that repository shows it to whoever may do this much with it, never more. */
-export function toOwner(context: ForgeContext, owner: UserRow, permission: Permission) {
-  return toShape(context, owner, { seesAddress: permission !== 'none', isInsider: false });
+/** Returns the owner of a repository as the repository shows it to a viewer with this permission. */
+export function toOwner(
+  context: ForgeContext,
+  owner: UserRow,
+  { permission, viewer }: { readonly permission: Permission; readonly viewer: UserRow | undefined },
+) {
+  const seesAddress = permission !== 'none' && showsAddress(owner, viewer);
+  return toShape(context, owner, { seesAddress, isInsider: false });
+}
+
+function isInsiderOf(user: UserRow, viewer: UserRow | undefined): boolean {
+  return viewer !== undefined && (viewer.is_admin === 1 || viewer.id === user.id);
+}
+
+/** Payloads and anonymous readers have no viewer; they see the owner of a repository that they can read. */
+function showsAddress(user: UserRow, viewer: UserRow | undefined): boolean {
+  if (user.type === 'organization' || user.visibility === 'public' || isInsiderOf(user, viewer)) return true;
+  return user.visibility === 'limited' && !viewer?.is_public_only && !viewer?.is_restricted;
 }
 
 function toShape(
@@ -56,6 +74,12 @@ export function noReplyAddress(user: UserRow): string {
   return `${user.id}+${user.lower_name}@noreply.localhost`;
 }
 
+/** Returns the id of the account that a no-reply address stands for; undefined for any other address. */
+export function readNoReplyAddress(email: string): number | undefined {
+  const id = /^(\d{1,15})\+[^@]*@noreply\.localhost$/i.exec(email)?.[1];
+  return id === undefined ? undefined : Number(id);
+}
+
 /** Returns an organization as the API shows it; `name` and `username` are the same. */
 export function toOrganization(context: ForgeContext, organization: UserRow) {
   return {
@@ -74,9 +98,8 @@ export function toOrganization(context: ForgeContext, organization: UserRow) {
 }
 
 function avatarUrl(context: ForgeContext, user: UserRow): string {
-  const hash = createHash('md5')
-    .update(user.email || user.lower_name)
-    .digest('hex');
+  // Not a hash of the e-mail address: that would confirm a guessed address.
+  const hash = createHash('md5').update(user.lower_name).digest('hex');
   return `${context.rootUrl()}/avatars/${hash}`;
 }
 

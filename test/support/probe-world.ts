@@ -1,0 +1,150 @@
+import { type Account, basic, type ContractForge } from './contract-forge.ts';
+
+/** A text that stands for something hidden, and the callers who may see it; the site administrator always may. */
+export type Canary = { readonly text: string; readonly seenBy: readonly string[] };
+
+/** A forge with something to hide at every place where a list could tell it. */
+export type ProbeWorld = {
+  /** By name; undefined asks without credentials. */
+  readonly callers: ReadonlyMap<string, Account | string | undefined>;
+  readonly canaries: readonly Canary[];
+  /** What stands for the names in braces of a path; the first value counts where there is no other. */
+  readonly places: Readonly<Record<string, readonly string[]>>;
+};
+
+type Person = Account & { readonly email: string };
+
+/** Creates the accounts, organizations and repositories through the API, each hidden one under a name of its own. */
+export async function makeProbeWorld(forge: ContractForge): Promise<ProbeWorld> {
+  const call = async (as: Account | string, method: string, path: string, body?: object) => {
+    const answer = await forge.ask(method, path, { as, body });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.json;
+  };
+
+  async function person(name: string, options: object = {}): Promise<Person> {
+    const email = `${name}@mail-of-${name}.example`;
+    const password = 'long enough 1';
+    const body = { username: name, email, password, must_change_password: false, ...options };
+    await call(forge.adminToken, 'POST', '/admin/users', body);
+    return { name, email, password, token: await tokenOf(name, ['all']) };
+  }
+
+  async function tokenOf(name: string, scopes: readonly string[]): Promise<string> {
+    const answer = await forge.ask('POST', `/users/${name}/tokens`, {
+      headers: basic(name, 'long enough 1'),
+      body: { name: `t${scopes.length}`, scopes },
+    });
+    return answer.json.sha1;
+  }
+
+  const [ada, olga, mia] = [await person('ada'), await person('olga'), await person('mia')];
+  const [stranger, restricted] = [await person('stranger'), await person('restricted', { restricted: true })];
+  const [hermit, shy] = [
+    await person('hermit', { visibility: 'private' }),
+    await person('shy', { visibility: 'limited' }),
+  ];
+  for (const [username, visibility] of [
+    ['acme', 'public'],
+    ['limitedorg', 'limited'],
+    ['hiddenorg', 'private'],
+  ]) {
+    await call(olga, 'POST', '/orgs', { username, visibility });
+  }
+  const units = ['repo.code', 'repo.issues', 'repo.pulls'];
+  const team = { name: 'secretteam', permission: 'read', units, includes_all_repositories: true };
+  const { id } = await call(olga, 'POST', '/orgs/acme/teams', team);
+  await call(olga, 'PUT', `/teams/${id}/members/mia`);
+
+  const repositories: readonly (readonly [Account, string, string, boolean])[] = [
+    [ada, '/user/repos', 'site', false],
+    [ada, '/user/repos', 'hideout', true],
+    [olga, '/orgs/acme/repos', 'open', false],
+    [olga, '/orgs/acme/repos', 'vault', true],
+    [olga, '/orgs/limitedorg/repos', 'limitedopen', false],
+    [olga, '/orgs/hiddenorg/repos', 'hiddenopen', false],
+    [hermit, '/user/repos', 'cave', false],
+  ];
+  for (const [as, path, name, isPrivate] of repositories) {
+    await call(as, 'POST', path, { name, private: isPrivate, auto_init: true });
+  }
+  const owned = ['ada/hideout', 'acme/vault', 'limitedorg/limitedopen', 'hiddenorg/hiddenopen', 'ada/site'];
+  for (const repository of owned) {
+    const owner = repository.startsWith('ada/') ? ada : olga;
+    const [, name] = repository.split('/');
+    await call(owner, 'POST', `/repos/${repository}/issues`, {
+      title: `issue of ${name}`,
+      body: `body of ${name}`,
+    });
+    await call(owner, 'PUT', `/user/starred/${repository}`);
+  }
+  // A public fork whose parent is private by now, and what is said and done in public by those who are hidden.
+  await call(ada, 'POST', '/user/repos', { name: 'origin', auto_init: true });
+  await call(stranger, 'POST', '/repos/ada/origin/forks', { name: 'fork' });
+  await call(ada, 'PATCH', '/repos/ada/origin', { private: true, name: 'gonedark' });
+  for (const hidden of [hermit, shy]) {
+    await call(ada, 'PUT', `/repos/ada/site/collaborators/${hidden.name}`, { permission: 'write' });
+    await call(hidden, 'POST', '/repos/ada/site/issues', { title: `x of ${hidden.name}` });
+    await call(hidden, 'POST', '/repos/ada/site/issues/1/comments', { body: 'hm' });
+    await call(hidden, 'PUT', '/user/starred/ada/site');
+    await call(hidden, 'PUT', '/repos/ada/site/subscription');
+    const file = { content: 'eA==', message: 'x', new_branch: hidden.name };
+    await call(hidden, 'POST', `/repos/ada/site/contents/${hidden.name}.txt`, file);
+    await call(hidden, 'POST', '/repos/ada/site/pulls', { title: 'y', head: hidden.name, base: 'main' });
+    await call(hidden, 'POST', '/repos/ada/site/issues/1/times', { time: 60 });
+    await call(hidden, 'POST', '/repos/ada/site/tags', { tag_name: hidden.name, message: 'x' });
+  }
+  const dependency = { owner: 'ada', repo: 'hideout', index: 1 };
+  await call(ada, 'POST', '/repos/ada/site/issues/1/dependencies', dependency);
+  // Offered to an organization in which its owner may create nothing, so that the offer waits.
+  const guests = { name: 'guests', permission: 'read', units };
+  const guestTeam = await call(olga, 'POST', '/orgs/hiddenorg/teams', guests);
+  await call(olga, 'PUT', `/teams/${guestTeam.id}/members/mia`);
+  await call(mia, 'POST', '/user/repos', { name: 'offered', auto_init: true });
+  await call(mia, 'POST', '/repos/mia/offered/transfer', { new_owner: 'hiddenorg' });
+
+  const limited = await tokenOf('ada', ['all', 'public-only']);
+  return {
+    callers: new Map<string, Account | string | undefined>([
+      ['anonymous', undefined],
+      ...[ada, olga, mia, stranger, restricted, hermit, shy].map((one) => [one.name, one] as const),
+      ['ada for public resources', limited],
+      ['root', forge.adminToken],
+    ]),
+    canaries: [
+      { text: 'hideout', seenBy: ['ada'] },
+      { text: 'gonedark', seenBy: ['ada'] },
+      { text: 'vault', seenBy: ['olga', 'mia'] },
+      { text: 'hiddenorg', seenBy: ['olga', 'mia'] },
+      { text: 'hiddenopen', seenBy: ['olga', 'mia'] },
+      { text: 'secretteam', seenBy: ['olga', 'mia'] },
+      { text: 'limitedorg', seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'] },
+      { text: 'limitedopen', seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'] },
+      { text: 'mail-of-hermit', seenBy: ['hermit'] },
+      {
+        text: 'mail-of-shy',
+        seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'],
+      },
+      { text: 'cave', seenBy: ['hermit'] },
+    ],
+    places: {
+      'owner/repo': [
+        ...['ada/site', 'acme/open', 'stranger/fork', 'mia/offered', 'hermit/cave'],
+        ...['ada/hideout', 'acme/vault', 'limitedorg/limitedopen', 'hiddenorg/hiddenopen', 'ada/gonedark'],
+      ],
+      org: ['acme', 'limitedorg', 'hiddenorg'],
+      username: ['ada', 'olga', 'hermit', 'shy', 'hiddenorg', 'acme'],
+      collaborator: ['hermit', 'shy', 'ada'],
+      user: ['hermit', 'ada'],
+      index: ['1', '2', '3', '4'],
+      id: ['1', '2', '3', '4'],
+      branch: ['main', 'hermit'],
+      ref: ['main', 'hermit'],
+      sha: ['main', 'hermit'],
+      tag: ['hermit', 'shy'],
+      basehead: ['main...hermit'],
+      diffType: ['diff', 'patch'],
+      filepath: ['README.md', 'hermit.txt'],
+    },
+  };
+}
