@@ -29,6 +29,7 @@ const codes = {
   // store and worker
   'store-unwritable': { http: 503, exit: 1, retryable: true },
   'store-locked': { http: 503, exit: 2, retryable: false },
+  'store-lost': { http: 503, exit: 1, retryable: false },
   'store-newer': { http: 503, exit: 2, retryable: false },
   'lease-lost': { http: 500, exit: 1, retryable: true },
   // the process

@@ -93,6 +93,8 @@ export interface Server {
   /** Where it listens. */
   readonly url: string;
   readonly store: Store;
+  /** Resolves with the reason once nothing can be stored any more (`store-lost`); deliveries get 503 until `stop`. */
+  readonly failed: Promise<ReeveError>;
   /**
    * Stops accepting and claiming, lets what is being handled finish for 6 s, then ends it and its calls and gives it back,
    * and closes the store.
@@ -126,7 +128,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   signal?.throwIfAborted();
   const whoAmI = async (): Promise<string> => login ?? (await account()).login;
 
-  const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
+  const lost = Promise.withResolvers<ReeveError>();
+  const path = join(data, 'reeve.db');
+  const store = await openSqliteStore({ path, role: 'worker', clock, onLost: lost.resolve });
   let [rules, work, doors]: [RulesInForce?, Work?, Doors?] = [];
   const stop = async (): Promise<void> => {
     const scheduled = work?.sweeps.scheduler.stop();
@@ -174,7 +178,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     worker.start();
     if (!options.jobsOnly) await sweeps.start();
     log.info({ url, data, ...(doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
-    return { url, store, stop };
+    return { url, store, stop, failed: lost.promise };
   } catch (error) {
     await stop();
     throw error;

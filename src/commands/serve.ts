@@ -38,8 +38,14 @@ async function run(
   }
   const log = createLog({ level: settings.logLevel, secrets: secretValues(settings) });
   const server = await startServer({ ...settings, forge, log, signal: stop.signal });
-  const signal = await stop.received;
-  log.info({ signal }, 'stopping');
+  const end = await Promise.race([stop.received, server.failed]);
+  if (!(end instanceof ReeveError)) {
+    log.info({ signal: end }, 'stopping');
+    await server.stop();
+    return 0;
+  }
+  stop.expire();
+  log.error({ error: end.message }, 'stopping: nothing can be stored');
   await server.stop();
-  return 0;
+  throw end;
 }

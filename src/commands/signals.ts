@@ -14,6 +14,8 @@ export type StopRequest = {
   readonly signal: AbortSignal;
   /** Resolves with the name of that signal. */
   readonly received: Promise<NodeJS.Signals>;
+  /** Exits with status 1 in 9.5 s, unless the process has ended by then. */
+  expire(): void;
   /** Says whether an error comes from the request: what was under way when it came ends with `stopped`. */
   explains(error: unknown): boolean;
 };
@@ -28,8 +30,7 @@ export function watchSignals(): StopRequest {
   const received = new Promise<NodeJS.Signals>((resolve) => {
     const stop = (name: NodeJS.Signals): void => {
       if (controller.signal.aborted) process.exit(128 + constants.signals[name]);
-      // Not a reason to stay alive: a process that has closed everything ends before.
-      setTimeout(exitLate, deadlineMs).unref();
+      expire();
       resolve(name);
       controller.abort(new ReeveError('stopped', `stopped by ${name}`));
     };
@@ -38,8 +39,14 @@ export function watchSignals(): StopRequest {
   return {
     signal: controller.signal,
     received,
+    expire,
     explains: (error) => controller.signal.aborted && error instanceof ReeveError && error.code === 'stopped',
   };
+}
+
+function expire(): void {
+  // Not a reason to stay alive: a process that has closed everything ends before.
+  setTimeout(exitLate, deadlineMs).unref();
 }
 
 function exitLate(): void {

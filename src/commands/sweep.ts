@@ -45,7 +45,11 @@ export async function sweep(
   const line = createProgressLine(rule.name, { stream, nowMs: () => performance.now() });
   try {
     const job = await startJob(rule, options.in ?? [], door.store);
-    const ended = await Promise.race([follow(job, door.store, line), stop.received.then(() => undefined)]);
+    const ended = await Promise.race([
+      follow(job, door.store, line),
+      stop.received.then(() => undefined),
+      door.failed.then((error) => Promise.reject(error)),
+    ]);
     line.end();
     if (ended === undefined) {
       terminal.error(
@@ -79,7 +83,13 @@ async function findRule(name: string, settings: Settings): Promise<LoadedRule> {
 }
 
 /** Where the job is done: here, or by the server whose store this is. */
-type Door = { readonly store: Store; readonly isAlone: boolean; close(): Promise<void> };
+type Door = {
+  readonly store: Store;
+  readonly isAlone: boolean;
+  /** Resolves when the job cannot be done here any more. */
+  readonly failed: Promise<ReeveError>;
+  close(): Promise<void>;
+};
 
 async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSignal): Promise<Door> {
   const { forge } = settings;
@@ -88,12 +98,12 @@ async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSig
   const log = createLog({ level: quietest(settings.logLevel), secrets: secretValues(settings) });
   try {
     const server = await startServer({ ...settings, forge, log, signal, jobsOnly: true });
-    return { store: server.store, isAlone: true, close: () => server.stop() };
+    return { store: server.store, isAlone: true, failed: server.failed, close: () => server.stop() };
   } catch (error) {
     if (!(error instanceof ReeveError) || error.code !== 'store-locked') throw error;
     terminal.error('a server runs on this store: it does the sweep');
     const store = await openStore(settings);
-    return { store, isAlone: false, close: () => store.close() };
+    return { store, isAlone: false, failed: new Promise(() => {}), close: () => store.close() };
   }
 }
 

@@ -116,7 +116,9 @@ export async function runDemo(
       return;
     }
     sayNext({ path, data, url: server.url }, terminal);
-    if (!stop.aborted) await events.once(stop, 'abort');
+    if (stop.aborted) return;
+    const failure = await Promise.race([events.once(stop, 'abort'), server.failed]);
+    if (failure instanceof ReeveError) throw failure;
   } catch (error) {
     // A step that fails because everything around it is being closed is not what went wrong.
     throw stop.aborted ? stop.reason : error;

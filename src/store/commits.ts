@@ -29,6 +29,7 @@ export class Commits {
   readonly #commit: { run(): unknown };
   #steps: Step[] = [];
   #draining: Promise<void> | undefined;
+  #refusedBytes = 0;
   #isClosed = false;
 
   /** `onRefused` is told when writes were refused of which some may be in the database all the same. */
@@ -57,6 +58,11 @@ export class Commits {
       this.#steps.push({ write, weight, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
     });
+  }
+
+  /** Weight of the largest transaction that the disk has refused, until one of that weight is written; 0 for none. */
+  get refusedBytes(): number {
+    return this.#refusedBytes;
   }
 
   /** Takes no more, and resolves when all that waits was written. */
@@ -91,16 +97,16 @@ export class Commits {
     try {
       const results = this.#run(batch);
       const logBytes = await this.#durability.sync();
-      let bytes = 0;
-      for (const [index, step] of batch.entries()) {
-        bytes += step.weight;
-        step.resolve(results[index]);
-      }
+      for (const [index, step] of batch.entries()) step.resolve(results[index]);
+      const bytes = weightOf(batch);
+      if (bytes >= this.#refusedBytes) this.#refusedBytes = 0;
       this.#checkpoints.committed(bytes, logBytes);
     } catch (error) {
       this.#onRefused();
       const refused = asStoreError(error, this.#path);
-      const isDisk = refused instanceof ReeveError && refused.code === 'store-unwritable';
+      const isDisk =
+        refused instanceof ReeveError && ['store-unwritable', 'store-lost'].includes(refused.code);
+      if (isDisk) this.#refusedBytes = Math.max(this.#refusedBytes, weightOf(batch));
       if (isDisk || batch.length === 1) {
         for (const step of batch) step.reject(refused);
         return;
@@ -131,4 +137,10 @@ export class Commits {
       // SQLite has rolled back by itself (disk errors do that); what failed first is what the caller must hear.
     }
   }
+}
+
+function weightOf(batch: readonly Step[]): number {
+  let weight = 0;
+  for (const step of batch) weight += step.weight;
+  return weight;
 }

@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf, ReeveError } from '../errors.ts';
+import { ReeveError } from '../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import { createCrashes } from './crashes.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
+import { createHealthCheck } from './health.ts';
 import { createIntake } from './intake.ts';
 import { createLanes } from './lanes.ts';
 import { takeWorkerLock, type WorkerLock } from './lock.ts';
@@ -32,6 +32,8 @@ export type SqliteOptions = {
   readonly monotonicMs?: () => number;
   /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
   readonly maxFileBytes?: number;
+  /** Called once when a file of the store was removed or replaced: it stores nothing any more (`store-lost`). */
+  readonly onLost?: (error: ReeveError) => void;
 };
 
 /** A clock that goes back by more than this was set: retries are held against it again. */
@@ -83,9 +85,13 @@ function openDatabase(options: SqliteOptions): DatabaseSync {
 function createSqliteStore(
   database: DatabaseSync,
   lock: WorkerLock | undefined,
-  { path, role, clock = { now: () => new Date() }, monotonicMs = () => performance.now() }: SqliteOptions,
+  options: SqliteOptions,
 ): Store {
-  const durability = path === ':memory:' ? noDurability : createLogDurability(database, path);
+  const { path, role, clock = { now: () => new Date() }, monotonicMs = () => performance.now() } = options;
+  const others = lock === undefined ? [] : [lock.file];
+  const { onLost = () => {} } = options;
+  const durability =
+    path === ':memory:' ? noDurability : createLogDurability(database, path, { others, onLost });
   // A reader writes so little that SQLite may carry its log over itself.
   const checkpoints =
     path === ':memory:' || role === 'reader' ? noCheckpoints : createThreadedCheckpoints(database, path);
@@ -267,19 +273,15 @@ function createSqliteStore(
       return gone;
     },
 
-    async healthy() {
-      try {
-        await store.remember('health', clock.now().toISOString());
-        const space = path === ':memory:' ? undefined : await statfs(dirname(path));
-        if (space === undefined) return { ok: true, freeBytes: undefined };
-        const freeBytes = space.bavail * space.bsize;
-        if (freeBytes >= Math.min(200 * 2 ** 20, 0.05 * space.blocks * space.bsize))
-          return { ok: true, freeBytes };
-        return { ok: false, freeBytes, reason: `only ${Math.floor(freeBytes / 2 ** 20)} MB free at ${path}` };
-      } catch (error) {
-        return { ok: false, freeBytes: undefined, reason: messageOf(error) };
-      }
-    },
+    healthy: createHealthCheck({
+      path: path === ':memory:' ? undefined : path,
+      async probe(bytes) {
+        const json = JSON.stringify({ at: clock.now().toISOString(), padding: '0'.repeat(bytes) });
+        await commits.write(() => putMemory.run('health', json), bytes);
+      },
+      refusedBytes: () => commits.refusedBytes,
+      checkpointFailure: checkpoints.failure,
+    }),
 
     async close() {
       if (!database.isOpen) return;

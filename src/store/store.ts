@@ -128,7 +128,7 @@ export type Health = {
 
 /**
  * What survives a restart. Every promise resolves after its effect is durable; a disk that refuses is
- * `store-unwritable`, and the same call works again once the disk does. Each call is one transaction: it happens whole
+ * `store-unwritable`, and the same call works again once the disk does; files that were removed are `store-lost`. Each call is one transaction: it happens whole
  * or not at all.
  */
 export interface Store {
@@ -211,7 +211,10 @@ export interface Store {
     readonly olderThan?: Date;
     readonly maxBytes?: number;
   }): Promise<{ deliveries: number; runs: number }>;
-  /** Writes, and looks at the free space: not ok below 200 MB or 5 % of the disk, whichever is less. */
+  /**
+   * Writes, as much as the largest write that the disk has refused lately, and looks at the free space: not ok below 200 MB
+   * or 5 % of the disk, whichever is less.
+   */
   healthy(): Promise<Health>;
   /** Finishes what was begun and gives the lock back. */
   close(): Promise<void>;

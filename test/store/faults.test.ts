@@ -112,6 +112,39 @@ describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inje
   });
 });
 
+/**
+ * Accepts a small delivery until one is stored, a large one, and asks for the health; then again where the disk works. An
+ * error at every 40th write leaves most small transactions alone and meets every large one.
+ */
+const largeWritesScript = `
+  import { openSqliteStore } from ${JSON.stringify(new URL('../../src/store/sqlite.ts', import.meta.url).href)};
+  const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
+  const accept = (n, size) => store.accept({ uuid: 'uuid-' + n, eventType: 'push', entry: 'e', contentType: 'application/json',
+    receivedAt: new Date(), body: Buffer.alloc(size, 'x') }).then(() => 'stored', (error) => error.code);
+  const seen = { small: [], large: undefined, small2: [], healthWhileBroken: undefined, health: false };
+  for (let n = 0; n < 5; n += 1) seen.small.push(await accept('s' + n, 100 + n));
+  seen.large = await accept('large', 4_000_000);
+  for (let n = 0; n < 5; n += 1) seen.small2.push(await accept('t' + n, 200 + n));
+  seen.healthWhileBroken = (await store.healthy()).ok;
+  for (let n = 0; n < 60 && !seen.health; n += 1) seen.health = (await store.healthy()).ok;
+  process.stdout.write(JSON.stringify(seen));
+  process.kill(process.pid, 'SIGKILL');`;
+
+describe.skipIf(!hasStrace)(
+  'a disk that fails at large writes (skipped where strace cannot inject errors)',
+  () => {
+    it('is not healthy although small ones are stored, until large ones are, too', () => {
+      const path = join(folder, 'large-writes', 'reeve.db');
+      const stdout = runUnderStrace('pwrite64:error=EIO:when=60..600+40', largeWritesScript, path);
+
+      const seen = JSON.parse(stdout) as Record<string, unknown>;
+
+      expect(seen).toMatchObject({ large: 'store-unwritable', healthWhileBroken: false, health: true });
+      expect(seen.small2).toContain('stored');
+    });
+  },
+);
+
 describe('a group of writes', () => {
   const open = (wait: () => Promise<void>) => {
     const database = new DatabaseSync(':memory:');
