@@ -115,9 +115,12 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
   };
 
   const runInGap = async (): Promise<void> => {
+    // A transaction waits for it, which keeps the process alive.
+    worker?.ref();
     await beside;
     if (state !== 'due') return;
     const result = await pass();
+    worker?.unref();
     if (state === 'due') state = 'idle';
     const isComplete = !('error' in result) && result.checkpointed === result.log;
     sinceBytes = 0;
