@@ -12,10 +12,12 @@ export type AppParts = DashboardParts & {
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
   readonly onStored: () => void;
+  /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
+  readonly maxBodyBytes?: number | undefined;
 };
 
 /** Creates the HTTP application: the receiver, the dashboard, and its health. */
-export function createApp({ store, secrets, onStored, ...parts }: AppParts): FastifyInstance {
+export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: AppParts): FastifyInstance {
   const { log, metrics } = parts;
   const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
   app.server.maxConnections = maxConnections;
@@ -28,7 +30,7 @@ export function createApp({ store, secrets, onStored, ...parts }: AppParts): Fas
     if (isClosing) reply.header('connection', 'close');
   });
   const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
-  app.register(receiver, { store, secrets, log, onStored, onAnswer });
+  app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });

@@ -2,18 +2,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { apiRoot } from './client/client.ts';
 import { type Credentials, secretsOf } from './client/credentials.ts';
-import { parseDuration } from './duration.ts';
-import { type Budgets, budgets } from './engine/budgets.ts';
-import type { RepeatedChoice } from './engine/repeated.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { isSecretVariable, readNamedSecrets } from './named-secrets.ts';
+import { type Pace, readPace } from './operator-file/pace.ts';
+import { type Powers, readPowers } from './operator-file/powers.ts';
 import type { WebhookForm } from './operator-file/webhook.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file.ts';
 import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
-import type { OrganizationSource } from './sources/organization.ts';
-import type { Grant } from './sources/powers.ts';
-import type { ReportProblems } from './sources/report.ts';
 
 /** One setting of the environment. */
 export type Setting = {
@@ -75,40 +71,28 @@ export const settingsTable: readonly Setting[] = [
 ];
 
 /** What Reeve runs with. */
-export type Settings = {
-  readonly forge: { readonly url: string; readonly credentials: Credentials } | undefined;
-  /** Signs in as somebody who may see hooks; for setup and doctor alone. */
-  readonly setupToken: string | undefined;
-  /** The hooks that setup keeps and doctor looks at. */
-  readonly webhook: WebhookForm | undefined;
-  /** Address of the dashboard, and the OAuth2 application people sign in with. */
-  readonly dashboard: string | undefined;
-  readonly signIn: { readonly clientId: string; readonly clientSecret: string } | undefined;
-  readonly secrets: readonly SecretEntry[];
-  readonly rules: string | undefined;
-  readonly data: string;
-  readonly repositories: readonly string[];
-  readonly allowAdmin: boolean;
-  /** Organizations with rules of their own. */
-  readonly organizations: readonly OrganizationSource[];
-  /** What files of repositories and organizations may use beyond the small set. */
-  readonly grants: readonly Grant[];
-  readonly budgets: Budgets;
-  /** Lifetime of deliveries. */
-  readonly backoff: { readonly lifetimeMs?: number };
-  readonly concurrency?: number;
-  /** Check the rule files of pull requests that touch them. */
-  readonly preview: boolean;
-  readonly reportProblems: ReportProblems;
-  /** What becomes of a delivery that repeats an earlier one. */
-  readonly repeated: RepeatedChoice;
-  /** Values that rules of the operator may name. */
-  readonly namedSecrets: ReadonlyMap<string, string>;
-  readonly host: string;
-  readonly port: number;
-  readonly forgePort: number;
-  readonly logLevel: LogLevel;
-};
+export type Settings = Powers &
+  Pace & {
+    readonly forge: { readonly url: string; readonly credentials: Credentials } | undefined;
+    /** Signs in as somebody who may see hooks; for setup and doctor alone. */
+    readonly setupToken: string | undefined;
+    /** The hooks that setup keeps and doctor looks at. */
+    readonly webhook: WebhookForm | undefined;
+    /** Address of the dashboard, and the OAuth2 application people sign in with. */
+    readonly dashboard: string | undefined;
+    readonly signIn: { readonly clientId: string; readonly clientSecret: string } | undefined;
+    readonly secrets: readonly SecretEntry[];
+    readonly rules: string | undefined;
+    readonly data: string;
+    readonly repositories: readonly string[];
+    readonly allowAdmin: boolean;
+    /** Values that rules of the operator may name. */
+    readonly namedSecrets: ReadonlyMap<string, string>;
+    readonly host: string;
+    readonly port: number;
+    readonly forgePort: number;
+    readonly logLevel: LogLevel;
+  };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -155,47 +139,6 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     );
   }
   return settings;
-}
-
-/** Returns what the operator file says of rule files, with everything it leaves out filled in. */
-function readPowers(
-  file: OperatorFile | undefined,
-): Pick<Settings, 'organizations' | 'grants' | 'budgets' | 'preview' | 'reportProblems' | 'repeated'> {
-  const limits = file?.limits ?? {};
-  return {
-    organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({
-      name,
-      rules,
-      ...(id === undefined ? {} : { id }),
-    })),
-    grants: (file?.grants ?? []).map((grant) => ({
-      repositories: grant.repositories ?? [],
-      organizations: grant.organizations ?? [],
-      names: [...(grant.actions ?? []), ...(grant.facts ?? [])],
-    })),
-    budgets: {
-      delivery: {
-        all: limits.delivery ?? budgets.delivery.all,
-        repository: limits['repository-delivery'] ?? budgets.delivery.repository,
-      },
-      hour: {
-        all: limits.hour ?? budgets.hour.all,
-        repository: limits['repository-hour'] ?? budgets.hour.repository,
-      },
-    },
-    preview: file?.preview ?? false,
-    reportProblems: file?.['report-problems'] ?? 'status',
-    repeated: file?.repeated ?? 'run',
-  };
-}
-
-/** Returns what the operator file says of the work on deliveries. */
-function readPace(file: OperatorFile | undefined): Pick<Settings, 'backoff' | 'concurrency'> {
-  const lifetimeMs = parseDuration(file?.['delivery-lifetime'] ?? '');
-  return {
-    backoff: lifetimeMs === undefined ? {} : { lifetimeMs },
-    ...(file?.concurrency === undefined ? {} : { concurrency: file.concurrency }),
-  };
 }
 
 /** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */

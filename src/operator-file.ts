@@ -11,6 +11,7 @@ import { NamedSecretsForm } from './named-secrets.ts';
 import { DashboardForm, fullName, WebhookForm } from './operator-file/webhook.ts';
 import { createScope } from './patterns/repository-scope.ts';
 import { nearest } from './rules/nearest.ts';
+import { parseSize } from './size.ts';
 
 const values = z
   .union([z.string(), z.array(z.string())])
@@ -94,6 +95,28 @@ const Limits = z.strictObject({
     .describe(`Of an hour's changes, those of repository files. Default ${budgets.hour.repository}.`),
 });
 
+const duration = z
+  .string()
+  .refine((text) => (parseDuration(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d');
+/** Returns a schema of a size within these limits. */
+const size = (least: string, most: string) =>
+  z.string().refine((text) => {
+    const bytes = parseSize(text) ?? 0;
+    return bytes >= (parseSize(least) ?? 0) && bytes <= (parseSize(most) ?? 0);
+  }, `write a number and KiB, MiB or GiB, from ${least} to ${most}`);
+
+const RetentionForm = z.strictObject({
+  settled: duration
+    .optional()
+    .describe('Age beyond which settled deliveries and all runs are deleted. Default 30d.'),
+  dead: duration.optional().describe('Age beyond which dead deliveries are deleted. Default 90d.'),
+  'max-size': size('64MiB', '999999GiB')
+    .optional()
+    .describe(
+      'Size of the store, looked at once an hour. Beyond it the oldest are deleted whatever their age: settled deliveries, runs, then dead deliveries. Default 5GiB.',
+    ),
+});
+
 /** The operator file (`REEVE_CONFIG`): what does not fit into a variable of the environment. */
 export const OperatorFile = z.strictObject({
   version: z.literal(1),
@@ -112,9 +135,13 @@ export const OperatorFile = z.strictObject({
       'What files of repositories and organizations may use beyond the small set. Default: nothing more.',
     ),
   limits: Limits.optional().describe('How many changes may be made before the rest is refused.'),
-  'delivery-lifetime': z
-    .string()
-    .refine((text) => (parseDuration(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d')
+  'max-body': size('64KiB', '256MiB')
+    .optional()
+    .describe(
+      'Largest body of a delivery; a larger one is refused with 413, and forges do not send it again. Bodies above 256 KiB share 32 MiB of memory, or twice this where that is more. Default 8MiB.',
+    ),
+  retention: RetentionForm.optional().describe('How long ended deliveries are kept with their runs.'),
+  'delivery-lifetime': duration
     .optional()
     .describe('Age beyond which a delivery that still fails is given up, such as 12h or 7d. Default 7d.'),
   concurrency: z
@@ -198,9 +225,10 @@ function explain(
   });
 }
 
-const knownKeys = [OperatorFile, Entry, Organization, Grant, Limits, WebhookForm, DashboardForm].flatMap(
-  (schema) => Object.keys(schema.shape),
-);
+const knownKeys = [
+  ...[OperatorFile, Entry, Organization, Grant, Limits, RetentionForm],
+  ...[WebhookForm, DashboardForm],
+].flatMap((schema) => Object.keys(schema.shape));
 
 /** Returns where a value stands in the text; with `key`, where that key of the map does. */
 function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {

@@ -22,6 +22,7 @@ import { readingsOf } from './readings.ts';
 import { createCoverage } from './receiver/scope.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { remembering } from './remembering.ts';
+import type { Retention } from './retention.ts';
 import { type Doors, openDoors } from './server/doors.ts';
 import { openRules, type RulesInForce } from './server/rules-in-force.ts';
 import { createWork, type Work } from './server/work.ts';
@@ -75,6 +76,10 @@ export type ServerOptions = {
   readonly backoff?: BackoffOptions;
   /** Deliveries handled at once, and calls under way at the forge; default: 8. */
   readonly concurrency?: number;
+  /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
+  readonly maxBodyBytes?: number;
+  /** How long what happened is kept, and how much of it; default: `standardRetention`. */
+  readonly retention?: Retention;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
   /** Does jobs and nothing else: no door is open, and no clock is looked at. Default: no. */
@@ -161,7 +166,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       settings: await runSettings(options, { client, store, clock }),
       repeated: options.repeated,
       preview: options.preview ? createPreview(looks) : undefined,
-      ...{ backoff: options.backoff, concurrency, answers: () => answers },
+      ...{ backoff: options.backoff, concurrency, answers: () => answers, retention: options.retention },
       onRun: options.onRun,
       onSweepRun: options.onSweepRun,
     });
@@ -172,6 +177,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       doors = await openDoors({
         ...{ store, log, metrics, readings, nowMs, wake: () => worker.wake() },
         ...{ data, secrets, host, port, dashboard, signIn, forgeUrl: forge.url },
+        maxBodyBytes: options.maxBodyBytes,
       });
     }
     const url = doors?.url ?? '';

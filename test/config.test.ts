@@ -137,11 +137,16 @@ describe('the operator file', () => {
 
 describe('the pace of work', () => {
   it('is what the operator file says', async () => {
-    const path = await file('pace.yml', 'version: 1\ndelivery-lifetime: 12h\nconcurrency: 3\n');
+    const path = await file(
+      'pace.yml',
+      'version: 1\ndelivery-lifetime: 12h\nconcurrency: 3\nmax-body: 16MiB\nretention: { settled: 14d, dead: 36h, max-size: 2GiB }\n',
+    );
 
     expect(await loadSettings({ ...good, REEVE_CONFIG: path })).toMatchObject({
       backoff: { lifetimeMs: 12 * 3_600_000 },
       concurrency: 3,
+      maxBodyBytes: 16 * 2 ** 20,
+      retention: { settledMs: 14 * 86_400_000, deadMs: 36 * 3_600_000, maxBytes: 2 * 2 ** 30 },
     });
   });
 
@@ -151,5 +156,25 @@ describe('the pace of work', () => {
     expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(
       /lifetime\.yml:2:20: delivery-lifetime: .*12h or 7d/,
     );
+  });
+
+  it('keeps settled deliveries for 30 days, dead ones for 90, and 5 GiB of both where nothing is said', async () => {
+    expect((await loadSettings(good)).retention).toEqual({
+      settledMs: 30 * 86_400_000,
+      deadMs: 90 * 86_400_000,
+      maxBytes: 5 * 2 ** 30,
+    });
+  });
+
+  it.each([
+    ['max-body: 8MB', /max-body: .*KiB, MiB or GiB, from 64KiB to 256MiB/],
+    ['max-body: 1GiB', /max-body: .*from 64KiB to 256MiB/],
+    ['retention: { max-size: 1MiB }', /retention\.max-size: .*from 64MiB/],
+    ['retention: { dead: 0d }', /retention\.dead: .*12h or 7d/],
+    ['retention: { died: 90d }', /there is no key "died"/],
+  ])('refuses %s', async (line, problem) => {
+    const path = await file('sizes.yml', `version: 1\n${line}\n`);
+
+    expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(problem);
   });
 });

@@ -46,5 +46,7 @@ report-problems: issue
 repeated: refuse
 delivery-lifetime: 3d
 concurrency: 16
+max-body: 16MiB
+retention: { settled: 14d, dead: 180d, max-size: 20GiB }
 allow-admin: false
 `;

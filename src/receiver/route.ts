@@ -20,8 +20,8 @@ export type ReceiverOptions = {
   readonly log: Log;
   readonly clock?: { now(): Date };
   /** Largest body in bytes; default 8 MiB. */
-  readonly maxBodyBytes?: number;
-  /** Bytes of all bodies together that may be in memory; default 32 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** Bytes of all large bodies together that may be in memory; default 32 MiB, or twice the largest body. */
   readonly budgetBytes?: number;
   /** Refused requests a minute that one address gets a 401 for; then 429. Default 60. */
   readonly failuresPerMinute?: number;
@@ -72,10 +72,10 @@ const types: ReadonlySet<string> = new Set(['application/json', 'application/x-w
  */
 export async function receiver(app: FastifyInstance, options: ReceiverOptions): Promise<void> {
   const { store, log, clock = { now: () => new Date() }, onAnswer = () => {}, onStored = () => {} } = options;
-  const bodies = createBodies({
-    maxBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
-    budgetBytes: options.budgetBytes ?? 32 * 2 ** 20,
-  });
+  const { maxBodyBytes = defaultMaxBodyBytes } = options;
+  // One address may hold half of the budget: enough for one body of any size.
+  const { budgetBytes = Math.max(32 * 2 ** 20, 2 * maxBodyBytes) } = options;
+  const bodies = createBodies({ maxBytes: maxBodyBytes, budgetBytes });
   const verify = createVerify(options.secrets);
   const mayPass = createHeaderCheck(options.secrets);
   const throttle = createThrottle({ perMinute: options.failuresPerMinute ?? 60, clock });

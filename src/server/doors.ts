@@ -15,6 +15,7 @@ export type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'reading
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];
+  readonly maxBodyBytes: number | undefined;
   readonly host: string;
   readonly port: number;
   readonly forgeUrl: string;
@@ -33,12 +34,12 @@ const requestGraceMs = 5_000;
 
 /** Opens the receiver and the dashboard. Throws `port-taken` or `settings`. */
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
-  const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, ...parts } = options;
+  const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, maxBodyBytes, ...parts } = options;
   const pages = new AbortController();
   const password = await loadDashboardPassword(data);
   const oauth2 = signIn && createOAuth2({ url: forgeUrl, application: signIn, signal: pages.signal });
   const app = createApp({
-    ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake },
+    ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake, maxBodyBytes },
     forge:
       oauth2 && dashboard
         ? {

@@ -10,6 +10,7 @@ import type { FactMemory } from '../facts/fact.ts';
 import { createDeliveryHandler, type RunSettings } from '../handle-delivery.ts';
 import type { Log } from '../log.ts';
 import type { Preview } from '../preview.ts';
+import type { Retention } from '../retention.ts';
 import { readRevertJob, revertKind, revertStored } from '../revert-job.ts';
 import type { Admissions } from '../sources/admission.ts';
 import type { RuleSource } from '../sources/rules-for.ts';
@@ -42,6 +43,7 @@ export function createWork(options: {
   readonly backoff: BackoffOptions | undefined;
   /** Deliveries handled at once. */
   readonly concurrency: number;
+  readonly retention: Retention | undefined;
   /** Returns how many answers the forge has given so far. */
   readonly answers: () => number;
   readonly metrics: Pick<Metrics, 'countRun'>;
@@ -69,6 +71,7 @@ export function createWork(options: {
     ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen, rules },
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
+    retention: options.retention,
     handleCaughtUp: async (job, payload, lease) => (await handle(job, caughtUpEvent(payload), lease)).runs,
     onEnqueued: () => worker.wake(),
     onRun(run) {

@@ -15,7 +15,7 @@ import { takeWorkerLock, type WorkerLock } from './lock.ts';
 import { migrate } from './migrations.ts';
 import { createReadings } from './readings.ts';
 import { createRepeats } from './repeats.ts';
-import { createRetention } from './retention.ts';
+import { createRetention, prune } from './retention.ts';
 import { createSettlements, encodeRuns } from './settlements.ts';
 import type { Claim, Store } from './store.ts';
 
@@ -259,19 +259,13 @@ function createSqliteStore(
       return row === undefined ? undefined : JSON.parse(String(row.value));
     },
 
-    async prune({ olderThan, maxBytes }) {
-      const gone = { deliveries: 0, runs: 0 };
-      const goOn = async (before: Date | undefined): Promise<boolean> => {
-        const { deliveries, runs } = await commits.write(() => retention.deleteBatch(before));
-        settled -= deliveries;
-        gone.deliveries += deliveries;
-        gone.runs += runs;
-        return deliveries + runs > 0;
-      };
-      while (olderThan !== undefined && (await goOn(olderThan)));
-      while (maxBytes !== undefined && read(retention.bytesInUse) > maxBytes && (await goOn(undefined)));
-      return gone;
-    },
+    prune: (limits) =>
+      prune({ ...retention, bytesInUse: () => read(retention.bytesInUse) }, limits, {
+        write: (write) => commits.write(write),
+        onSettledGone: (count) => {
+          settled -= count;
+        },
+      }),
 
     healthy: createHealthCheck({
       path: path === ':memory:' ? undefined : path,

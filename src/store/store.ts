@@ -126,6 +126,17 @@ export type Health = {
   readonly freeBytes: number | undefined;
 };
 
+export type PruneLimits = {
+  /** Deletes deliveries that were settled before this, and runs without a delivery that started before it. */
+  readonly olderThan?: Date;
+  /** Deletes deliveries that died before this. */
+  readonly deadOlderThan?: Date;
+  readonly maxBytes?: number;
+};
+
+/** What was deleted; `deliveries` includes the dead ones. */
+export type Pruned = { readonly deliveries: number; readonly dead: number; readonly runs: number };
+
 /**
  * What survives a restart. Every promise resolves after its effect is durable; a disk that refuses is
  * `store-unwritable`, and the same call works again once the disk does; files that were removed are `store-lost`. Each call is one transaction: it happens whole
@@ -203,14 +214,11 @@ export interface Store {
   recall(key: string): Promise<unknown>;
 
   /**
-   * Deletes settled deliveries with their runs, and runs without a delivery: those older than `olderThan`, then the
-   * oldest until no more than `maxBytes` are in use. In bounded batches; dead and waiting ones are never touched.
-   * Returns how many deliveries and runs are gone.
+   * Deletes ended deliveries with their runs, and runs without a delivery: those beyond their age, then, until no more than
+   * `maxBytes` are in use, the oldest settled deliveries, runs, and dead deliveries. In bounded batches; what waits is never
+   * deleted, and neither is the newest delivery.
    */
-  prune(limits: {
-    readonly olderThan?: Date;
-    readonly maxBytes?: number;
-  }): Promise<{ deliveries: number; runs: number }>;
+  prune(limits: PruneLimits): Promise<Pruned>;
   /**
    * Writes, as much as the largest write that the disk has refused lately, and looks at the free space: not ok below 200 MB
    * or 5 % of the disk, whichever is less.

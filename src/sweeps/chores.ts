@@ -1,19 +1,16 @@
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Retention } from '../retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Scheduled } from './schedule.ts';
 
 /** Something that Reeve does for itself now and again. */
 export type Chore = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
 
-/** How long what happened is kept, and how much of it. */
-export type Retention = { readonly days: number; readonly maxBytes: number };
-
-export const standardRetention: Retention = { days: 30, maxBytes: 5 * 2 ** 30 };
-
 /**
- * Returns the chores by name: `retention` forgets what is old, `health` looks at token and disk and tells the log before
- * anything fails, `rules` reads the rules of repositories and organizations for their clocks.
+ * Returns the chores by name: `retention` deletes what is old once a day, `size` keeps the store below its size, `health` looks
+ * at token and disk and tells the log before anything fails, `rules` reads the rules of repositories and organizations for
+ * their clocks.
  */
 export function createChores(options: {
   store: Pick<Store, 'prune' | 'healthy'>;
@@ -29,9 +26,19 @@ export function createChores(options: {
     retention: {
       cron: '41 3 * * *',
       async run(now) {
-        const olderThan = new Date(now.getTime() - retention.days * 86_400_000);
-        const gone = await store.prune({ olderThan, maxBytes: retention.maxBytes });
-        log.info(gone, 'forgot what is old');
+        const { settledMs, deadMs } = retention;
+        const olderThan = new Date(now.getTime() - settledMs);
+        const deadOlderThan = new Date(now.getTime() - deadMs);
+        log.info(await store.prune({ olderThan, deadOlderThan }), 'deleted what is older than it is kept');
+      },
+    },
+    size: {
+      cron: '11 * * * *',
+      async run() {
+        const gone = await store.prune({ maxBytes: retention.maxBytes });
+        if (gone.deliveries + gone.runs === 0) return;
+        // Younger than they should be kept: whoever relies on that has to give the store more room.
+        log.warn({ ...gone, maxBytes: retention.maxBytes }, 'deleted the oldest: the store is at its size');
       },
     },
     health: {

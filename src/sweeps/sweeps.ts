@@ -1,8 +1,9 @@
 import { ReeveError } from '../errors.ts';
+import { type Retention, standardRetention } from '../retention.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catch-up.ts';
-import { createChores, type Retention, scheduledChores, standardRetention } from './chores.ts';
+import { createChores, scheduledChores } from './chores.ts';
 import { createJobHandler, createSweepHandler, type JobHandler } from './jobs.ts';
 import { createRunnerMemory } from './runner-memory.ts';
 import { createScheduler, type Scheduled, type Scheduler } from './schedule.ts';
@@ -24,7 +25,8 @@ export type SweepsOptions = Omit<SweepParts, 'runners' | 'store'> & {
   readonly seen: Seen;
   /** Handles an event that was found by reading. */
   readonly handleCaughtUp: JobHandler;
-  readonly retention?: Retention;
+  /** Default: `standardRetention`. */
+  readonly retention?: Retention | undefined;
   /** Told that a job was stored. */
   readonly onEnqueued: () => void;
 };

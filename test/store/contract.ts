@@ -758,12 +758,66 @@ export function describeStore(title: string, backend: Backend): void {
 
         const gone = await store.prune({ olderThan: now });
 
-        expect(gone).toEqual({ deliveries: 1, runs: 2 });
+        expect(gone).toEqual({ deliveries: 1, dead: 0, runs: 2 });
         const left = (await store.listDeliveries()).items.map((each) => each.id);
         expect(left).toEqual([young, waiting, dead]);
         expect(await store.readDelivery(settled)).toBeUndefined();
         expect((await store.listRuns()).items).toEqual([]);
         expect((await store.counts()).settled).toBe(0);
+      });
+
+      it('deletes dead deliveries by the date of their death, with their runs, and those redriven since not', async () => {
+        const dead = await acceptInLane('1');
+        await store.bury(await claimOne(), 'broken');
+        const redriven = await acceptInLane('1');
+        await store.bury(await claimOne(), 'broken');
+        advanceMs(60_000);
+        const limit = now;
+        await store.redrive([redriven], 'ada');
+        await store.route([{ id: redriven, to: 'lane', lane: '1' }]);
+        await store.bury(await claimOne(), 'broken again');
+        const last = await acceptInLane('2');
+
+        const none = await store.prune({ olderThan: limit });
+        const gone = await store.prune({ deadOlderThan: limit });
+
+        expect(none).toEqual({ deliveries: 0, dead: 0, runs: 0 });
+        expect(gone).toEqual({ deliveries: 1, dead: 1, runs: 0 });
+        expect(await store.readDelivery(dead)).toBeUndefined();
+        expect((await store.listDeliveries()).items.map(({ id }) => id)).toEqual([last, redriven]);
+        expect((await store.counts()).dead).toBe(1);
+      });
+
+      it('is not kept from the later ones by one that is dated in the future', async () => {
+        const before = now;
+        advanceMs(400 * 86_400_000);
+        const future = await acceptInLane('1');
+        await store.settle(await claimOne(), []);
+        advanceMs(before.getTime() - now.getTime());
+        const later = await acceptInLane('1');
+        await store.settle(await claimOne(), []);
+        advanceMs(60_000);
+        const last = await acceptInLane('1');
+
+        const gone = await store.prune({ olderThan: now });
+
+        expect(gone.deliveries).toBe(1);
+        expect(await store.readDelivery(later)).toBeUndefined();
+        expect((await store.listDeliveries()).items.map(({ id }) => id)).toEqual([last, future]);
+      });
+
+      it('deletes dead deliveries for want of room after everything that is settled', async () => {
+        await acceptInLane('1');
+        await store.bury(await claimOne(), 'broken');
+        await acceptInLane('1');
+        await store.settle(await claimOne(), [makeRun({ id: 'of delivery' })]);
+        const waiting = await acceptInLane('1');
+        const last = await acceptInLane('1');
+
+        const gone = await store.prune({ maxBytes: 0 });
+
+        expect(gone).toEqual({ deliveries: 2, dead: 1, runs: 1 });
+        expect((await store.listDeliveries()).items.map(({ id }) => id)).toEqual([last, waiting]);
       });
     });
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Log } from '../../src/log.ts';
+import { standardRetention } from '../../src/retention.ts';
 import { createChores, scheduledChores } from '../../src/sweeps/chores.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { makeStore } from '../support/make-store.ts';
@@ -7,7 +8,7 @@ import { makeStore } from '../support/make-store.ts';
 const now = new Date('2026-05-04T10:00:00Z');
 
 /** Chores on a store of their own; what they say is kept. */
-async function setChores(given: { checkToken?: () => Promise<unknown>; days?: number } = {}) {
+async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?: number } = {}) {
   const { store, close } = await makeStore({ clock: { now: () => now } });
   const said: string[] = [];
   let readings = 0;
@@ -21,14 +22,14 @@ async function setChores(given: { checkToken?: () => Promise<unknown>; days?: nu
     readRules: async () => {
       readings += 1;
     },
-    retention: { days: given.days ?? 30, maxBytes: 2 ** 40 },
+    retention: { ...standardRetention, maxBytes: given.maxBytes ?? 2 ** 40 },
     log,
   });
   return { store, close, said, chores, parts, readings: () => readings };
 }
 
-it('retention forgets what was settled longer ago than that, and says how much', async () => {
-  const { store, close, said, chores } = await setChores({ days: 30 });
+it('retention deletes what ended more than 30 days ago, and says how much', async () => {
+  const { store, close, said, chores } = await setChores();
   for (const receivedAt of [new Date('2026-03-01T00:00:00Z'), new Date('2026-05-01T00:00:00Z')]) {
     await store.accept(makeDelivery({ receivedAt, body: Buffer.from(`{"at":${receivedAt.getTime()}}`) }));
   }
@@ -43,7 +44,21 @@ it('retention forgets what was settled longer ago than that, and says how much',
   expect(runs.items.map(({ trigger }) => trigger.at)).toEqual(['2026-05-01T12:00:00.000Z']);
   // What still waits is never forgotten, however old.
   expect((await store.counts()).accepted).toBe(2);
-  expect(said).toEqual(['info forgot what is old {"deliveries":0,"runs":1}']);
+  expect(said).toEqual(['info deleted what is older than it is kept {"deliveries":0,"dead":0,"runs":1}']);
+  await close();
+});
+
+it('size deletes the oldest where the store is too large, and warns', async () => {
+  const { store, close, said, chores } = await setChores({ maxBytes: 1 });
+  await store.appendRuns([makeRun({ at: now.toISOString() })], {});
+
+  await chores.size?.run(now);
+  await chores.size?.run(now);
+
+  expect((await store.listRuns()).items).toEqual([]);
+  expect(said).toEqual([
+    'warn deleted the oldest: the store is at its size {"deliveries":0,"dead":0,"runs":1,"maxBytes":1}',
+  ]);
   await close();
 });
 
@@ -101,9 +116,10 @@ it('every chore has a clock of its own', async () => {
 
   expect(entries.map(({ id, kind, payload }) => `${id} ${kind} ${JSON.stringify(payload)}`)).toEqual([
     'retention chore {"chore":"retention"}',
+    'size chore {"chore":"size"}',
     'health chore {"chore":"health"}',
     'rules chore {"chore":"rules"}',
   ]);
-  expect(new Set(entries.map(({ schedule }) => schedule.cron)).size).toBe(3);
+  expect(new Set(entries.map(({ schedule }) => schedule.cron)).size).toBe(4);
   await close();
 });

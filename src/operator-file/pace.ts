@@ -1,0 +1,31 @@
+import { parseDuration } from '../duration.ts';
+import type { OperatorFile } from '../operator-file.ts';
+import { type Retention, standardRetention } from '../retention.ts';
+import { parseSize } from '../size.ts';
+
+/** How deliveries are taken, worked on and kept. */
+export type Pace = {
+  /** Lifetime of deliveries. */
+  readonly backoff: { readonly lifetimeMs?: number };
+  readonly concurrency?: number;
+  /** Largest body of a delivery in bytes. */
+  readonly maxBodyBytes?: number;
+  readonly retention: Retention;
+};
+
+/** Returns what the operator file says of that; what it leaves out is absent, but for the retention. */
+export function readPace(file: OperatorFile | undefined): Pace {
+  const lifetimeMs = parseDuration(file?.['delivery-lifetime'] ?? '');
+  const maxBodyBytes = parseSize(file?.['max-body'] ?? '');
+  const { settled = '', dead = '', 'max-size': maxSize = '' } = file?.retention ?? {};
+  return {
+    backoff: lifetimeMs === undefined ? {} : { lifetimeMs },
+    ...(file?.concurrency === undefined ? {} : { concurrency: file.concurrency }),
+    ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
+    retention: {
+      settledMs: parseDuration(settled) ?? standardRetention.settledMs,
+      deadMs: parseDuration(dead) ?? standardRetention.deadMs,
+      maxBytes: parseSize(maxSize) ?? standardRetention.maxBytes,
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silentLog } from '../../src/log.ts';
+import type { Retention } from '../../src/retention.ts';
+import { type Server, startServer } from '../../src/server.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { makeDelivery } from '../store/make.ts';
+import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
+
+const dayMs = 86_400_000;
+const start = new Date('2026-05-04T10:00:00Z');
+const authorization = 'a-value-that-only-the-hook-knows';
+
+let data: string;
+let forge: ManyRepositories;
+let server: Server | undefined;
+let now: Date;
+const clock = { now: () => now };
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'reeve-retention-'));
+  forge = await startManyRepositories(1);
+  now = start;
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  await forge.close();
+  await rm(data, { recursive: true, force: true });
+});
+
+const serve = async (options: { retention?: Retention; maxBodyBytes?: number } = {}): Promise<Server> => {
+  server = await startServer({
+    ...{ forge: { url: forge.url, credentials: { token: 'a-token' } }, data, clock, log: silentLog },
+    ...{ repositories: [], allowAdmin: true, host: '127.0.0.1', port: 0 },
+    secrets: [{ name: 'all', scope: ['*'], authorization: [authorization], hmac: [] }],
+    ...options,
+  });
+  return server;
+};
+
+/** Stores one delivery that is settled and one that is dead, ended so many days ago, and one that waits. */
+const store = async (days: number, body: Buffer = Buffer.from('{}')): Promise<void> => {
+  const then = new Date(start.getTime() - days * dayMs);
+  const made = await openSqliteStore({
+    ...{ path: join(data, 'reeve.db'), role: 'worker' },
+    clock: { now: () => then },
+  });
+  for (const to of ['settled', 'dead'] as const) {
+    const delivery = makeDelivery({
+      uuid: `${to} ${days}`,
+      eventType: `${to} ${days}`,
+      body,
+      receivedAt: then,
+    });
+    const { id } = await made.accept(delivery);
+    await made.route([{ id, to, reason: 'made so' }]);
+  }
+  await made.close();
+};
+
+/** Returns the deliveries of webhooks that are stored, oldest first. */
+const stored = async (of: Server): Promise<readonly string[]> => {
+  const { items } = await of.store.listDeliveries({ limit: 500 });
+  return items
+    .filter(({ door }) => door === 'webhook')
+    .map(({ uuid }) => uuid)
+    .toReversed();
+};
+
+it('deletes settled deliveries after 30 days and dead ones after 90, once a day while the bot runs', async () => {
+  for (const days of [100, 40, 20]) await store(days);
+  const bot = await serve();
+  await expect.poll(async () => (await bot.store.recall('schedules')) !== undefined).toBe(true);
+
+  expect(await stored(bot)).toHaveLength(6);
+  now = new Date(start.getTime() + dayMs);
+
+  await expect.poll(() => stored(bot), { timeout: 20_000 }).toEqual(['dead 40', 'settled 20', 'dead 20']);
+});
+
+it('deletes the oldest within the hour where the store is larger than the operator file says', async () => {
+  for (const days of [3, 2]) await store(days, Buffer.alloc(2_000_000, 'x'));
+  const bot = await serve({ retention: { settledMs: 30 * dayMs, deadMs: 90 * dayMs, maxBytes: 7_000_000 } });
+  await expect.poll(async () => (await bot.store.recall('schedules')) !== undefined).toBe(true);
+
+  expect(await stored(bot)).toHaveLength(4);
+  now = new Date(start.getTime() + 3_600_000);
+
+  // Settled ones go first; as many as it takes, in batches.
+  await expect.poll(() => stored(bot), { timeout: 20_000 }).toEqual(['dead 3', 'dead 2']);
+});
+
+it('takes bodies up to the size in the operator file', async () => {
+  const bot = await serve({ maxBodyBytes: 20_000_000 });
+  const send = async (bytes: number): Promise<number> => {
+    const answer = await fetch(`${bot.url}/webhook`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization, 'content-type': 'application/json', 'x-gitea-delivery': String(bytes) },
+        ...{ 'x-gitea-event': 'moon_landing', 'x-gitea-event-type': 'moon_landing' },
+      },
+      body: JSON.stringify({ text: 'x'.repeat(bytes) }),
+    });
+    return answer.status;
+  };
+
+  expect([await send(19_000_000), await send(20_000_001)]).toEqual([202, 413]);
+});
