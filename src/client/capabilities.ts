@@ -30,6 +30,11 @@ const table = {
     forgejo: false,
     what: 'changing whether a hook that is there hears packages or action runs (remove it, and it is made anew)',
   },
+  restricted_approval: {
+    since: [1, 20],
+    forgejo: false,
+    what: 'asking for approval of every workflow of a fork that a restricted account starts',
+  },
   hook_header_removal: {
     since: [1, 19],
     forgejo: false,

@@ -38,8 +38,11 @@ export async function doctor(
     }
   }
   const faults = report.entries.filter(({ state }) => state === 'wrong').length;
+  const warnings = report.entries.filter(({ state }) => state === 'warning').length;
   if (options.json) terminal.out(JSON.stringify({ ok: faults === 0, checks: report.entries }));
-  else if (faults === 0) terminal.out(terminal.style('green', 'Nothing is wrong.'));
+  else if (faults === 0 && warnings === 0) terminal.out(terminal.style('green', 'Nothing is wrong.'));
+  else if (faults === 0)
+    terminal.out(terminal.style('yellow', `Nothing is wrong; ${count(warnings, 'warning')}.`));
   else terminal.out(terminal.style('red', `${count(faults, 'thing')} ${faults === 1 ? 'is' : 'are'} wrong.`));
   return status;
 }

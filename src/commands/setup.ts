@@ -10,6 +10,7 @@ import {
   lookAtAccount,
   lookAtAdministrator,
   lookAtForge,
+  lookAtRestriction,
   lookAtScopes,
 } from './connection/forge-findings.ts';
 import { hookKinds } from './connection/hook-kinds.ts';
@@ -95,6 +96,8 @@ async function connect(run: Run): Promise<void> {
   );
   const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
   steps.tell('administrator', lookAtAdministrator(account, allowAdmin), { mustBeRight: true });
+  const restriction = lookAtRestriction(account, capabilities);
+  if (restriction) steps.tell('restricted', restriction);
   const rules = await steps.attempt('rules', () => loadRules(environment));
   if ('token' in answers.forge.credentials) {
     const look = () => lookAtScopes(client, neededScopes(rules), { capabilities, readOnly: plan });

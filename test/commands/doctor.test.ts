@@ -300,10 +300,69 @@ async function listenOn(port: number): Promise<() => Promise<unknown>> {
 }
 
 it('every check is broken by a test', () => {
-  const alone = ['node', 'forge-tls', 'dashboard-tls', 'target'];
+  const alone = ['node', 'forge-tls', 'dashboard-tls', 'target', 'workflows'];
   const broken = new Set([...rows.map(([id]) => id), ...alone]);
 
   expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
+});
+
+describe.each(contractForges)('A9: workflows of forks on $name', ({ start: startForge }) => {
+  let forge: ContractForge;
+  let connection: Connection;
+  beforeAll(async () => {
+    forge = await startForge();
+    connection = await makeConnection(forge);
+    expect((await connection.setup()).status).toBe(0);
+  }, 60_000);
+  afterAll(async () => {
+    await connection.close();
+    await forge.close();
+  });
+  const look = async () => {
+    const told = await connection.doctor();
+    return { status: told.status, finding: entriesOf(told, 'workflows')[0] };
+  };
+
+  it('are nothing to warn of where no served repository has one', async () => {
+    expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
+  });
+
+  it('are warned of where a served repository has one and the account is not restricted', async () => {
+    await forge.ask('POST', `/repos/${connection.repository}/contents/.gitea/workflows/ci.yml`, {
+      as: connection.owner,
+      body: { content: Buffer.from('on: pull_request\n').toString('base64'), message: 'ci' },
+    });
+
+    expect(await look()).toMatchObject({
+      status: 0,
+      finding: {
+        state: 'warning',
+        text: expect.stringContaining(
+          `${connection.repository} has workflows, and @${connection.bot.name} is not`,
+        ),
+        advice: expect.stringContaining('restricted'),
+      },
+    });
+    const printed = await reeve(['doctor', '--settings', connection.envFile, '--no-test'], {
+      cwd: connection.folder,
+      environment: { PORT: String(connection.port), REEVE_DATA: connection.path('data') },
+    });
+    expect(printed.out).toMatch(/! workflows /);
+    expect(printed.out).toContain('Nothing is wrong; 1 warning.');
+    expect(printed.status).toBe(0);
+  });
+
+  it('are nothing to warn of once the account is restricted, and setup has nothing to recommend', async () => {
+    const recommended = entriesOf(await connection.setup(), 'restricted');
+    await forge.ask('PATCH', `/admin/users/${connection.bot.name}`, {
+      as: forge.adminToken,
+      body: { login_name: connection.bot.name, source_id: 0, restricted: true },
+    });
+
+    expect(recommended).toMatchObject([{ state: 'warning' }]);
+    expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
+    expect(entriesOf(await connection.setup(), 'restricted')).toMatchObject([{ state: 'ok' }]);
+  });
 });
 
 describe('what no test can bring about on this machine is judged from numbers', () => {

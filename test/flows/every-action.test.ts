@@ -32,6 +32,8 @@ beforeAll(async () => {
   const rules = actionRows.map((row) => `  ${ruleOf(row)}:\n${row.rule(address).replace(/^/gm, '    ')}\n`);
   stage = await setOperatorStage(`version: 1\nrules:\n${rules.join('')}`, {
     scopes,
+    // The kind of account that `reeve setup` recommends, and the one with the fewest rights.
+    isRestricted: true,
     server: {
       namedSecrets: new Map([['SIGN', signature]]),
       onSweepRun: (run) => void swept.push(run),
@@ -48,7 +50,8 @@ afterAll(async () => {
   await receiver.close();
 });
 
-it('every action has a row', () => {
+it('A9: every action has a row, and a restricted account runs it', async () => {
+  expect(await stage.bot.call(operations.getSelf, {})).toMatchObject({ restricted: true });
   expect([...new Set(actionRows.map(({ action }) => action))].toSorted()).toEqual(
     actions.map(({ name }) => name).toSorted(),
   );

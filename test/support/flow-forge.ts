@@ -16,7 +16,7 @@ export interface FlowForge {
   /** The inside of the embedded forge; undefined for a real server. */
   readonly embedded: Forge | undefined;
   /** Makes an account; returns a client that acts as it. */
-  makePerson(name: string, options?: { isAdministrator?: boolean }): Promise<Client>;
+  makePerson(name: string, options?: PersonOptions): Promise<Client>;
   /** Makes a token of an account with these scopes alone; `revoke` takes it back. */
   makeToken(name: string, scopes: readonly string[]): Promise<{ token: string; revoke(): Promise<void> }>;
   /** Waits until what happened so far was sent to the hooks that hear it. */
@@ -26,6 +26,12 @@ export interface FlowForge {
   /** Removes what was made here: the accounts with all they own, or the whole embedded forge. */
   close(): Promise<void>;
 }
+
+export type PersonOptions = {
+  readonly isAdministrator?: boolean;
+  /** Of what is not public, it reads only what it is a collaborator or team member of. */
+  readonly isRestricted?: boolean;
+};
 
 export type FlowForgeOptions = {
   /** Folder of the embedded forge. */
@@ -80,11 +86,12 @@ async function startEmbedded({ data, clock = () => new Date(), control = false }
     get embedded() {
       return forge;
     },
-    async makePerson(name, { isAdministrator = false } = {}) {
+    async makePerson(name, { isAdministrator = false, isRestricted = false } = {}) {
       if (isAdministrator || administrator === undefined) {
         await forge.createAdministrator({ name, password: passwordOf(name) });
         administrator = as(name);
       } else await administrator.call(operations.createUser, { body: accountOf(name) });
+      if (isRestricted) await restrict(administrator, name);
       return as(name);
     },
     makeToken: (name, scopes) => makeToken(url, name, scopes),
@@ -106,9 +113,10 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
   const flow: FlowForge = {
     url,
     embedded: undefined,
-    async makePerson(name, { isAdministrator = false } = {}) {
+    async makePerson(name, { isAdministrator = false, isRestricted = false } = {}) {
       await administrator.call(operations.createUser, { body: accountOf(name) });
       made.push(name);
+      if (isRestricted) await restrict(administrator, name);
       if (isAdministrator) {
         const body = { login_name: name, source_id: 0, admin: true };
         await administrator.call(operations.editUser, { params: { username: name }, body });
@@ -136,6 +144,11 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
     },
   };
   return flow;
+}
+
+async function restrict(administrator: Client, name: string): Promise<void> {
+  const body = { login_name: name, source_id: 0, restricted: true };
+  await administrator.call(operations.editUser, { params: { username: name }, body });
 }
 
 /** Removes an account with its repositories and the organizations that only it owns. */

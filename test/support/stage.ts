@@ -68,6 +68,8 @@ export type StageOptions = {
   readonly rules?: string;
   readonly labels?: readonly string[];
   readonly server?: Partial<ServerOptions>;
+  /** Whether the bot's account is restricted; default: whether `FLOW_ACCOUNT` is `restricted`. */
+  readonly isRestricted?: boolean;
   /** What the bot may do in the repository; default: write. */
   readonly access?: 'write' | 'admin';
   /** What the server's token may do; default: `leastScopes`. */
@@ -85,7 +87,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const proxy = await startFaultProxy(forge.url);
   const root = await forge.makePerson(people.root, { isAdministrator: true });
   const ada = await forge.makePerson(people.ada);
-  const bot = await forge.makePerson(people.bot);
+  const isRestricted = options.isRestricted ?? process.env.FLOW_ACCOUNT === 'restricted';
+  const bot = await forge.makePerson(people.bot, { isRestricted });
   await root.call(operations.createOrganization, { body: { username: at.owner } });
   await root.call(operations.createOrganizationRepository, {
     params: { org: at.owner },

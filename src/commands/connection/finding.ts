@@ -2,11 +2,11 @@ import { createRedactor } from '../../redactor.ts';
 import { plain, type Terminal } from '../terminal.ts';
 
 /**
- * What became of one step or check. `ok`: it is so · `changed`: it was not, and is now · `planned`: it would be changed ·
- * `wrong`: it is not as it must be · `skipped`: it was not looked at, and the text says why.
+ * The result of one step or check. `ok`: as required · `changed`: made so by this run · `planned`: would be changed · `warning`:
+ * works, but should be changed · `wrong`: not as required · `skipped`: not examined; the text says why.
  */
 export type Finding = {
-  readonly state: 'ok' | 'changed' | 'planned' | 'wrong' | 'skipped';
+  readonly state: 'ok' | 'changed' | 'planned' | 'warning' | 'wrong' | 'skipped';
   /** What was seen. Never holds a secret. */
   readonly text: string;
   /** What to do, where something is wrong. */
@@ -18,6 +18,8 @@ export type Entry = Finding & { readonly id: string };
 export const ok = (text: string): Finding => ({ state: 'ok', text });
 /** Returns that something is wrong, and what to do. */
 export const wrong = (text: string, advice: string): Finding => ({ state: 'wrong', text, advice });
+/** Returns a finding that something works but should be changed, and how. It changes no exit status. */
+export const warning = (text: string, advice: string): Finding => ({ state: 'warning', text, advice });
 /** Returns that something was not looked at. */
 export const skipped = (text: string): Finding => ({ state: 'skipped', text });
 
@@ -25,6 +27,7 @@ const marks = {
   ok: ['✓', 'green'],
   changed: ['✓', 'cyan'],
   planned: ['·', 'yellow'],
+  warning: ['!', 'yellow'],
   wrong: ['✗', 'red'],
   skipped: ['–', 'dim'],
 } as const;

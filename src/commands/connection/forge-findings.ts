@@ -4,7 +4,7 @@ import { askScopes } from '../../client/token-scopes.ts';
 import { operations } from '../../contract/operations.ts';
 import type { User } from '../../contract/users.ts';
 import { ReeveError } from '../../errors.ts';
-import { type Finding, ok, wrong } from './finding.ts';
+import { type Finding, ok, warning, wrong } from './finding.ts';
 import type { Need } from './needs.ts';
 
 /** What a look found, and what was learnt by it. */
@@ -35,6 +35,20 @@ export function lookAtAdministrator({ login, is_admin }: User, allowAdmin: boole
   return wrong(
     `@${login} is a site administrator: a stolen token, or a rule gone wrong, would reach everything`,
     'make an account with the rights that the rules need and give its token; or say --allow-admin (allow-admin: true in the operator file)',
+  );
+}
+
+/**
+ * Examines whether workflows of forks that start because of a change by this account wait for approval. Gitea requires none
+ * when the account can write, and takes the workflow from the fork; for a restricted account it always requires one. Returns
+ * undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`, `ifNeedApproval`.
+ */
+export function lookAtRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
+  if (!has.restricted_approval) return undefined;
+  if (restricted) return ok(`@${login} is restricted: workflows of forks wait for approval`);
+  return warning(
+    `@${login} is not restricted: a label or review request by it can run the workflow of a fork without approval`,
+    `ask a site administrator to mark @${login} as restricted (Site Administration, User Accounts, Edit), and add it as a collaborator or team member wherever it works; docs/security.md, "Workflows of forks", explains`,
   );
 }
 

@@ -10,6 +10,7 @@ import { count } from '../terminal.ts';
 import { lookAtAccess } from './access.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
+import { lookAtWorkflows } from './workflows.ts';
 
 const mostSkewMs = 30_000;
 
@@ -92,6 +93,16 @@ export const forgeChecks: readonly Check[] = [
     remedy: 'Make the account a collaborator with that permission, or narrow the rule by `in`.',
     after: ['token'],
     run: async (examination) => lookAtAccess(examination),
+  },
+  {
+    id: 'workflows',
+    looks:
+      'Whether a served repository runs workflows (`.gitea/workflows`, `.github/workflows`) while the account is not restricted. On Gitea, a label or review request by such an account runs the workflow of a fork without approval.',
+    fails: 'Never: it warns, which changes no exit status.',
+    remedy:
+      'Ask a site administrator to mark the account as restricted, and add it as a collaborator or team member wherever it works: [Workflows of forks](../security.md#workflows-of-forks).',
+    after: ['token'],
+    run: async (examination) => lookAtWorkflows(examination),
   },
   {
     id: 'capabilities',
