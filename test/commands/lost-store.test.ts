@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +12,16 @@ const authorization = 'a-value-that-only-the-hook-knows';
 
 let folder: string;
 let data: string;
+let child: ChildProcess | undefined;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reeve-lost-'));
   data = join(folder, 'data');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  child?.kill('SIGKILL');
+  child = undefined;
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** A forge that refuses connections: deliveries are stored and wait. */
 const environment = (): Record<string, string> => ({
@@ -26,6 +31,14 @@ const environment = (): Record<string, string> => ({
   REEVE_DATA: data,
   PORT: '0',
 });
+
+/** Starts the bot and waits until it listens. */
+const serve = async () => {
+  child = start(['serve'], { environment: environment() });
+  const ended = finished(child);
+  const url = /"url":"([^"]+)"/.exec(await printed(child, /"listening"/))?.[1] ?? '';
+  return { ended, url };
+};
 
 const push = (id: string, given = authorization) => ({
   method: 'POST' as const,
@@ -80,9 +93,7 @@ describe.each(losses)('after %s', (_title, lose) => {
   });
 
   it('the process acknowledges nothing more, and exits with the reason', async () => {
-    const child = start(['serve'], { environment: environment() });
-    const ended = finished(child);
-    const url = /"url":"([^"]+)"/.exec(await printed(child, /"listening"/))?.[1] ?? '';
+    const { ended, url } = await serve();
     expect((await fetch(`${url}/webhook`, push('first'))).status).toBe(202);
 
     await lose();
@@ -101,9 +112,7 @@ describe.each(losses)('after %s', (_title, lose) => {
 });
 
 it('what was acknowledged before reeve.db-wal was removed is in the database after the exit', async () => {
-  const child = start(['serve'], { environment: environment() });
-  const ended = finished(child);
-  const url = /"url":"([^"]+)"/.exec(await printed(child, /"listening"/))?.[1] ?? '';
+  const { ended, url } = await serve();
   for (const id of ['a', 'b', 'c']) await fetch(`${url}/webhook`, push(id));
 
   await rm(file('reeve.db-wal'));
