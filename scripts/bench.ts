@@ -9,6 +9,7 @@ import type { BenchRow, Measure } from './bench/row.ts';
  */
 const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure }>>> = {
   intake: () => import('./bench/intake.ts'),
+  log: () => import('./bench/log.ts'),
   backlog: () => import('./bench/backlog.ts'),
   rules: () => import('./bench/rules.ts'),
   sweeps: () => import('./bench/sweeps.ts'),
@@ -40,7 +41,7 @@ console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
 
 function tableOf(rows: readonly BenchRow[]): string {
   const lines = rows.map(({ name, value, unit, against, ratio, target, ok }) => {
-    const beside = ratio === null ? '–' : `${ratio} × (${against})`;
+    const beside = ratio === null ? against || '–' : `${ratio} × (${against})`;
     return `| ${name} | ${value} ${unit} | ${beside} | ${target} | ${ok ? 'yes' : 'no'} |`;
   });
   return ['| what | value | against | target | reached |', '| --- | --- | --- | --- | --- |', ...lines].join(

@@ -3,7 +3,7 @@ export type BenchRow = {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is measured against, in the same run; empty where the value stands alone. */
+  /** What it is measured against in the same run, or what is worth knowing beside it; empty for neither. */
   readonly against: string;
   /** value ÷ what it is measured against; null where the value stands alone. */
   readonly ratio: number | null;
