@@ -131,7 +131,7 @@ export function createDeliveryHandler(options: {
       if (!isHeard(event, force)) {
         return { runs, ...(runs.length === 0 ? { reason: 'no rule listens to this event' } : {}) };
       }
-      const { run, retry, moved } = await attempt(delivery, event, { ...force, signal });
+      const { run, retry, moved, deferral } = await attempt(delivery, event, { ...force, signal });
       runs.push(run);
       if (moved && attempts === 0) {
         forget(event.repository.id);
@@ -140,7 +140,7 @@ export function createDeliveryHandler(options: {
         event = again.event;
         continue;
       }
-      if (retry === undefined) return { runs };
+      if (retry === undefined) return { runs, ...(deferral ? { deferral } : {}) };
       // An attempt that was ended before it wrote anything leaves nothing to tell.
       if (retry.code === 'stopped' && !runs.some(hasWritten)) throw retry;
       await options.store.appendRuns(runs, { repositoryId: event.repository.id });

@@ -134,7 +134,9 @@ export const OperatorFile = z.strictObject({
     .describe(
       'What files of repositories and organizations may use beyond the small set. Default: nothing more.',
     ),
-  limits: Limits.optional().describe('How many changes may be made before the rest is refused.'),
+  limits: Limits.optional().describe(
+    'How many changes may be made: beyond those of a delivery the rest is refused, beyond those of an hour the run is deferred.',
+  ),
   'max-body': size('64KiB', '256MiB')
     .optional()
     .describe(

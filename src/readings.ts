@@ -77,7 +77,7 @@ export function readingsOf(
         const result = await sweeps.readResult(id);
         const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
         const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;
-        const isUnderWay = job !== undefined && job.state !== 'settled' && job.state !== 'dead';
+        const isUnderWay = job !== undefined && !['settled', 'dead', 'deferred'].includes(job.state);
         rows.push({
           rule: short(id),
           clock: clockOf(schedule),

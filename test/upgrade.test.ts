@@ -81,7 +81,8 @@ describe.each(commits)('an installation of commit %s', (commit) => {
   it('has deliveries in every state, and runs with every verdict and outcome', () => {
     const states = new Set(recorded.deliveries.map(({ state }) => state));
 
-    expect([...states].toSorted()).toEqual([...deliveryStates].toSorted());
+    // A delivery was never deferred before runs were.
+    expect([...states].toSorted()).toEqual(deliveryStates.filter((state) => state !== 'deferred').toSorted());
     expect(recorded.deliveries.some(({ state, routed }) => state === 'accepted' && routed === 0)).toBe(true);
     expect(
       recorded.deliveries.some(({ state, checkpoint }) => state === 'accepted' && checkpoint === 1),
@@ -115,6 +116,41 @@ describe.each(commits)('an installation of commit %s', (commit) => {
         verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
       expect(verdicts).toEqual(recorded.verdicts);
       for (const key of recorded.memory) expect(await store.recall(key), key).toBeDefined();
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('defers a delivery that waited, and hands it out again', async () => {
+    let now = clock.now();
+    const store = await openSqliteStore({
+      path: join(data, 'reeve.db'),
+      role: 'worker',
+      clock: { now: () => now },
+    });
+    try {
+      const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+      if (claim === undefined) throw new Error('nothing waits');
+      const before = await store.counts();
+
+      await store.defer(claim, [], { afterMs: 3_600_000, why: 'over a budget', key: 'rule' });
+
+      expect(await store.counts()).toEqual({ ...before, claimed: before.claimed - 1, deferred: 1 });
+      expect((await store.listDeliveries({ state: 'deferred' })).items.map(({ id }) => id)).toEqual([
+        claim.id,
+      ]);
+      now = new Date(now.getTime() + 3_600_000);
+      const ids: string[] = [];
+      for (;;) {
+        const claims = await store.claim({ limit: 50, leaseMs: 60_000 });
+        if (claims.length === 0) break;
+        for (const one of claims) {
+          ids.push(one.id);
+          await store.settle(one, []);
+        }
+      }
+      expect(ids).toContain(claim.id);
+      expect((await store.counts()).deferred).toBe(0);
     } finally {
       await store.close();
     }

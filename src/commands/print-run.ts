@@ -17,10 +17,13 @@ export function printRun(run: Run, terminal: Terminal): void {
     terminal.out(terminal.style('bold', plain(request)));
     for (const change of changes) printChange(change, outcomeOf(run, change.id), terminal);
   }
-  for (const { change, why } of run.refused) {
+  for (const { change, why, until } of run.refused) {
     const { sign, words } = describeChange(change);
     terminal.out(
-      terminal.style('yellow', plain(`  ! ${sign} ${words}  (${change.reason}): refused, ${why}`)),
+      terminal.style(
+        'yellow',
+        plain(`  ! ${sign} ${words}  (${change.reason}): ${until === undefined ? 'refused, ' : ''}${why}`),
+      ),
     );
   }
 }

@@ -135,7 +135,7 @@ async function startJob(rule: LoadedRule, patterns: readonly string[], store: St
 }
 
 function hasEnded({ state }: Delivery): boolean {
-  return state === 'settled' || state === 'dead';
+  return state === 'settled' || state === 'dead' || state === 'deferred';
 }
 
 async function follow(job: string, store: Store, line: ProgressLine): Promise<Delivery> {
@@ -168,6 +168,9 @@ async function tell(
     for (const { item, error } of result.failures) terminal.out(plain(`  ${item}: ${error}`));
     if (result.failed > result.failures.length) {
       terminal.out(`  and ${result.failed - result.failures.length} more`);
+    }
+    if (job.state === 'deferred') {
+      terminal.out(plain(`  ${job.reason}: a running server goes on at ${job.retryAt?.toISOString()}`));
     }
   }
   return result.failed > 0 ? 1 : 0;

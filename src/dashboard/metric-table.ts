@@ -26,7 +26,7 @@ export const metricTable = {
   reeve_deliveries: {
     type: 'gauge',
     labels: ['state'],
-    help: 'Deliveries and jobs in the store: accepted and retry wait, dead ones wait for `reeve redrive`.',
+    help: 'Deliveries and jobs in the store: accepted and retry wait, deferred ones wait for room in an hourly budget, dead ones wait for `reeve redrive`.',
   },
   reeve_queue_oldest_seconds: {
     type: 'gauge',
@@ -46,7 +46,12 @@ export const metricTable = {
   reeve_changes_total: {
     type: 'counter',
     labels: ['action', 'status'],
-    help: 'Changes by what became of them: applied, skipped, failed, planned (a rule that observes), refused.',
+    help: 'Changes by what became of them: applied, skipped, failed, planned (a rule that observes), refused, deferred (planned anew when its run is repeated).',
+  },
+  reeve_runs_deferred_total: {
+    type: 'counter',
+    labels: ['door'],
+    help: 'Runs that an hourly budget stopped: their triggers run again from live state when there is room.',
   },
   reeve_forge_requests_total: {
     type: 'counter',

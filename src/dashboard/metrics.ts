@@ -58,6 +58,7 @@ export function createMetrics(): Metrics {
   const runSeconds = histogram('reeve_run_seconds');
   const verdicts = counter('reeve_rule_verdicts_total');
   const changes = counter('reeve_changes_total');
+  const deferredRuns = counter('reeve_runs_deferred_total');
   const forgeRequests = counter('reeve_forge_requests_total');
   const forgeSeconds = histogram('reeve_forge_request_seconds');
   const deliveries = gauge('reeve_deliveries');
@@ -98,7 +99,10 @@ export function createMetrics(): Metrics {
       for (const { verdict } of rules) verdicts.inc({ verdict });
       const actions = new Map(made.map(({ id, action }) => [id, action]));
       for (const { change, status } of outcomes) changes.inc({ action: actions.get(change) ?? '', status });
-      for (const { change } of refused) changes.inc({ action: change.action, status: 'refused' });
+      for (const { change, until } of refused) {
+        changes.inc({ action: change.action, status: until === undefined ? 'refused' : 'deferred' });
+      }
+      if (refused.some(({ until }) => until !== undefined)) deferredRuns.inc({ door: trigger.door });
     },
     countRequest({ method, status, ms }) {
       forgeRequests.inc({ method, code: status === undefined ? 'none' : String(status) });

@@ -31,6 +31,8 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
     broken > 0 && html`<li><a href="${root}rules">Rule files that cannot be used: ${broken}</a></li>`,
     counts.dead > 0 &&
       html`<li><a href="${root}deliveries?state=dead">Dead deliveries: ${counts.dead}</a></li>`,
+    counts.deferred > 0 &&
+      html`<li><a href="${root}deliveries?state=deferred">Runs deferred by an hourly budget of changes: ${counts.deferred}</a></li>`,
     drift.length > 0 &&
       html`<li><a href="${root}drift">Things that are not as a rule wants them: ${drift.length}</a></li>`,
     offline > 0 && html`<li><a href="${root}runners">Runners that are offline: ${offline}</a></li>`,

@@ -16,9 +16,10 @@ export function viewRun(run: Run, onlooker: Onlooker): Html {
   const others = onlooker.isOperator ? run.rules : [];
   const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
   const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), onlooker));
-  const refused = run.refused.map(({ change, why }) =>
-    changeRow(change, { status: 'refused', words: why }, onlooker),
-  );
+  const refused = run.refused.map(({ change, why, until }) => {
+    const status = until === undefined ? 'refused' : 'deferred';
+    return changeRow(change, { status, words: why }, onlooker);
+  });
   const rows = [...planned, ...refused];
   return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
 ${asked.length > 0 ? asked : html`<p>No rule was asked.</p>`}

@@ -1,5 +1,7 @@
 import type { Level } from '../rules/rule.ts';
+import type { Budget } from './budgets.ts';
 import type { Run } from './record.ts';
+import { createReservations, type Reservations } from './reservations.ts';
 
 /** One write to one target. `value` and `before` are compared as JSON. */
 export type Entry = {
@@ -14,7 +16,9 @@ export type Entry = {
 /** What was written in one place of late. Asked after the plan is made, so that two runs at once see each other. */
 export interface Past {
   /** Writes of the last hour, by all rules and by files of repositories among them. */
-  spent(): { readonly all: number; readonly repository: number };
+  spent(): Budget;
+  /** Room in the hourly budgets for runs that were deferred. */
+  readonly reservations: Reservations;
   /** How often in the last ten minutes the target's value returned to an earlier one; and whether this one would. */
   flips(target: string, value: unknown): { readonly count: number; readonly returns: boolean };
   /** Notes writes that are about to be sent. The returned function takes back those that were not, by place in the list. */
@@ -47,7 +51,7 @@ const maxPlaces = 5_000;
  * nothing, and in memory from then on. `now` is the system's clock: stored runs carry its instants.
  */
 export function createLedger(options: { now: () => Date; readRuns?: ReadRuns }): Ledger {
-  const places = new Map<number | string, Promise<Entry[]>>();
+  const places = new Map<number | string, Promise<Past>>();
   const nowMs = (): number => options.now().getTime();
 
   const load = async (place: number | string): Promise<Entry[]> => {
@@ -65,35 +69,41 @@ export function createLedger(options: { now: () => Date; readRuns?: ReadRuns }):
 
   return {
     async of(place) {
-      let entries = places.get(place);
-      if (entries === undefined) {
-        entries = load(place);
-        places.set(place, entries);
-        entries.catch(() => places.delete(place));
-        const [oldest] = places.keys();
-        if (places.size > maxPlaces && oldest !== undefined) places.delete(oldest);
-      }
-      return pastOf(await entries, nowMs);
+      const known = places.get(place);
+      if (known !== undefined) return known;
+      const past = load(place).then((entries) => pastOf(entries, nowMs));
+      places.set(place, past);
+      past.catch(() => places.delete(place));
+      const [oldest] = places.keys();
+      if (places.size > maxPlaces && oldest !== undefined) places.delete(oldest);
+      return past;
     },
   };
 }
 
-function pastOf(entries: Entry[], nowMs: () => number): Past {
+function pastOf(loaded: readonly Entry[], nowMs: () => number): Past {
+  const entries = loaded.map((entry) => ({ ...entry }));
   const since = (ms: number): readonly Entry[] => entries.filter(({ atMs }) => atMs > nowMs() - ms);
+  const writes = (): readonly Entry[] => {
+    const now = nowMs();
+    // What is too old to count goes here, so that the list of a busy place stays as short as its last hour. A write that is
+    // in the future was made before the clock was set back: it counts for an hour from now, not for longer.
+    entries.splice(0, entries.length, ...since(hourMs));
+    for (const entry of entries) entry.atMs = Math.min(entry.atMs, now);
+    return entries;
+  };
   return {
-    spent() {
-      // What is too old to count goes here, so that the list of a busy place stays as short as its last hour.
-      entries.splice(0, entries.length, ...since(hourMs));
-      return {
-        all: entries.length,
-        repository: entries.filter(({ level }) => level === 'repository').length,
-      };
-    },
+    spent: () => ({
+      all: writes().length,
+      repository: entries.filter(({ level }) => level === 'repository').length,
+    }),
+    reservations: createReservations({ writes, nowMs }),
     flips(target, value) {
       const history = since(flipMs).filter((entry) => entry.target === target);
       return { count: countReturns(history), returns: seenBefore(history, JSON.stringify(value) ?? '') };
     },
-    note(noted) {
+    note(writes) {
+      const noted = writes.map((entry) => ({ ...entry }));
       entries.push(...noted);
       return (notSent) => {
         const gone = new Set(notSent.map((place) => noted[place]));

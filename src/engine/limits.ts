@@ -2,7 +2,7 @@ import { type Budgets, budgets as standard } from './budgets.ts';
 import { maxFlips, type Past, targetKey } from './ledger.ts';
 import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './wish.ts';
 
-/** What bounds a plan: how much may be written, and what was written of late where it goes. */
+/** What bounds a plan: how much one run may write, and what was written of late where it goes. */
 export type Limits = { readonly budgets?: Budgets; readonly past?: Past };
 
 /** Things that one change list may delete whatever the share is. */
@@ -10,16 +10,16 @@ const removalsAlways = 5;
 const removalShare = 0.25;
 
 /**
- * Returns the changes that the limits allow, in order; what is beyond them goes to `refused` with the limit's name.
- * Deletions are allowed or refused together: half of a mistake is one too.
+ * Returns the changes that the limits of one run allow, in order; what is beyond them goes to `refused` with the limit's
+ * name. Deletions are allowed or refused together: half of a mistake is one too. The hourly budgets are none of these
+ * limits: they defer (`deferBeyondHour`).
  */
 export function withinLimits(
   changes: readonly PlannedChange[],
   limits: Limits,
   refused: RefusedChange[],
 ): readonly PlannedChange[] {
-  const { delivery, hour } = limits.budgets ?? standard;
-  const spent = limits.past?.spent() ?? { all: 0, repository: 0 };
+  const { delivery } = limits.budgets ?? standard;
   const removals = excessOf(changes);
   const spentByRule = new Map<string, number>();
   let byRepositoryFiles = 0;
@@ -41,12 +41,6 @@ export function withinLimits(
     if (allowed.length >= delivery.all) return `over the budget of ${delivery.all} changes a delivery`;
     if (ofFiles && byRepositoryFiles >= delivery.repository) {
       return `over the budget of ${delivery.repository} changes a delivery for rules of repositories`;
-    }
-    if (spent.all + allowed.length >= hour.all) {
-      return `over the budget of ${hour.all} changes an hour in one repository`;
-    }
-    if (ofFiles && spent.repository + byRepositoryFiles >= hour.repository) {
-      return `over the budget of ${hour.repository} changes an hour for rules of repositories`;
     }
     return removals.get(planned) ?? flipping(planned, limits.past) ?? overItsOwn(planned);
   }

@@ -49,6 +49,14 @@ export type Outcome = {
   readonly error?: string;
 };
 
+/** A change that was wanted and not sent. */
+export type RecordedRefusal = {
+  readonly change: RecordedChange;
+  readonly why: string;
+  /** RFC 3339; set where the change is deferred by an hourly budget: its trigger runs again at this instant. */
+  readonly until?: string;
+};
+
 export type RunMode = 'enforce' | 'observe' | 'plan';
 
 export type Run = {
@@ -58,7 +66,7 @@ export type Run = {
   readonly trigger: Trigger;
   readonly rules: readonly Verdict[];
   readonly changes: readonly RecordedChange[];
-  readonly refused: readonly { readonly change: RecordedChange; readonly why: string }[];
+  readonly refused: readonly RecordedRefusal[];
   readonly outcomes: readonly Outcome[];
   /** Requests sent to the forge, by the client's own count. */
   readonly requests: number;

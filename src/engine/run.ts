@@ -17,10 +17,11 @@ import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
 import { type Applied, applyPlan, inputOf, together } from './apply.ts';
 import { refuseBeyond } from './bounds.ts';
-import type { Budgets } from './budgets.ts';
+import { type Budgets, budgets } from './budgets.ts';
+import { type Deferral, deferBeyondHour } from './deferral.ts';
 import { refuseLacking } from './lacking.ts';
-import { type Entry, type Ledger, targetKey } from './ledger.ts';
-import { makePlan, refuseUnfounded } from './plan.ts';
+import { type Entry, type Ledger, type Past, targetKey } from './ledger.ts';
+import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
 import { refuseRepeated } from './repeated.ts';
@@ -69,6 +70,8 @@ export type Ran = {
   readonly retry?: ReeveError;
   /** Set where the repository is called otherwise now: under its new name the rest can be done at once. */
   readonly moved?: true;
+  /** Set where an hourly budget stopped changes: the same trigger is to run again. */
+  readonly deferral?: Deferral;
 };
 
 /** Holds an event against the rules and does what they ask: trigger → facts → verdicts → plan → outcomes. */
@@ -100,10 +103,11 @@ async function run(input: RunInput): Promise<Ran> {
   // What could not be known for the forge's sake is asked again later; a half-known event writes nothing.
   const wishes = unknown ? [] : evaluated.flatMap((one) => one.wishes);
   const past = hasWork(wishes) ? await input.ledger?.of(placeOf(input.facts.subject)) : undefined;
-  const { budgets } = input;
-  const wanted = makePlan(wishes, { ...(budgets ? { budgets } : {}), ...(past ? { past } : {}) });
-  const made = refuseBeyond(refuseRepeated(wanted, input.trigger), input.facts.subject);
+  const limits = { ...(input.budgets ? { budgets: input.budgets } : {}), ...(past ? { past } : {}) };
+  const wanted = makePlan(wishes, limits);
+  const bounded = refuseBeyond(refuseRepeated(wanted, input.trigger), input.facts.subject);
   // Noted in the same moment as they were planned: a run beside this one must not spend the same budget.
+  const { plan: made, deferral } = past ? deferRun(bounded, past, input) : { plan: bounded };
   const noted = made.changes.filter((planned) => maySend(planned, input));
   const takeBack = past?.note(noted.map((planned) => entryOf(planned, input.now)));
   const plan = refuseUnfounded(await refuseLacking(made, input.capabilities));
@@ -129,9 +133,10 @@ async function run(input: RunInput): Promise<Ran> {
     trigger: input.trigger,
     rules: verdicts,
     changes: shown.map((change) => asSent(change, applied.sent.get(change.id))),
-    refused: plan.refused.map(({ planned, why }) => ({
+    refused: plan.refused.map(({ planned, why, until }) => ({
       change: recordChange(planned, planned.change.input),
       why,
+      ...(until === undefined ? {} : { until }),
     })),
     outcomes: plan.changes.map(({ id }): Outcome => {
       const outcome = applied.outcomes.find(({ change }) => change === id);
@@ -142,7 +147,24 @@ async function run(input: RunInput): Promise<Ran> {
   };
   const retry = unknown ?? applied.retry;
   const moved = 'moved' in applied && applied.moved;
-  return { run: record, ...(retry ? { retry } : {}), ...(moved ? { moved } : {}) };
+  return {
+    run: record,
+    ...(retry ? { retry } : {}),
+    ...(moved ? { moved } : {}),
+    ...(deferral ? { deferral } : {}),
+  };
+}
+
+/** Takes out what the hourly budgets have no room for now. The trigger is what holds the place in the order. */
+function deferRun(plan: Plan, past: Past, input: RunInput): ReturnType<typeof deferBeyondHour> {
+  const { delivery = input.id, item = '' } = input.trigger;
+  return deferBeyondHour(plan, {
+    past,
+    hour: (input.budgets ?? budgets).hour,
+    owner: `${delivery} ${item}`,
+    isSent: (planned) => maySend(planned, input),
+    now: input.now,
+  });
 }
 
 function hasWork(wishes: readonly Wish[]): boolean {

@@ -26,7 +26,12 @@ export type PlannedChange = {
   readonly watchers?: readonly Wish[];
 };
 
-export type RefusedChange = { readonly planned: PlannedChange; readonly why: string };
+export type RefusedChange = {
+  readonly planned: PlannedChange;
+  readonly why: string;
+  /** RFC 3339; set where the change is deferred: its run is repeated at this instant. */
+  readonly until?: string;
+};
 
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
 export function rankOf(planned: PlannedChange): number {

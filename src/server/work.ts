@@ -72,7 +72,7 @@ export function createWork(options: {
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
     retention: options.retention,
-    handleCaughtUp: async (job, payload, lease) => (await handle(job, caughtUpEvent(payload), lease)).runs,
+    handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
     onEnqueued: () => worker.wake(),
     onRun(run) {
       metrics.countRun(run);
@@ -84,7 +84,7 @@ export function createWork(options: {
     const reverting = { store, client, mode: 'enforce', clock, nowMs, signal: lease.signal } as const;
     const run = await revertStored(readRevertJob(payload), reverting);
     metrics.countRun(run);
-    return [run];
+    return { runs: [run] };
   };
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });

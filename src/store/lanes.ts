@@ -55,6 +55,10 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
     `UPDATE deliveries SET state = 'accepted', retry_at = NULL WHERE id IN
        (SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning})`,
   );
+  const returningDeferred = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', retry_at = NULL, deferral_key = NULL WHERE id IN
+       (SELECT id FROM deliveries WHERE state = 'deferred' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning})`,
+  );
   const take = database.prepare(
     "UPDATE deliveries SET state = 'claimed', lease = ?, attempts = attempts + 1 WHERE id = ?",
   );
@@ -67,6 +71,9 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
   const nearest = `strftime('%Y-%m-%dT%H:%M:%fZ', julianday(?1) + coalesce(retry_wait_ms, ${formerWaitMs}) / 86400000.0)`;
   const clamp = database.prepare(
     `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'retry' AND retry_at > ${nearest}`,
+  );
+  const clampDeferred = database.prepare(
+    `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'deferred' AND retry_at > ${nearest}`,
   );
   const heads = createHeads(database);
   const repeatOf = database.prepare(
@@ -122,6 +129,7 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
 
     claim(limit, now, avoid) {
       returning.run(now.toISOString());
+      returningDeferred.run(now.toISOString());
       return heads.next(limit, avoid).map(claimOne);
     },
     claimOne,
@@ -132,6 +140,7 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
 
     clampRetries(now) {
       clamp.run(now.toISOString());
+      clampDeferred.run(now.toISOString());
     },
   };
 }

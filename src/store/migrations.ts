@@ -74,6 +74,12 @@ export const migrations: readonly string[] = [
   ALTER TABLE deliveries ADD COLUMN suspicion INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX suspected ON deliveries (id) WHERE suspicion > 0;
   `,
+  // Deliveries whose run was stopped by an hourly budget.
+  `
+  ALTER TABLE deliveries ADD COLUMN deferral_key TEXT;
+  CREATE INDEX deferred ON deliveries (retry_at) WHERE state = 'deferred';
+  CREATE INDEX deferred_of_lane ON deliveries (lane) WHERE state = 'deferred';
+  `,
 ];
 
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */

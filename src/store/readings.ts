@@ -16,6 +16,7 @@ const fewOf: Partial<Record<DeliveryState, string>> = {
     UNION ALL SELECT id FROM deliveries INDEXED BY waiting WHERE state = 'accepted' AND routed = 1)`,
   claimed: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY claimed WHERE state = 'claimed')",
   retry: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY retrying WHERE state = 'retry')",
+  deferred: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY deferred WHERE state = 'deferred')",
 };
 
 /** What people ask of the store. Nothing here writes. */
@@ -46,6 +47,7 @@ export function createReadings(database: DatabaseSync): Readings {
           + (SELECT count(*) FROM deliveries WHERE state = 'accepted' AND routed = 1) AS accepted,
        (SELECT count(*) FROM deliveries WHERE state = 'claimed') AS claimed,
        (SELECT count(*) FROM deliveries WHERE state = 'retry') AS retry,
+       (SELECT count(*) FROM deliveries WHERE state = 'deferred') AS deferred,
        (SELECT count(*) FROM deliveries WHERE state = 'dead') AS dead`,
   );
   const oldest = database.prepare(
@@ -114,7 +116,13 @@ export function createReadings(database: DatabaseSync): Readings {
     countWaiting() {
       const row = waiting.get();
       const of = (state: string): number => Number(row?.[state]);
-      return { accepted: of('accepted'), claimed: of('claimed'), retry: of('retry'), dead: of('dead') };
+      return {
+        accepted: of('accepted'),
+        claimed: of('claimed'),
+        retry: of('retry'),
+        deferred: of('deferred'),
+        dead: of('dead'),
+      };
     },
 
     countSettled: () => Number(settled.get()?.n),

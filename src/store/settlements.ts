@@ -23,8 +23,17 @@ export interface Settlements {
     checkpoint: string,
   ): boolean;
   retry(claim: Claim, options: Parameters<Store['retry']>[1], now: Date): boolean;
+  /** Returns how many deliveries were superseded, or undefined where the lease was lost. */
+  defer(
+    claim: Claim,
+    runs: readonly EncodedRun[],
+    wait: Parameters<Store['defer']>[2],
+    now: Date,
+  ): number | undefined;
+  /** Returns whether the delivery was deferred. */
+  endDeferral(id: string, reason: string, at: Date): boolean;
   release(claim: Claim): boolean;
-  bury(claim: Claim, reason: string, at: Date): boolean;
+  bury(claim: Claim, runs: readonly EncodedRun[], reason: string, at: Date): boolean;
   append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
   /** Returns how many of the ids were dead, and, where `also` says so, how many were deliveries that are settled. */
   redrive(
@@ -44,6 +53,18 @@ export function createSettlements(database: DatabaseSync): Settlements {
   const wait = database.prepare(
     `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, retry_wait_ms = ?, lease = NULL, suspicion = 0,
        failing_since = coalesce(failing_since, ?) ${mine}`,
+  );
+  // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
+  const putOff = database.prepare(
+    `UPDATE deliveries SET state = 'deferred', reason = ?, retry_at = ?, retry_wait_ms = ?, deferral_key = ?, lease = NULL,
+       suspicion = 0, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL ${mine}`,
+  );
+  const supersede = database.prepare(
+    `UPDATE deliveries SET state = 'settled', reason = ?, settled_at = ?, retry_at = NULL
+     WHERE state = 'deferred' AND lane = ? AND deferral_key = ? AND id <> ?`,
+  );
+  const endWait = database.prepare(
+    "UPDATE deliveries SET state = 'settled', reason = ?, settled_at = ?, retry_at = NULL WHERE id = ? AND state = 'deferred'",
   );
   const giveBack = database.prepare(
     `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1, suspicion = 0 ${mine}`,
@@ -86,10 +107,28 @@ export function createSettlements(database: DatabaseSync): Settlements {
       return wait.run(reason, at, waitMs, now.toISOString(), Number(claim.id), claim.lease).changes === 1;
     },
 
+    defer(claim, runs, { afterMs, why, key }, now) {
+      const waitMs = Math.max(Math.round(afterMs), 0);
+      const at = new Date(now.getTime() + waitMs).toISOString();
+      const id = Number(claim.id);
+      if (putOff.run(`deferred: ${why}`, at, waitMs, key ?? null, id, claim.lease).changes === 0)
+        return undefined;
+      append(runs, claim.id, claim.repositoryId);
+      if (key === undefined || claim.lane === undefined) return 0;
+      const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
+      return Number(supersede.run(reason, now.toISOString(), claim.lane, key, id).changes);
+    },
+
+    endDeferral: (id, reason, at) => endWait.run(reason, at.toISOString(), Number(id)).changes === 1,
+
     release: (claim) => giveBack.run(Number(claim.id), claim.lease).changes === 1,
 
-    bury: (claim, reason, at) =>
-      end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease).changes === 1,
+    bury(claim, runs, reason, at) {
+      const { changes } = end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease);
+      if (changes === 0) return false;
+      append(runs, claim.id, claim.repositoryId);
+      return true;
+    },
 
     redrive(ids, by, at, also) {
       let dead = 0;

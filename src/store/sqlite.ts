@@ -214,12 +214,27 @@ function createSqliteStore(
       await fenced(claim, () => settlements.retry(claim, again, clock.now()));
       leases.delete(claim.lease);
     },
+    async defer(claim, runs, wait) {
+      const encoded = encodeRuns(runs);
+      let superseded = 0;
+      await fenced(claim, () => {
+        const count = settlements.defer(claim, encoded, wait, clock.now());
+        superseded = count ?? 0;
+        return count !== undefined;
+      });
+      leases.delete(claim.lease);
+      settled += superseded;
+    },
+    async endDeferral(id, reason) {
+      if (await commits.write(() => settlements.endDeferral(id, reason, clock.now()))) settled += 1;
+    },
     async release(claim) {
       await fenced(claim, () => settlements.release(claim));
       leases.delete(claim.lease);
     },
-    async bury(claim, reason) {
-      await fenced(claim, () => settlements.bury(claim, reason, clock.now()));
+    async bury(claim, reason, runs = []) {
+      const encoded = encodeRuns(runs);
+      await fenced(claim, () => settlements.bury(claim, encoded, reason, clock.now()));
       leases.delete(claim.lease);
     },
 

@@ -5,9 +5,9 @@ export type Door = 'webhook' | 'cron' | 'cli';
 
 /**
  * accepted: durable, waits for its turn · claimed: a worker has it under a lease · retry: waits outside its lane until
- * `retryAt` · settled: done, with its runs · dead: given up or malformed, with the reason, until somebody redrives it.
+ * `retryAt` · deferred: handled, and waits until `retryAt` for room in an hourly budget · settled: done, with its runs · dead: given up or malformed, with the reason, until somebody redrives it.
  */
-export const deliveryStates = ['accepted', 'claimed', 'retry', 'settled', 'dead'] as const;
+export const deliveryStates = ['accepted', 'claimed', 'retry', 'deferred', 'settled', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** The lane that keeps a delivery's order, and the repository it is about where there is one. */
@@ -184,10 +184,22 @@ export interface Store {
    * than it was at the beginning. Throws `lease-lost`.
    */
   retry(claim: Claim, options: { readonly afterMs: number; readonly reason: string }): Promise<void>;
+  /**
+   * Appends the runs and lets the delivery wait for `afterMs`, together; it is then claimed as if for the first time, a job
+   * without its checkpoint. Another deferred delivery of its lane with the same `key` is settled: this one does what that
+   * one would do. Throws `lease-lost`.
+   */
+  defer(
+    claim: Claim,
+    runs: readonly Run[],
+    wait: { readonly afterMs: number; readonly why: string; readonly key?: string },
+  ): Promise<void>;
+  /** Settles a delivery that is deferred; any other is left alone. */
+  endDeferral(id: string, reason: string): Promise<void>;
   /** Gives the delivery back to its place in the lane as if it had not been claimed: no attempt is spent. Throws `lease-lost`. */
   release(claim: Claim): Promise<void>;
-  /** Ends the delivery as dead. Throws `lease-lost`. */
-  bury(claim: Claim, reason: string): Promise<void>;
+  /** Appends the runs and ends the delivery as dead, together. Throws `lease-lost`. */
+  bury(claim: Claim, reason: string, runs?: readonly Run[]): Promise<void>;
 
   /** Appends runs that no delivery asked for. A run whose id is known replaces it. */
   appendRuns(runs: readonly Run[], options?: { readonly repositoryId?: number }): Promise<void>;

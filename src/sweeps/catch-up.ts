@@ -109,7 +109,7 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
     await store.remember(restKey, rest.length === 0 ? undefined : rest);
     const repositories = waiting.length - rest.length;
     log.info({ repositories, missed, failed, left: rest.length, requests: client.requests }, 'caught up');
-    return [];
+    return { runs: [] };
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Subject } from '../contract/subject.ts';
+import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { createScope } from '../patterns/repository-scope.ts';
@@ -27,12 +28,11 @@ export const SweepPayload = z.object({
   in: z.array(z.string()).optional(),
 });
 
-/** Does one kind of job. The runs it returns are appended as the job is settled. */
-export type JobHandler = (
-  job: DeliveryWithBody,
-  payload: unknown,
-  lease: SweepLease,
-) => Promise<readonly Run[]>;
+/** What a job did. Its runs are appended as it is settled; with `deferral` it is to be done again later. */
+export type JobDone = { readonly runs: readonly Run[]; readonly deferral?: Deferral };
+
+/** Does one kind of job. */
+export type JobHandler = (job: DeliveryWithBody, payload: unknown, lease: SweepLease) => Promise<JobDone>;
 
 /** Creates the handler of all jobs: a table from kind to handler. */
 export function createJobHandler(handlers: Readonly<Record<JobKind, JobHandler>>): JobHandler {
@@ -53,7 +53,7 @@ export function createSweepHandler(
     const rule = await find(asked.rule);
     if (rule === undefined) {
       parts.log.info({ rule: asked.rule, slot: asked.slot }, 'a sweep has nothing to do: its rule is gone');
-      return [];
+      return { runs: [] };
     }
     const named = asked.in === undefined ? () => true : createScope(asked.in);
     // The path of a repository's rule file begins with its full name.
@@ -69,8 +69,10 @@ export function createSweepHandler(
         ? {}
         : { checkpoint: job.checkpoint as SweepCheckpoint }),
     };
-    await runSweep({ ...parts, served: { ...parts.served, ...only } }, order, lease);
-    return [];
+    const { deferral } = await runSweep({ ...parts, served: { ...parts.served, ...only } }, order, lease);
+    // A later job with the same items does what this one was kept from.
+    const key = JSON.stringify(asked.in ?? []);
+    return { runs: [], ...(deferral ? { deferral: { ...deferral, key } } : {}) };
   };
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Schedule } from '../rules/rule.ts';
-import type { Store } from '../store/store.ts';
+import type { DeliveryState, Store } from '../store/store.ts';
 import { type Cron, createCron } from './cron.ts';
 
 /** Something that is due now and again: a scheduled rule, or a chore of our own. */
@@ -29,7 +29,10 @@ export type ScheduleState = {
 };
 
 /** What the scheduler needs of the store. */
-export type ScheduleStore = Pick<Store, 'enqueue' | 'recall' | 'remember' | 'describeDelivery'>;
+export type ScheduleStore = Pick<
+  Store,
+  'enqueue' | 'recall' | 'remember' | 'describeDelivery' | 'endDeferral'
+>;
 
 /** Turns what is due into jobs of the store, each slot once. */
 export interface Scheduler {
@@ -44,6 +47,9 @@ export interface Scheduler {
 
 /** Key of the store under which the states of all schedules are kept. */
 export const scheduleKey = 'schedules';
+
+/** States of a job that keeps no slot from running. */
+const atRest: ReadonlySet<DeliveryState> = new Set(['settled', 'dead', 'deferred']);
 
 /** How often the clock is read. */
 const lookMs = 1_000;
@@ -116,6 +122,9 @@ export function createScheduler(options: {
       return { ...passed, overlaps: state.overlaps + 1 };
     }
     const slot = slotOf(entry, last);
+    // What a budget kept from being done in the slot before is part of this one.
+    if (state.job !== undefined)
+      await store.endDeferral(state.job, `was deferred; the slot ${slot} runs in its place`);
     const { id, known } = await store.enqueue({
       door: 'cron',
       uuid: slot,
@@ -132,7 +141,7 @@ export function createScheduler(options: {
 
   const isUnderWay = async (job: string | undefined): Promise<boolean> => {
     const delivery = job === undefined ? undefined : await store.describeDelivery(job);
-    return delivery !== undefined && delivery.state !== 'settled' && delivery.state !== 'dead';
+    return delivery !== undefined && !atRest.has(delivery.state);
   };
 
   const lookAtAll = async (now: Date): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
 import type { Subject } from '../contract/subject.ts';
+import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunInput } from '../engine/run.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -51,6 +52,9 @@ export type SweepParts = {
   readonly onRun?: (run: Run) => void;
 };
 
+/** How a sweep went, and when it is to be done again for the items that an hourly budget stopped. */
+export type Swept = { readonly progress: SweepProgress; readonly deferral?: Deferral };
+
 /** One sweep: a rule, the slot that asked for it, and where an earlier attempt stopped. */
 export type SweepOrder = {
   readonly rule: LoadedRule;
@@ -82,13 +86,10 @@ const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-un
 /**
  * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
  * something happened is recorded at once. An item that fails is told and left behind; a forge that fails item after item
- * ends the attempt, which a later one takes up at the checkpoint. Returns how it went.
+ * ends the attempt, which a later one takes up at the checkpoint. Returns how it went. Items that an hourly budget stopped
+ * are no reason to wait: the sweep goes on with the others, and is to be done again when there is room.
  */
-export async function runSweep(
-  parts: SweepParts,
-  order: SweepOrder,
-  lease: SweepLease,
-): Promise<SweepProgress> {
+export async function runSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease): Promise<Swept> {
   const sweep = await openSweep(parts, order, lease);
   const { log, store } = parts;
   const { rule } = order;
@@ -111,12 +112,13 @@ export async function runSweep(
         { rule: rule.id, ...sweep.progress() },
         'a sweep has used its requests; the next slot goes on',
       );
-      return sweep.end(false);
+      return { progress: await sweep.end(false) };
     }
     await sweep.take(page);
     rest = sweep.progress().requests >= maxRequests ? page.next : undefined;
   }
-  return sweep.end(true);
+  const deferral = sweep.deferral();
+  return { progress: await sweep.end(true), ...(deferral ? { deferral } : {}) };
 }
 
 /** A sweep under way. */
@@ -126,6 +128,8 @@ type Sweep = {
   readonly listing: Client;
   take(page: TargetPage): Promise<void>;
   progress(): SweepProgress;
+  /** Returns when the items that were stopped have room; undefined where none was. */
+  deferral(): Deferral | undefined;
   end(isComplete: boolean): Promise<SweepProgress>;
 };
 
@@ -145,6 +149,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   let itemRequests = 0;
   let next = checkpoint?.next;
   let failedInARow = 0;
+  const deferrals: Deferral[] = [];
 
   const current = (): SweepProgress => ({
     ...progress,
@@ -174,7 +179,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
 
   const takeOne = async (target: Target): Promise<void> => {
     mayGoOn();
-    const { run, retry } = await runPatiently(target, {
+    const { run, retry, deferral } = await runPatiently(target, {
       ...{ parts, order, rules, account, pause, signal: lease.signal },
     });
     // What was written before the end is recorded; whatever else the run says is that it was ended.
@@ -188,6 +193,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     drift.note(target.key, run, clock.now());
     if (isTelling(run)) await record(run, target.subject.repository?.id);
     parts.onRun?.(run);
+    if (deferral) deferrals.push(deferral);
     const reason = retry?.message ?? run.rules.find(({ verdict }) => verdict === 'failed')?.reason;
     if (reason !== undefined) fail(target.key, retry ?? new Error(reason));
     failedInARow = retry === undefined ? 0 : failedInARow + 1;
@@ -204,6 +210,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     now,
     listing,
     progress: current,
+    deferral: () => laterOf(deferrals),
     async take(page) {
       mayGoOn();
       for (const { item, error } of page.failures ?? []) fail(item, error);
@@ -230,6 +237,17 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
       return ended;
     },
   };
+}
+
+/** Items that have room soon after the first wait for it together: each time costs a walk over all items. */
+const gatherMs = 600_000;
+
+/** Returns one deferral for all items. */
+function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
+  const [first] = deferrals.toSorted((a, b) => a.afterMs - b.afterMs);
+  if (first === undefined) return undefined;
+  const afterMs = Math.min(Math.max(...deferrals.map((one) => one.afterMs)), first.afterMs + gatherMs);
+  return { afterMs, why: `${first.why} (${deferrals.length} items)` };
 }
 
 function recountedOf({ items, pending, failed, failures }: SweepProgress): Recounted {

@@ -90,7 +90,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
         const chore = chores[String(name)];
         if (chore === undefined) throw new ReeveError('internal', `there is no chore ${String(name)}`);
         await chore.run(clock.now());
-        return [];
+        return { runs: [] };
       },
     }),
     async start() {

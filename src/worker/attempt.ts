@@ -61,7 +61,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     if (options.handleJob === undefined) {
       throw new ReeveError('internal', `nobody handles jobs of kind ${claim.eventType}`);
     }
-    return { runs: await options.handleJob(claim, parsePayload(claim.body), lease) };
+    return options.handleJob(claim, parsePayload(claim.body), lease);
   };
 
   const blameFor = (error: unknown, ticket: Ticket, hasAnswers: boolean): 'host' | 'item' => {
@@ -84,7 +84,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     try {
       const handled = await Promise.race([work, rejectionOf(signal)]);
       if (answers() > answered) breaker.succeeded(ticket);
-      return { how: 'settled', ...handled };
+      return endingOfHandled(handled, isExpired(claim, { now: clock.now(), lifetimeMs }));
     } catch (error) {
       // Its calls end with the signal. What it has written by then is recorded while the lease is still held.
       if (signal.aborted) await Promise.race([work.catch(() => {}), sleep(endingMs)]);
@@ -94,6 +94,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
       breaker.ended(ticket);
     }
   };
+}
+
+/** Returns how an attempt ends that did not throw. A budget that leaves no room within a lifetime is no reason to wait longer. */
+function endingOfHandled({ runs, reason, deferral }: Handled, isTooOld: boolean): Ending {
+  if (deferral === undefined) return { how: 'settled', runs, ...(reason === undefined ? {} : { reason }) };
+  if (!isTooOld) return { how: 'deferred', runs, deferral };
+  return { how: 'dead', runs, reason: `${deferral.why}, until it was older than its lifetime` };
 }
 
 /** Returns why a delivery is not even begun again, or undefined where it is. */

@@ -1,3 +1,4 @@
+import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Claim } from '../store/store.ts';
@@ -7,7 +8,8 @@ import type { Backoff } from './backoff.ts';
 export type Ending =
   | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string }
   | { readonly how: 'retry'; readonly afterMs: number; readonly reason: string }
-  | { readonly how: 'dead'; readonly reason: string }
+  | { readonly how: 'deferred'; readonly runs: readonly Run[]; readonly deferral: Deferral }
+  | { readonly how: 'dead'; readonly reason: string; readonly runs?: readonly Run[] }
   | { readonly how: 'released'; readonly reason: string }
   | { readonly how: 'lost' };
 

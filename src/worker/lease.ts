@@ -1,4 +1,5 @@
 import type { Event } from '../contract/events.ts';
+import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import type { Claim, Store } from '../store/store.ts';
 
@@ -19,16 +20,18 @@ export type Handled = {
   readonly runs: readonly Run[];
   /** Why there is no run, for people: kept with the delivery. */
   readonly reason?: string;
+  /** Set where an hourly budget stopped changes: the delivery is to be handled again. */
+  readonly deferral?: Deferral;
 };
 
 /** Handles a forge's event; its runs are appended as the delivery is settled. */
 export type HandleEvent = (delivery: Claim, event: Event, lease: Lease) => Promise<Handled>;
 
 /** Handles a job of our own; `payload` is what was enqueued. */
-export type HandleJob = (job: Claim, payload: unknown, lease: Lease) => Promise<readonly Run[]>;
+export type HandleJob = (job: Claim, payload: unknown, lease: Lease) => Promise<Handled>;
 
 /** What the worker needs of the store. */
 export type WorkerStore = Pick<
   Store,
-  'unrouted' | 'route' | 'claim' | 'heartbeat' | 'settle' | 'advance' | 'retry' | 'release' | 'bury'
+  'unrouted' | 'route' | 'claim' | 'heartbeat' | 'settle' | 'advance' | 'retry' | 'defer' | 'release' | 'bury'
 >;

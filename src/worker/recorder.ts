@@ -13,7 +13,7 @@ export type RecordEnding = (claim: Claim, ending: Ending, signal: AbortSignal) =
  * gives up when the process stops, or the signal is aborted.
  */
 export function createRecorder(options: {
-  readonly store: Pick<WorkerStore, 'settle' | 'retry' | 'bury' | 'release'>;
+  readonly store: Pick<WorkerStore, 'settle' | 'retry' | 'defer' | 'bury' | 'release'>;
   readonly sleep: Sleep;
   readonly stopping: AbortSignal;
   readonly log: Log;
@@ -23,14 +23,18 @@ export function createRecorder(options: {
   const write = async (claim: Claim, ending: Ending): Promise<void> => {
     if (ending.how === 'settled') return store.settle(claim, ending.runs, ending.reason);
     if (ending.how === 'retry') return store.retry(claim, ending);
-    if (ending.how === 'dead') return store.bury(claim, ending.reason);
+    if (ending.how === 'deferred') return store.defer(claim, ending.runs, ending.deferral);
+    if (ending.how === 'dead') return store.bury(claim, ending.reason, ending.runs);
     if (ending.how === 'released') return store.release(claim);
   };
 
-  const logEnding = (claim: Claim, ending: Ending): void => {
-    const { id, eventType, attempts, entry } = claim;
-    if (ending.how === 'settled') log.debug({ delivery: id, eventType, attempts }, 'settled');
-    else log.warn({ delivery: id, eventType, attempts, entry, ...ending }, `a delivery is ${ending.how}`);
+  const logEnding = ({ id, eventType, attempts, entry, repository }: Claim, ending: Ending): void => {
+    const about = { delivery: id, eventType, attempts };
+    if (ending.how === 'settled') log.debug(about, 'settled');
+    else if (ending.how === 'deferred') {
+      const { why, afterMs } = ending.deferral;
+      log.info({ ...about, repository, why, seconds: Math.ceil(afterMs / 1_000) }, 'a run is deferred');
+    } else log.warn({ ...about, entry, ...ending, runs: undefined }, `a delivery is ${ending.how}`);
   };
 
   return async (claim, ending, signal) => {

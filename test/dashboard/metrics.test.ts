@@ -97,7 +97,7 @@ rules:
 describe('what is read when somebody asks', () => {
   const readings: MetricReadings = {
     store: {
-      counts: async () => ({ accepted: 2, claimed: 0, retry: 1, settled: 9, dead: 3 }),
+      counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),
       oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),
     },
     now: () => new Date('2030-01-01T00:01:30Z'),

@@ -38,21 +38,6 @@ function entry(target: string, value: unknown, atMs = startMs, level: Level = 'o
 }
 
 describe('budgets an hour', () => {
-  it.each([
-    ['operator', 499, 1],
-    ['repository', 99, 1],
-    ['repository', 100, 0],
-    ['operator', 500, 0],
-  ] as const)('leave files of the %s after %i changes room for %i', async (level, spent, room) => {
-    const past = await createLedger({ now: () => new Date(startMs) }).of(1);
-    past.note(Array.from({ length: spent }, (_, place) => entry(`label:${place}`, true, startMs, level)));
-
-    const { changes, refused } = makePlan([wishFor([change('label:x'), change('label:y')], level)], { past });
-
-    expect(changes).toHaveLength(room);
-    expect(refused[0]?.why).toContain('an hour');
-  });
-
   it('begin anew after an hour, and give back what was not sent', async () => {
     let nowMs = startMs;
     const past = await createLedger({ now: () => new Date(nowMs) }).of(1);

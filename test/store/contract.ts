@@ -202,7 +202,10 @@ export function describeStore(title: string, backend: Backend): void {
 
         expect(await store.readDelivery(dead.id)).toMatchObject({ state: 'dead', reason: 'not JSON' });
         expect(await store.readDelivery(settled.id)).toMatchObject({ state: 'settled', repositoryId: 4 });
-        expect(await store.counts()).toEqual({ accepted: 0, claimed: 0, retry: 0, settled: 1, dead: 1 });
+        expect(await store.counts()).toEqual({
+          ...{ accepted: 0, claimed: 0, retry: 0, deferred: 0 },
+          ...{ settled: 1, dead: 1 },
+        });
       });
     });
 
@@ -470,6 +473,108 @@ export function describeStore(title: string, backend: Backend): void {
       });
     });
 
+    describe('a deferred delivery', () => {
+      const wait = { afterMs: 3_600_000, why: 'over the budget of 500 changes an hour', key: 'rule a' };
+
+      it('keeps its runs, spends no attempt, and is claimed again after its wait', async () => {
+        const id = await acceptInLane('1');
+
+        await store.defer(await claimOne(), [makeRun({ id: 'stopped' })], wait);
+
+        expect(await store.describeDelivery(id)).toMatchObject({
+          ...{ state: 'deferred', reason: `deferred: ${wait.why}`, attempts: 0, failingSince: undefined },
+          retryAt: new Date(now.getTime() + 3_600_000),
+        });
+        expect((await store.listRuns({ delivery: id })).items.map((run) => run.id)).toEqual(['stopped']);
+        expect(await store.oldestWaiting()).toBeUndefined();
+        advanceMs(3_599_999);
+        expect(await claimIds()).toEqual([]);
+        advanceMs(1);
+        expect(await claimOne()).toMatchObject({ id, attempts: 1 });
+      });
+
+      it('leaves its lane to those that came later', async () => {
+        await acceptInLane('1');
+        const later = await acceptInLane('1');
+
+        await store.defer(await claimOne(), [], wait);
+
+        expect(await claimIds()).toEqual([later]);
+      });
+
+      it('is superseded by a later one of its lane with the same key, and by no other', async () => {
+        const ids: string[] = [];
+        for (const [lane, key] of [
+          ['1', 'rule a'],
+          ['1', 'rule b'],
+          ['1', undefined],
+          ['2', 'rule a'],
+          ['1', 'rule a'],
+          ['1', undefined],
+        ] as const) {
+          ids.push(await acceptInLane(lane));
+          const { afterMs, why } = wait;
+          await store.defer(await claimOne(), [], { afterMs, why, ...(key === undefined ? {} : { key }) });
+        }
+
+        const states = await Promise.all(ids.map(async (id) => (await store.describeDelivery(id))?.state));
+        expect(states).toEqual(['settled', ...Array.from({ length: 5 }, () => 'deferred')]);
+        expect((await store.describeDelivery(ids[0] ?? ''))?.reason).toContain(`delivery ${ids[4]}`);
+        expect(await store.counts()).toMatchObject({ settled: 1, deferred: 5 });
+      });
+
+      it('begins a job anew, without its checkpoint', async () => {
+        await store.enqueue({
+          ...{ door: 'cron', uuid: 'sweep@1', kind: 'sweep', lane: 'sweep', receivedAt: now, payload: {} },
+        });
+        const [unrouted] = await store.unrouted(1);
+        await store.route([{ id: unrouted?.id ?? '', to: 'lane', lane: 'sweep' }]);
+        const job = await claimOne();
+        await store.advance(job, { runs: [], checkpoint: { page: 3 } });
+
+        await store.defer(job, [], wait);
+
+        advanceMs(3_600_000);
+        expect((await claimOne()).checkpoint).toBeUndefined();
+      });
+
+      it('is ended by its id, where it still waits', async () => {
+        const id = await acceptInLane('1');
+        const claimed = await acceptInLane('2');
+        await store.defer(await claimOne(), [], wait);
+        await claimOne();
+
+        await store.endDeferral(id, 'the next slot runs in its place');
+        await store.endDeferral(claimed, 'the next slot runs in its place');
+
+        expect(await store.describeDelivery(id)).toMatchObject({ state: 'settled', settledAt: now });
+        expect((await store.describeDelivery(claimed))?.state).toBe('claimed');
+        expect(await store.counts()).toMatchObject({ settled: 1, deferred: 0, claimed: 1 });
+      });
+
+      it('waits no longer than it was to when the clock is set back', async () => {
+        const id = await acceptInLane('1');
+        await store.defer(await claimOne(), [], wait);
+
+        now = new Date(now.getTime() - 86_400_000);
+
+        expect(await claimIds()).toEqual([]);
+        expect((await store.describeDelivery(id))?.retryAt?.getTime()).toBe(now.getTime() + 3_600_000);
+      });
+
+      it('is not written under a lease that was lost', async () => {
+        const id = await acceptInLane('1');
+        const claim = await claimOne();
+        await store.settle(claim, []);
+
+        await expect(store.defer(claim, [makeRun({ id: 'late' })], wait)).rejects.toMatchObject({
+          code: 'lease-lost',
+        });
+
+        expect((await store.listRuns({ delivery: id })).items).toEqual([]);
+      });
+    });
+
     describe('the end of an attempt', () => {
       it('settles the delivery and appends its runs together', async () => {
         const { id } = await store.accept(makeDelivery());
@@ -670,6 +775,7 @@ export function describeStore(title: string, backend: Backend): void {
           accepted: [],
           claimed: [],
           retry: [],
+          deferred: [],
           settled: [],
           dead: [],
         };
@@ -677,6 +783,9 @@ export function describeStore(title: string, backend: Backend): void {
           of.claimed.unshift(await take(async () => {}));
           of.retry.unshift(
             await take((claim) => store.retry(claim, { afterMs: 3_600_000, reason: 'later' })),
+          );
+          of.deferred.unshift(
+            await take((claim) => store.defer(claim, [], { afterMs: 3_600_000, why: 'later' })),
           );
           of.settled.unshift(await take((claim) => store.settle(claim, [])));
           of.dead.unshift(await take((claim) => store.bury(claim, 'refused')));

@@ -135,7 +135,7 @@ export async function setSweepStage(
     log: silentLog,
     rules,
     seen,
-    handleCaughtUp: async (job, payload) => (await handle(job, caughtUpEvent(payload))).runs,
+    handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
     onEnqueued: () => {},
   });
   const worker: Worker = createWorker({ store, handle, handleJob: sweeps.handleJob, log: silentLog, clock });

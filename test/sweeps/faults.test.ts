@@ -119,11 +119,11 @@ it('a sweep that is refused on its third page of repositories repeats none of th
   const slept: number[] = [];
   const sleep = async (ms: number) => void slept.push(ms);
 
-  const { items, failed } = await runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, lease);
+  const { progress } = await runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, lease);
   await close();
   await forge.close();
 
-  expect([items, failed, slept]).toEqual([120, 0, [30_000]]);
+  expect([progress.items, progress.failed, slept]).toEqual([120, 0, [30_000]]);
   const pages = forge.asked.flatMap(({ path }) => /starred\?.*page=(\d)/.exec(path)?.[1] ?? []);
   expect(pages).toEqual(['1', '2', '3', '3']);
 });
@@ -179,8 +179,8 @@ it('a sweep ends at its budget of requests, and the next slot goes on from there
   await close();
   await forge.close();
 
-  expect([first.items, cut?.isComplete]).toEqual([100, false]);
-  expect([second.items, whole?.isComplete]).toEqual([20, true]);
+  expect([first.progress.items, cut?.isComplete]).toEqual([100, false]);
+  expect([second.progress.items, whole?.isComplete]).toEqual([20, true]);
 });
 
 /** What a sweep of one rule over the repositories of a stand-in needs, but for its slot. */

@@ -65,6 +65,26 @@ describe('the scheduler', () => {
     expect(restarted.status().get('rules/a.yml#nightly#17 3 * * *')?.missed).toBe(4);
   });
 
+  it('runs a slot in place of the one before that an hourly budget deferred', async () => {
+    const scheduler = make([often]);
+    await scheduler.tick(new Date('2026-05-01T10:00:00Z'));
+    await scheduler.tick(new Date('2026-05-01T10:05:00Z'));
+    const [job] = await store.unrouted(100);
+    await store.route([{ id: job?.id ?? '', to: 'lane', lane: job?.lane ?? '' }]);
+    for (const claim of await store.claim({ limit: 1, leaseMs: 60_000 })) {
+      await store.defer(claim, [], { afterMs: 3_600_000, why: 'over a budget' });
+    }
+
+    await scheduler.tick(new Date('2026-05-01T10:10:00Z'));
+
+    expect(await slots()).toEqual(['2026-05-01T10:05:00.000Z', '2026-05-01T10:10:00.000Z']);
+    expect(await store.describeDelivery(job?.id ?? '')).toMatchObject({
+      state: 'settled',
+      reason: expect.stringContaining('2026-05-01T10:10:00.000Z runs in its place'),
+    });
+    expect([...scheduler.status().values()].map(({ overlaps }) => overlaps)).toEqual([0]);
+  });
+
   it('leaves out a slot while the one before is under way, counts it, and goes on after it', async () => {
     const scheduler = make([often]);
     await scheduler.tick(new Date('2026-05-01T10:00:00Z'));

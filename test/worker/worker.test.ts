@@ -561,6 +561,50 @@ describe('a lease', () => {
   });
 });
 
+describe('a delivery that an hourly budget stops', () => {
+  const deferral = { afterMs: 3_600_000, why: 'over the budget of 500 changes an hour' };
+
+  it('keeps its trigger and is handled again when the budget has room', async () => {
+    let handled = 0;
+    start({
+      handle: async () => {
+        handled += 1;
+        const runs = [makeRun({ id: `run ${handled}` })];
+        return handled < 3 ? { runs, deferral } : { runs };
+      },
+    });
+    const id = await accept(5, 7);
+
+    await pass();
+    expect(await store.describeDelivery(id)).toMatchObject({ state: 'deferred' });
+    for (let hour = 0; hour < 2; hour += 1) {
+      await advance(3_600_000);
+      await pass();
+    }
+
+    expect(await store.describeDelivery(id)).toMatchObject({ state: 'settled', attempts: 1 });
+    expect((await store.listRuns({ delivery: id })).items).toHaveLength(3);
+    expect(ends).toEqual(['deferred issues', 'deferred issues', 'settled issues']);
+  });
+
+  it('is dead with its runs and the reason once it is older than its lifetime', async () => {
+    start({ handle: async () => ({ runs: [makeRun({ id: String(now.getTime()) })], deferral }) });
+    const id = await accept(5, 7);
+
+    for (let hour = 0; hour < 7 * 24 + 2; hour += 1) {
+      await pass();
+      await advance(3_600_000);
+    }
+
+    const { state, reason } = (await store.describeDelivery(id)) ?? {};
+    expect([state, reason]).toEqual([
+      'dead',
+      expect.stringContaining('over the budget of 500 changes an hour'),
+    ]);
+    expect((await store.listRuns({ delivery: id, limit: 500 })).items.length).toBeGreaterThan(160);
+  });
+});
+
 describe('a job', () => {
   const job = {
     door: 'cron',
@@ -574,7 +618,7 @@ describe('a job', () => {
     start({
       handleJob: async (claim, payload, lease) => {
         await lease.advance({ runs: [makeRun({ id: 'page 1' })], repositoryId: 4, checkpoint: { page: 2 } });
-        return [makeRun({ id: JSON.stringify([claim.eventType, payload]) })];
+        return { runs: [makeRun({ id: JSON.stringify([claim.eventType, payload]) })] };
       },
     });
     const { id } = await store.enqueue({ ...job, receivedAt: now });

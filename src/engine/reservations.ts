@@ -1,0 +1,94 @@
+import type { Budget } from './budgets.ts';
+
+/** Changes of a deferred run for which room is kept: all of them, and those of repository files among them. */
+type Reservation = Budget & { readonly owner: string; readonly atMs: number };
+
+/** Changes that a run wants to make now. */
+export type Wanted = Budget;
+
+/** An earlier write, as far as budgets count it. */
+type Write = { readonly atMs: number; readonly level: string };
+
+/** Room in the hourly budgets of one place, in the order in which runs asked for it. */
+export interface Reservations {
+  /**
+   * Returns how long a run has to wait until its changes fit; 0 where they fit now. Runs that were deferred earlier come
+   * first, so that none of them waits for ever behind new ones.
+   */
+  waitMs(owner: string, wanted: Wanted, hour: Budget): number;
+  /** Keeps room for a deferred run after that time. A later call of the same owner replaces it. */
+  reserve(owner: string, wanted: Wanted, afterMs: number): void;
+  /** Gives up the room that is kept for an owner: its run has begun again. */
+  release(owner: string): void;
+}
+
+const hourMs = 3_600_000;
+/** Room that was not used for so long after its time is no longer kept: its delivery was superseded or is gone. */
+const unusedMs = 900_000;
+
+/** Creates the reservations of a place. `writes` returns what was written within the last hour, the oldest first. */
+export function createReservations(options: {
+  readonly writes: () => readonly Write[];
+  readonly nowMs: () => number;
+}): Reservations {
+  const { writes, nowMs } = options;
+  /** In order of their time. */
+  let reserved: readonly Reservation[] = [];
+
+  /** Returns how long changes wait if these reservations come first. */
+  const waitBehind = (earlier: readonly Reservation[], wanted: Wanted, hour: Budget): number => {
+    const written = writes();
+    const now = nowMs();
+    const all = roomAtMs(timesOf(written), countsOf(earlier, 'all'), hour.all - wanted.all);
+    if (wanted.repository === 0) return Math.max(all - now, 0);
+    const ofFiles = written.filter(({ level }) => level === 'repository');
+    const left = hour.repository - wanted.repository;
+    const repository = roomAtMs(timesOf(ofFiles), countsOf(earlier, 'repository'), left);
+    return Math.max(all - now, repository - now, 0);
+  };
+
+  return {
+    waitMs(owner, wanted, hour) {
+      const now = nowMs();
+      reserved = reserved.filter(({ atMs }) => atMs > now - unusedMs);
+      const place = reserved.findIndex((reservation) => reservation.owner === owner);
+      if (place >= 0) return waitBehind(reserved.slice(0, place), wanted, hour);
+      // What is written now is no longer counted in an hour: reservations after that take no room from it. They may be many,
+      // where files of the repository have a small budget of their own.
+      const soon = reserved.filter(({ atMs }) => atMs <= now + hourMs);
+      return waitBehind(soon, wanted, hour) === 0 ? 0 : waitBehind(reserved, wanted, hour);
+    },
+    reserve(owner, wanted, afterMs) {
+      const reservation = { ...wanted, owner, atMs: nowMs() + afterMs };
+      const others = reserved.filter((one) => one.owner !== owner);
+      reserved = [...others, reservation].sort((a, b) => a.atMs - b.atMs);
+    },
+    release(owner) {
+      reserved = reserved.filter((one) => one.owner !== owner);
+    },
+  };
+}
+
+type Count = { readonly atMs: number; readonly count: number };
+
+function countsOf(reservations: readonly Reservation[], budget: keyof Budget): readonly Count[] {
+  return reservations.map((one) => ({ atMs: one.atMs, count: one[budget] }));
+}
+
+function timesOf(writes: readonly Write[]): readonly number[] {
+  return writes.map(({ atMs }) => atMs);
+}
+
+/**
+ * Returns the instant from which at most `left` of these writes and reservations are younger than an hour; 0 where that is
+ * so already.
+ */
+function roomAtMs(writtenAtMs: readonly number[], reserved: readonly Count[], left: number): number {
+  let rest = left;
+  for (const { atMs, count } of reserved.toReversed()) {
+    if (rest < count) return atMs + hourMs;
+    rest -= count;
+  }
+  const oldestToGo = writtenAtMs.length - rest - 1;
+  return (writtenAtMs[oldestToGo] ?? Number.NEGATIVE_INFINITY) + (oldestToGo < 0 ? 0 : hourMs);
+}

@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Action } from '../../src/actions/action.ts';
+import type { Change } from '../../src/actions/change.ts';
+import { setLabels } from '../../src/actions/set-labels.ts';
+import { budgets } from '../../src/engine/budgets.ts';
+import { deferBeyondHour } from '../../src/engine/deferral.ts';
+import { createLedger, type Past } from '../../src/engine/ledger.ts';
+import { makePlan, type Plan } from '../../src/engine/plan.ts';
+import { levelOf } from '../../src/engine/wish.ts';
+import type { Level, LoadedRule } from '../../src/rules/rule.ts';
+import { makeContext } from '../support/make-context.ts';
+
+const startMs = Date.parse('2026-11-20T12:00:00Z');
+const hourMs = 3_600_000;
+let nowMs = startMs;
+
+async function makePast(): Promise<Past> {
+  nowMs = startMs;
+  return createLedger({ now: () => new Date(nowMs) }).of(1);
+}
+
+/** Returns a plan of so many changes of the operator and of the repository's file. */
+function planOf(operator: number, repository = 0, condition = 'true'): Plan {
+  const wish = (level: Level, count: number) => {
+    const id = `${level}.yml#rule`;
+    const rule = {
+      id,
+      name: 'rule',
+      level,
+      limits: {},
+      mode: 'enforce',
+      condition: { source: condition },
+      steps: [],
+    };
+    const changes = Array.from({ length: count }, (_, place): Change => {
+      const input = { params: { owner: 'acme', repo: 'demo', index: 1 } };
+      const target = `label:${level} ${place}`;
+      return {
+        action: 'x',
+        operation: 'x',
+        input,
+        target,
+        value: true,
+        before: false,
+        after: true,
+        reason: 'x',
+      };
+    });
+    const context = makeContext();
+    return {
+      rule: rule as unknown as LoadedRule,
+      step: '1',
+      action: setLabels as Action,
+      arguments: {},
+      context,
+      changes,
+    };
+  };
+  return makePlan([wish('operator', operator), wish('repository', repository)], {
+    budgets: { ...budgets, delivery: { all: 1_000, repository: 1_000 } },
+  });
+}
+
+/** Plans within the hourly budgets and notes what is left as written. Returns how many changes went, and the wait in ms. */
+function spend(past: Past, owner: string, plan: Plan, hour = budgets.hour) {
+  const { plan: left, deferral } = deferBeyondHour(plan, {
+    ...{ past, hour, owner, isSent: () => true, now: new Date(nowMs) },
+  });
+  past.note(
+    left.changes.map((planned) => ({
+      atMs: nowMs,
+      level: levelOf(planned),
+      target: planned.change.target,
+      value: 'true',
+      before: 'false',
+    })),
+  );
+  const deferred = left.refused.filter(({ until }) => until !== undefined);
+  return { went: left.changes.length, deferred: deferred.length, afterMs: deferral?.afterMs, deferral, left };
+}
+
+describe('an hourly budget', () => {
+  it.each([
+    ['operator', 499, 1, 0],
+    ['operator', 500, 0, 1],
+    ['repository', 99, 1, 0],
+    ['repository', 100, 0, 1],
+  ] as const)(
+    'of the %s has room after %i changes for %i, and defers %i',
+    async (level, spent, went, deferred) => {
+      const past = await makePast();
+      spend(past, 'before', level === 'operator' ? planOf(spent) : planOf(0, spent));
+
+      const next = spend(past, 'next', level === 'operator' ? planOf(1) : planOf(0, 1));
+
+      expect([next.went, next.deferred]).toEqual([went, deferred]);
+      expect(next.afterMs).toBe(deferred === 0 ? undefined : hourMs);
+      if (deferred > 0) expect(next.left.refused[0]?.until).toBe('2026-11-20T13:00:00.000Z');
+    },
+  );
+
+  it('stops all changes of a run or none, so that none of them makes the conditions of the others false', async () => {
+    const past = await makePast();
+    spend(past, 'before', planOf(495));
+
+    expect(spend(past, 'next', planOf(10))).toMatchObject({ went: 0, deferred: 10, afterMs: hourMs });
+  });
+
+  it('of repository files does not stop rules of the operator in the same run', async () => {
+    const past = await makePast();
+    spend(past, 'before', planOf(0, 100));
+
+    expect(spend(past, 'next', planOf(3, 4))).toMatchObject({ went: 3, deferred: 4 });
+  });
+
+  it('that is smaller than one run is spent by it hour by hour', async () => {
+    const past = await makePast();
+    const hour = { all: 4, repository: 2 };
+    const went: number[] = [];
+    for (let left = 10; left > 0; ) {
+      const part = spend(past, 'one', planOf(left), hour);
+      went.push(part.went);
+      left -= part.went;
+      nowMs += part.afterMs ?? 0;
+    }
+
+    expect(went).toEqual([4, 4, 2]);
+    expect(nowMs - startMs).toBe(2 * hourMs);
+  });
+
+  it('counts nothing that is only observed', async () => {
+    const past = await makePast();
+    const options = { past, hour: { all: 1, repository: 1 }, owner: 'a', now: new Date(nowMs) };
+
+    const { plan, deferral } = deferBeyondHour(planOf(5), { ...options, isSent: () => false });
+
+    expect([plan.changes.length, deferral]).toEqual([5, undefined]);
+  });
+
+  it('names one key for runs that live state alone decides, and none where the event does', async () => {
+    const past = await makePast();
+    spend(past, 'before', planOf(500));
+
+    expect(spend(past, 'a', planOf(1)).deferral?.key).toBe('operator.yml#rule');
+    expect(spend(past, 'b', planOf(1, 0, 'event.changes.title')).deferral).not.toHaveProperty('key');
+  });
+});
+
+describe('deferred runs', () => {
+  it('are done in the order in which they were deferred, before new ones, within the budget of every hour', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 900_000 }) }),
+          {
+            minLength: 10,
+            maxLength: 60,
+          },
+        ),
+        async (arrivals) => {
+          const past = await makePast();
+          const hour = { all: 7, repository: 7 };
+          const written: number[] = [];
+          const done: string[] = [];
+          const waiting: { owner: string; size: number; dueMs: number; returns: number }[] = [];
+          const attempt = (owner: string, size: number, returns: number): void => {
+            const { went, afterMs } = spend(past, owner, planOf(size), hour);
+            written.push(...Array.from({ length: went }, () => nowMs));
+            if (afterMs === undefined) done.push(owner);
+            else waiting.push({ owner, size, dueMs: nowMs + afterMs, returns });
+          };
+          const runDue = (untilMs: number): void => {
+            for (;;) {
+              const next = waiting.toSorted((a, b) => a.dueMs - b.dueMs)[0];
+              if (next === undefined || next.dueMs > untilMs) return;
+              waiting.splice(waiting.indexOf(next), 1);
+              nowMs = Math.max(nowMs, next.dueMs);
+              attempt(next.owner, next.size, next.returns + 1);
+            }
+          };
+          let atMs = startMs;
+          for (const [place, { size, pauseMs }] of arrivals.entries()) {
+            atMs += pauseMs;
+            runDue(atMs);
+            nowMs = atMs;
+            attempt(String(place), size, 0);
+          }
+          runDue(Number.POSITIVE_INFINITY);
+
+          expect(done).toEqual(arrivals.map((_, place) => String(place)));
+          for (const [place, at] of written.entries()) {
+            expect(at - (written[place - hour.all] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(
+              hourMs,
+            );
+          }
+        },
+      ),
+      { numRuns: process.env.LONG ? 2_000 : 100 },
+    );
+  });
+
+  it('return once each, however many there are', async () => {
+    const past = await makePast();
+    for (let run = 0; run < 250; run += 1) expect(spend(past, `now ${run}`, planOf(2)).went).toBe(2);
+    const waits = new Map<string, number>();
+    for (let run = 0; run < 600; run += 1) {
+      const owner = `later ${run}`;
+      waits.set(owner, spend(past, owner, planOf(2)).afterMs ?? 0);
+    }
+
+    const hours = [...waits.values()].map((ms) => ms / hourMs);
+    expect([1, 2, 3].map((hour) => hours.filter((one) => one === hour).length)).toEqual([250, 250, 100]);
+    for (const [owner, ms] of waits) {
+      nowMs = startMs + ms;
+      expect([owner, spend(past, owner, planOf(2)).went]).toEqual([owner, 2]);
+    }
+  });
+
+  it('whose room is not used keep it for a quarter of an hour', async () => {
+    const past = await makePast();
+    const hour = { all: 2, repository: 2 };
+    spend(past, 'a', planOf(2), hour);
+    expect(spend(past, 'gone', planOf(2), hour).afterMs).toBe(hourMs);
+
+    nowMs = startMs + hourMs + 840_000;
+    expect(spend(past, 'b', planOf(2), hour).went).toBe(0);
+    nowMs = startMs + hourMs + 960_000;
+    expect(spend(past, 'b', planOf(2), hour).went).toBe(2);
+  });
+
+  it('wait no longer than an hour when the clock was set back by a day', async () => {
+    const past = await makePast();
+    spend(past, 'before', planOf(500));
+    nowMs -= 86_400_000;
+
+    expect(spend(past, 'next', planOf(1)).afterMs).toBe(hourMs);
+  });
+});
