@@ -1,5 +1,5 @@
 import { ReeveError } from '../errors.ts';
-import { markOfChange } from './git/changes.ts';
+import { markOfChange } from './git/change-mark.ts';
 import type { GitRepository } from './git/repository.ts';
 
 type Change = { readonly from: string; readonly to: string };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -135,28 +134,6 @@ function parseChanges(
 export async function listTouched(repository: GitRepository, commitId: string): Promise<Touched> {
   const changes = await listChangesOf(repository, [commitId]);
   return touchedBy(changes.get(commitId) ?? []);
-}
-
-/**
- * Returns a mark of what a change does, whatever it starts from: equal before and after a plain rebase, another as soon
- * as one changed line differs. It tells whether a review has become stale.
- */
-export async function markOfChange(repository: GitRepository, from: string, to: string): Promise<string> {
-  requireIds(from, to);
-  const hash = createHash('sha256');
-  const { stdout } = await repository.git.run(
-    ['diff-tree', '-r', '-p', '-U0', '--no-renames', from, to, '--'],
-    {
-      folder: repository.folder,
-      maxBytes: 256 * 1024 * 1024,
-    },
-  );
-  // Positions and object ids move with the base; the changed lines alone are the change.
-  for (const line of stdout.toString('latin1').split('\n')) {
-    if (/^(index |@@ )/.test(line)) continue;
-    hash.update(line).update('\n');
-  }
-  return hash.digest('hex');
 }
 
 function requireIds(...ids: readonly string[]): void {
