@@ -1,6 +1,6 @@
 /**
  * The floors of the house: a file imports from lower floors and its own folder, never upward, never in a circle.
- * 0 clock, delivery-lifetime, duration, errors, log, form-marks, html, kept, package, patterns, private-files, redactor, remembering, same-secret, throttle, contract · 1 client, forge · 2 facts, actions · 3 rules · 4 engine, sources · 5 store ·
+ * 0 clock, delivery-lifetime, duration, errors, log, form-marks, html, kept, package, patterns, private-files, redactor, remembering, same-secret, throttle, contract · 1 client, forge · 2 facts, actions · 3 expressions below rules · 4 engine, sources · 5 store ·
  * 6 receiver, sweeps, dashboard, worker · 7 server, app, readings, cli, run-reeve, ci, config, operator-file, named-secrets, generated-file,
  * dashboard-password, account, handle-delivery, commands, demo
  */
@@ -25,6 +25,7 @@ const floors = [
   ],
   ['client', 'forge'],
   ['facts', 'actions'],
+  ['expressions'],
   ['rules'],
   ['engine', 'sources'],
   ['store'],

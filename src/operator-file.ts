@@ -6,11 +6,11 @@ import { parseDuration } from './duration.ts';
 import { budgets } from './engine/budgets.ts';
 import { repeatedChoices } from './engine/repeated.ts';
 import { messageOf } from './errors.ts';
+import { nearest } from './expressions/nearest.ts';
 import { facts } from './facts/facts.ts';
 import { NamedSecretsForm } from './named-secrets.ts';
 import { DashboardForm, fullName, WebhookForm } from './operator-file/webhook.ts';
 import { createScope } from './patterns/repository-scope.ts';
-import { nearest } from './rules/nearest.ts';
 import { parseSize } from './size.ts';
 
 const values = z

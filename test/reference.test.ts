@@ -5,13 +5,15 @@ import { referencePages } from '../scripts/reference/pages.ts';
 import { stalePages } from '../scripts/reference.ts';
 import { actions } from '../src/actions/actions.ts';
 import { eventFamilies, type Family } from '../src/contract/events.ts';
+import { compileCondition } from '../src/expressions/conditions.ts';
+import { functions, loops } from '../src/expressions/functions.ts';
 import { facts } from '../src/facts/facts.ts';
 import { parseOperatorFile } from '../src/operator-file.ts';
-import { compileCondition } from '../src/rules/conditions.ts';
+import { createUnlimitedMeter } from '../src/patterns/meter.ts';
 import { createEnvironment } from '../src/rules/environment.ts';
-import { functions, loops } from '../src/rules/functions.ts';
 import { loadRuleFile } from '../src/rules/load.ts';
 import { registry } from '../src/rules/registry.ts';
+import { contextOf } from './expressions/support/context.ts';
 
 const environment = createEnvironment({
   registry: { ...registry, payloads: {} },
@@ -36,13 +38,15 @@ it('there is a page for everything that a rule file may name', () => {
 describe('the example of each function holds', () => {
   it.each(names)('%s', (name) => {
     const source = exampleOf(name);
-    const compiled = compileCondition(source, environment, { file: 'x', at: () => ({ line: 1, column: 1 }) });
+    const compiled = compileCondition(source, contextOf(environment), {
+      file: 'x',
+      at: () => ({ line: 1, column: 1 }),
+    });
     if ('problems' in compiled) throw new Error(compiled.problems[0]?.message);
     const known = { event: {}, now: new Date('2026-11-20T12:00:00Z') };
-    const answer = compiled.condition.evaluate({
-      find: ({ name: asked }) =>
-        Object.hasOwn(known, asked) ? { value: Reflect.get(known, asked) } : undefined,
-    });
+    const find = ({ name: asked }: { name: string }) =>
+      Object.hasOwn(known, asked) ? { value: Reflect.get(known, asked) } : undefined;
+    const answer = compiled.condition.evaluate({ find }, createUnlimitedMeter());
 
     expect(source).toContain(`${name}(`);
     expect(answer).toMatchObject({ result: 'held' });

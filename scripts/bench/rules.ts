@@ -6,10 +6,10 @@ import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../../src/rules/rule-set.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
-import { hostileExpressions } from './rules/hostile.ts';
+import { hostileData, hostileExpressions } from './rules/hostile.ts';
+import { hostileRuns, prepareHostileRun } from './rules/hostile-runs.ts';
 import { measureRequests } from './rules/requests.ts';
 
-const labels = Array.from({ length: 1_000 }, (_, id) => ({ id, name: `label-${id}`, color: 'ffffff' }));
 const payload = {
   action: 'opened',
   number: 7,
@@ -35,18 +35,17 @@ function fileOf(from: number, count: number, on: string): string {
   return `version: 1\nrules:\n${rules.join('')}`;
 }
 
+const base = {
+  id: 'bench',
+  mode: 'plan',
+  trigger: { door: 'cli', kind: 'issues', activity: 'opened', at: '' },
+  now: new Date(0),
+  nowMs: () => performance.now(),
+} as const;
+
 async function runOnce(rules: RuleSet): Promise<number> {
   const startedMs = performance.now();
-  await runEvent({
-    id: 'bench',
-    mode: 'plan',
-    trigger: { door: 'cli', kind: 'issues', activity: 'opened', at: '' },
-    rules,
-    event,
-    facts: createGivenFacts({ subject, given: {}, payload }),
-    now: new Date(0),
-    nowMs: () => performance.now(),
-  });
+  await runEvent({ ...base, rules, event, facts: createGivenFacts({ subject, given: {}, payload }) });
   return performance.now() - startedMs;
 }
 
@@ -90,36 +89,46 @@ function measureLoading(): BenchRow {
   return alone(name, seconds, 's', '<= 2 s', seconds <= 2);
 }
 
+/** The budget is one for each run: a run of all hostile rules may cost no more than one of them alone. */
 async function measureHostile(): Promise<BenchRow> {
-  let worst = 0;
-  for (const expression of hostileExpressions) {
-    const text = JSON.stringify({
-      version: 1,
-      rules: { r: { on: 'issues', if: expression, steps: [{ uses: 'set-labels', with: { add: ['x'] } }] } },
-    });
-    const { rules } = loadRuleFile({ path: 'x.yml', text, level: 'operator', commit: '', registry });
-    const [rule] = rules;
-    // What the loader refuses costs nothing when it would run.
-    if (rule?.condition === undefined) continue;
-    const { condition } = rule;
-    const known: Readonly<Record<string, unknown>> = { event: payload, issue: payload.issue, labels };
-    const ask = (): number => {
-      const startedMs = performance.now();
-      condition.evaluate({
-        find: ({ name }) => (Object.hasOwn(known, name) ? { value: known[name] } : undefined),
-      });
-      return performance.now() - startedMs;
-    };
-    // A pause of the machine is not the expression's.
-    worst = Math.max(worst, Math.min(ask(), ask(), ask()));
-  }
-  return alone(
-    'worst hostile expression, 60 KB text and 1,000 labels',
-    round(worst),
-    'ms',
-    '<= 50 ms',
-    worst <= 50,
+  const data = hostileData();
+  const hostileEvent = parseEvent('issues', {
+    ...payload,
+    issue: { ...payload.issue, body: data.issue.body },
+  });
+  const texts = hostileExpressions.map((expression, place) => ruleOf(`hostile-${place}`, expression));
+  // What the loader refuses costs nothing when it would run.
+  const each = texts.flatMap((rule, place) =>
+    loadIfAllowed(`{ "version": 1, "rules": { ${rule} } }`, `${place}.yml`),
   );
+  const runs = [...each.map((rule) => [rule]), each].map((rules) => async () => {
+    const facts = createGivenFacts({ subject, given: data, payload: hostileEvent.payload });
+    await runEvent({ ...base, rules: createRuleSet(rules), event: hostileEvent, facts });
+  });
+  let worst = 0;
+  for (const once of [...runs, ...Object.values(hostileRuns).map(prepareHostileRun)]) {
+    // What else the machine does, and the compiler in the first rounds, fall on some of the rounds.
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 8; round += 1) {
+      const before = process.cpuUsage();
+      await once();
+      const { user, system } = process.cpuUsage(before);
+      best = Math.min(best, (user + system) / 1_000);
+    }
+    worst = Math.max(worst, best);
+  }
+  const count = runs.length + Object.keys(hostileRuns).length;
+  const name = `CPU of the worst of ${count} hostile runs, 60 KB text and 1,000 labels`;
+  return alone(name, round(worst), 'ms', '<= 50 ms', worst <= 50);
+}
+
+function ruleOf(name: string, expression: string): string {
+  const rule = { on: 'issues', if: expression, steps: [{ uses: 'set-labels', with: { add: ['x'] } }] };
+  return `${JSON.stringify(name)}: ${JSON.stringify(rule)}`;
+}
+
+function loadIfAllowed(text: string, path: string): readonly LoadedRule[] {
+  return loadRuleFile({ path, text, level: 'operator', commit: '', registry }).rules;
 }
 
 function alone(name: string, value: number, unit: string, target: string, ok: boolean): BenchRow {

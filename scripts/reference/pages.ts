@@ -7,14 +7,15 @@ import { eventFamilies, type Family } from '../../src/contract/events.ts';
 import { payloadShapes } from '../../src/contract/payloads.ts';
 import { metricTable } from '../../src/dashboard/metric-table.ts';
 import { errorCodes } from '../../src/errors.ts';
+import { functions, loops } from '../../src/expressions/functions.ts';
+import { describeType } from '../../src/expressions/types.ts';
 import type { Fact } from '../../src/facts/fact.ts';
 import { facts } from '../../src/facts/facts.ts';
 import { OperatorFile } from '../../src/operator-file.ts';
-import { functions, loops } from '../../src/rules/functions.ts';
 import { problemCodes } from '../../src/rules/problem.ts';
-import { describeType } from '../../src/rules/types.ts';
 import { eventExample, operatorExample } from './examples.ts';
 import { exampleOf } from './function-examples.ts';
+import { limitsPage } from './limits-page.ts';
 import { code, membersOf, page, schemaRows, table, word, words } from './text.ts';
 
 const argumentHead = ['argument', 'type', 'required', 'meaning'];
@@ -37,6 +38,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   pages.set('operator-file.md', operatorPage());
   pages.set('doctor.md', doctorPage());
   pages.set('metrics.md', metricsPage());
+  pages.set('limits.md', limitsPage());
   pages.set('error-codes.md', errorPage());
   pages.set('problem-codes.md', problemPage());
   pages.set('README.md', indexPage(families, names));
@@ -194,7 +196,7 @@ function indexPage(families: readonly string[], names: readonly string[]): strin
   return page(
     'Reference',
     'Made by `node scripts/reference.ts` from what the program itself reads; a test fails when it is stale.',
-    `[Settings](settings.md) · [Operator file](operator-file.md) · [What the doctor looks at](doctor.md) · [Metrics](metrics.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
+    `[Settings](settings.md) · [Operator file](operator-file.md) · [What the doctor looks at](doctor.md) · [Metrics](metrics.md) · [Limits of expressions](limits.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
     `## Actions\n\n${links(
       'actions',
       actions.map(({ name }) => name),

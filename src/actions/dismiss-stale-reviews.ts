@@ -6,8 +6,9 @@ import { PullReview } from '../contract/reviews.ts';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { atIndex } from '../facts/where.ts';
-import { createGlob } from '../patterns/glob.ts';
+import { compileGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
+import type { Meter } from '../patterns/meter.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
 
@@ -59,7 +60,7 @@ with:
   examine(written) {
     const globs = written['ignore-paths'];
     try {
-      if (globs) createGlob(globs);
+      if (globs) compileGlob(globs);
       return [];
     } catch (error) {
       if (!(error instanceof GlobError)) throw error;
@@ -68,7 +69,7 @@ with:
     }
   },
   facts: () => [pullFact, reviewsFact],
-  async plan(given, facts) {
+  async plan(given, facts, { meter }) {
     const pull = (await facts.ask(pullFact)) as PullRequest;
     if (pull.state === 'closed') return [];
     const head = pull.head?.sha;
@@ -77,7 +78,7 @@ with:
     const changes: Change[] = [];
     for (const review of all) {
       const why = review.dismissed ? undefined : reasonAgainst(review, head, given);
-      if (why === undefined || (await isUnderIgnored(review, head, given, facts))) continue;
+      if (why === undefined || (await isUnderIgnored(review, head, given, { facts, meter }))) continue;
       changes.push(dismissal(review, why, given, facts));
     }
     return changes;
@@ -102,7 +103,7 @@ async function isUnderIgnored(
   review: PullReview,
   head: string,
   given: DismissStaleReviews,
-  facts: Facts,
+  { facts, meter }: { readonly facts: Facts; readonly meter: Meter },
 ): Promise<boolean> {
   const globs = given['ignore-paths'];
   if (globs === undefined || !review.commit_id) return false;
@@ -112,7 +113,8 @@ async function isUnderIgnored(
   const paths = changed.files.flatMap(({ filename, previous_filename }) =>
     previous_filename ? [filename, previous_filename] : [filename],
   );
-  return paths.every(createGlob(globs));
+  const matches = compileGlob(globs);
+  return paths.every((path) => matches(path, meter));
 }
 
 /** A commit that a force-push left behind may be gone from the forge: then nobody knows what changed since, and nothing is kept. */

@@ -1,3 +1,4 @@
+import type { Meter } from '../patterns/meter.ts';
 import type { ActionMemory } from './memory.ts';
 import type { NamedSecrets } from './secrets.ts';
 
@@ -14,6 +15,8 @@ export type PlanContext = {
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'>;
   /** The run's instant. */
   readonly now: Date;
+  /** What patterns among the arguments are paid for by. */
+  readonly meter: Meter;
   /** Nothing will be written: the memory is not to be changed either. */
   readonly dryRun: boolean;
 };

@@ -10,10 +10,9 @@ import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
-import { isInScope, skipReason } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
-import type { SkipReason, Verdict } from '../rules/verdict.ts';
+import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
 import { type Applied, applyPlan, inputOf, together } from './apply.ts';
 import { refuseBeyond } from './bounds.ts';
@@ -25,6 +24,7 @@ import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
 import { refuseRepeated } from './repeated.ts';
+import { type Considered, selectRules } from './select-rules.ts';
 import { isEnforced, levelOf, type PlannedChange, type Wish } from './wish.ts';
 
 /** What a run is given. It has no clock, no disk and no server of its own. */
@@ -91,13 +91,13 @@ export async function runItem(
 
 async function run(input: RunInput): Promise<Ran> {
   const startedMs = input.nowMs();
-  const { considered, skipped } = selectRules(input);
+  const { considered, decided } = selectRules(input);
   const memory = input.memory ?? createActionMemory();
   const stale = considered.length === 0 ? undefined : await staleness(input);
   const evaluated = await Promise.all(
-    considered.map((rule) => stale?.(rule) ?? evaluate(rule, input, contextFor(rule, input, memory))),
+    considered.map((one) => stale?.(one.rule) ?? evaluate(one, input, contextFor(one, input, memory))),
   );
-  const verdicts = inOrder(input, [...skipped, ...evaluated.map(({ verdict }) => verdict)]);
+  const verdicts = inOrder(input, [...decided, ...evaluated.map(({ verdict }) => verdict)]);
   const unknown = evaluated.find(({ retry }) => retry)?.retry;
 
   // What could not be known for the forge's sake is asked again later; a half-known event writes nothing.
@@ -188,7 +188,7 @@ function entryOf(planned: PlannedChange, now: Date): Entry {
 }
 
 /** Returns what the actions of a rule are told. */
-function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): PlanContext {
+function contextFor({ rule, meter }: Considered, input: RunInput, memory: ActionMemory): PlanContext {
   return {
     rule: rule.name,
     level: rule.level,
@@ -196,6 +196,7 @@ function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): Pl
     memory,
     ...(input.secrets ? { secrets: input.secrets } : {}),
     now: input.now,
+    meter,
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
 }
@@ -203,21 +204,6 @@ function contextFor(rule: LoadedRule, input: RunInput, memory: ActionMemory): Pl
 /** A rule in `observe` plans and records; so does every rule of a run that is no enforcement. */
 function maySend(planned: PlannedChange, input: RunInput): boolean {
   return input.mode === 'enforce' && input.client !== undefined && isEnforced(planned);
-}
-
-function selectRules(input: RunInput): { considered: readonly LoadedRule[]; skipped: readonly Verdict[] } {
-  const { event, rules } = input;
-  if (event === undefined) return selectForItem(input);
-  const listening = event.family === undefined ? [] : rules.listeningTo(event.family);
-  const own = input.account !== undefined && event.sender?.id === input.account.id;
-  const considered: LoadedRule[] = [];
-  const skipped: Verdict[] = [];
-  for (const rule of input.explainAll ? rules.rules : listening) {
-    const reason: SkipReason | undefined = own ? 'own' : skipReason(rule, event);
-    if (reason === undefined) considered.push(rule);
-    else skipped.push(skipRule(rule, reason));
-  }
-  return { considered, skipped };
 }
 
 /** Returns what becomes of each rule where the comment or review of the event is gone, too old, or cannot be read. */
@@ -234,12 +220,6 @@ async function staleness(input: RunInput): Promise<((rule: LoadedRule) => Evalua
   }
 }
 
-function selectForItem({ rules, facts }: RunInput): ReturnType<typeof selectRules> {
-  const considered = rules.rules.filter((rule) => isInScope(rule, facts.subject));
-  const left = rules.rules.filter((rule) => !considered.includes(rule));
-  return { considered, skipped: left.map((rule) => skipRule(rule, 'scope')) };
-}
-
 /** The order of the rules, found without looking at those that do not listen. */
 function inOrder({ rules }: RunInput, verdicts: readonly Verdict[]): readonly Verdict[] {
   return verdicts.toSorted((a, b) => rules.placeOf(a.rule) - rules.placeOf(b.rule));
@@ -248,9 +228,13 @@ function inOrder({ rules }: RunInput, verdicts: readonly Verdict[]): readonly Ve
 type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; readonly retry?: ReeveError };
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
-async function evaluate(rule: LoadedRule, input: RunInput, context: PlanContext): Promise<Evaluated> {
+async function evaluate(
+  { rule, meter }: Considered,
+  input: RunInput,
+  context: PlanContext,
+): Promise<Evaluated> {
   const { event, item, facts, now } = input;
-  const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now };
+  const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now, meter };
   const evaluation: Evaluation = await evaluateRule(rule, situation);
   const wishes: Wish[] = [];
   for (const resolved of evaluation.steps) {

@@ -1,23 +1,33 @@
+import { contextAfter, contextAtBegin, contextsOf, endOfText, flagsBetween } from './boundary.ts';
+import { Columns } from './columns.ts';
 import type { Meter } from './meter.ts';
 import { assertion, opcode, type Program } from './program.ts';
+import { type State, StateList } from './state-list.ts';
 
-/** Units, measured by scripts/calibrate.ts. */
-const perCharacter = 3;
-const perTransition = 300;
-const perInstruction = 20;
-
-/** Contexts of a state: what its next assertion needs to know of the character before. */
-const afterBegin = 1;
-const afterNewline = 2;
-const afterWord = 4;
+/** What matching costs, in units of about one nanosecond (`scripts/calibrate.ts` measures them). */
+export const automatonCosts = {
+  /** A pattern that a meter meets for the first time, with what compiling a glob takes. */
+  pattern: 4_000,
+  /** Each instruction of such a pattern. */
+  compiledInstruction: 50,
+  /** A text, beside its characters. */
+  match: 60,
+  /** A character that is looked at. */
+  character: 5,
+  /** A character beyond U+00FF, where the pattern tells such characters apart. */
+  farCharacter: 80,
+  /** A transition that a meter takes for the first time. */
+  transition: 700,
+  /** Each instruction that such a transition follows. */
+  instruction: 40,
+  /** Each column of the table that such a transition may enlarge by a row. */
+  column: 8,
+} as const;
 
 /** Entries of the transition table that are no states. */
 const unknown = 0;
 const matched = -1;
 const dead = -2;
-
-const endOfText = -1;
-const newline = 10;
 
 /** A table of transitions larger than this is dropped. */
 const maxEntries = 256 * 1024;
@@ -35,30 +45,31 @@ export class Automaton {
   readonly #anchored: boolean;
   /** The contexts that the program asks for; others would only multiply the states. */
   readonly #contexts: number;
-  /** Classes of code points, and one more for the end of the text. */
+  readonly #columns: Columns;
+  /** Columns of the table, of which the last is for the end of the text. */
   readonly #width: number;
-  readonly #latin = new Uint16Array(256);
   readonly #marks: Int32Array;
-  readonly #stack: Int32Array;
+  readonly #closed: Int32Array;
+  readonly #targets: Int32Array;
   #mark = 0;
   #meter: Meter | undefined;
-  #states: State[] = [];
-  #byHash = new Map<number, number[]>();
+  #states = new StateList();
   /** Transitions that the current meter has paid for. */
   #table = new Int32Array(0);
   /** All transitions that are known, and what each costs. */
   #known = new Int32Array(0);
   #costs = new Int32Array(0);
-  #instructions = 0;
   #spent = 0;
-  #taken = 0;
+  /** Where in the table the current meter has transitions. */
+  #taken: number[] = [];
 
   constructor(program: Program) {
     this.#program = program;
-    this.#width = program.bounds.length + 2;
+    this.#columns = new Columns(program);
+    this.#width = this.#columns.count + 1;
     this.#marks = new Int32Array(program.size);
-    this.#stack = new Int32Array(program.size + 1);
-    for (let rune = 0; rune < 256; rune += 1) this.#latin[rune] = this.#search(rune);
+    this.#closed = new Int32Array(program.size);
+    this.#targets = new Int32Array(program.size);
     this.#contexts = contextsOf(program);
     this.#anchored = !this.#reaches(program.start, ~assertion.beginText);
     this.#drop();
@@ -66,15 +77,16 @@ export class Automaton {
 
   /** How much is remembered, in entries of four bytes. */
   get entries(): number {
-    return this.#states.length * this.#width * 3 + this.#instructions;
+    return this.#states.length * this.#width * 3 + this.#states.instructions;
   }
 
   /** Says whether some part of the text matches. Throws LimitExceeded before it costs more than the meter has. */
   matches(text: string, meter: Meter): boolean {
-    meter.require(text.length * perCharacter);
+    meter.require(automatonCosts.match + text.length * automatonCosts.character);
+    meter.charge(automatonCosts.match);
     if (this.#meter !== meter) this.#startTurn(meter);
     const width = this.#width;
-    const latin = this.#latin;
+    const { latin, onlyFar } = this.#columns;
     let table = this.#table;
     let row = width;
     let at = 0;
@@ -88,7 +100,16 @@ export class Automaton {
           rune = text.codePointAt(at - 1) ?? rune;
           if (rune > 0xffff) at += 1;
         }
-        column = this.#search(rune);
+        if (onlyFar !== undefined) column = onlyFar;
+        else {
+          meter.charge(automatonCosts.farCharacter);
+          const found = this.#columns.find(rune);
+          if (found === undefined) {
+            row = this.#dropAllBut(row);
+            table = this.#table;
+          }
+          column = found ?? this.#columns.find(rune) ?? 0;
+        }
       }
       let next = table[row + column] ?? unknown;
       if (next === unknown) {
@@ -96,98 +117,106 @@ export class Automaton {
         table = this.#table;
       }
       if (next < 0) {
-        meter.charge(at * perCharacter);
+        meter.charge(at * automatonCosts.character);
         return next === matched;
       }
       row = next;
     }
-    meter.charge(at * perCharacter);
+    meter.charge(at * automatonCosts.character);
     let last = table[row + width - 1] ?? unknown;
     if (last === unknown) last = this.#advance(row, width - 1, endOfText, meter);
     return last === matched;
   }
 
-  /** Returns the class of a code point: how many bounds are at or below it. */
-  #search(rune: number): number {
-    const { bounds } = this.#program;
-    let low = 0;
-    let high = bounds.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((bounds[middle] ?? 0) <= rune) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
+  /** Forgets what the meter before has paid for. What that takes was paid for with what is forgotten. */
   #startTurn(meter: Meter): void {
+    meter.charge(automatonCosts.pattern + this.#program.size * automatonCosts.compiledInstruction);
     this.#meter = meter;
+    if (this.entries > maxEntries / 4 || this.#columns.hasAssigned) {
+      this.#drop();
+      return;
+    }
+    for (const at of this.#taken) this.#table[at] = unknown;
+    this.#taken = [];
     this.#spent = 0;
-    this.#taken = 0;
-    if (this.entries > maxEntries / 4) this.#drop();
-    else this.#table.fill(unknown);
   }
 
   /** Forgets all states but that at the beginning of a text. */
   #drop(): void {
-    this.#states = [];
-    this.#byHash = new Map();
-    this.#instructions = 0;
+    this.#states = new StateList();
     this.#spent = 0;
-    this.#taken = 0;
+    this.#taken = [];
+    this.#columns.reset();
     this.#table = new Int32Array(this.#width * 8);
     this.#known = new Int32Array(this.#width * 8);
     this.#costs = new Int32Array(this.#width * 8);
     // The first row is no state: an entry of 0 in the table means that nothing is known.
-    this.#states.push(none);
-    this.#intern(Int32Array.of(this.#program.start), (afterBegin | afterNewline) & this.#contexts);
+    this.#mark += 1;
+    this.#marks[this.#program.start] = this.#mark;
+    this.#intern(Int32Array.of(this.#program.start), contextAtBegin & this.#contexts);
   }
 
   /** Returns the transition of a state, paid for; it is worked out where nobody did before. */
   #advance(row: number, column: number, rune: number, meter: Meter): number {
     const at = row + column;
+    // Asked of a known transition as well: where a run ends must not depend on the runs before.
+    meter.require(this.#costOf(this.#program.size));
     let target = this.#known[at] ?? unknown;
-    if (target === unknown) {
-      meter.require(perTransition + perInstruction * this.#program.size);
-      target = this.#work(row, column, rune);
-    }
+    if (target === unknown) target = this.#work(row, column, rune);
     const cost = this.#costs[at] ?? 0;
     meter.charge(cost);
     this.#spent += cost;
-    this.#taken += this.#width * 3;
-    if (target > 0 && (this.#spent > maxCost || this.#taken > maxEntries)) {
-      const { kernel, context } = this.#stateAt(target);
-      this.#drop();
-      return this.#intern(kernel, context);
-    }
+    const isFull = this.#spent > maxCost || this.#taken.length * this.#width * 3 > maxEntries;
+    if (target > 0 && isFull) return this.#dropAllBut(target);
     this.#table[at] = target;
+    this.#taken.push(at);
     return target;
+  }
+
+  /** Forgets all states but the first and this one; returns its new row. */
+  #dropAllBut(row: number): number {
+    const { kernel, context } = this.#stateAt(row);
+    this.#drop();
+    this.#mark += 1;
+    for (const one of kernel) this.#marks[one] = this.#mark;
+    return this.#intern(kernel, context);
+  }
+
+  #costOf(instructions: number): number {
+    const { transition, instruction, column } = automatonCosts;
+    return transition + instructions * instruction + this.#width * column;
   }
 
   /** Works out a transition and remembers it with what it costs. */
   #work(row: number, column: number, rune: number): number {
     const { ops, next, accepts, start } = this.#program;
     const { kernel, context } = this.#stateAt(row);
-    const closed = this.#close(kernel, flagsBetween(context, rune));
+    const reached = this.#close(kernel, flagsBetween(context, rune));
     const at = row + column;
-    this.#costs[at] = perTransition + perInstruction * closed.length;
-    const targets: number[] = [];
+    this.#costs[at] = this.#costOf(reached);
+    const closed = this.#closed;
+    const targets = this.#targets;
+    const marks = this.#marks;
+    let count = 0;
     this.#mark += 1;
-    for (const place of closed) {
-      if (ops[place] === opcode.match) return this.#remember(at, matched);
-      if (rune === endOfText || ops[place] !== opcode.rune || !accepts(place, rune)) continue;
-      const target = next[place] ?? 0;
-      if (this.#marks[target] === this.#mark) continue;
-      this.#marks[target] = this.#mark;
-      targets.push(target);
+    for (let place = 0; place < reached; place += 1) {
+      const one = closed[place] ?? 0;
+      if (ops[one] === opcode.match) return this.#remember(at, matched);
+      if (ops[one] !== opcode.rune || rune === endOfText || !accepts(one, rune)) continue;
+      const target = next[one] ?? 0;
+      if (marks[target] === this.#mark) continue;
+      marks[target] = this.#mark;
+      targets[count] = target;
+      count += 1;
     }
     if (rune === endOfText) return this.#remember(at, dead);
-    if (!this.#anchored && this.#marks[start] !== this.#mark) targets.push(start);
-    if (targets.length === 0) return this.#remember(at, dead);
-    return this.#remember(
-      at,
-      this.#intern(Int32Array.from(targets).sort(), contextAfter(rune) & this.#contexts),
-    );
+    if (!this.#anchored && marks[start] !== this.#mark) {
+      marks[start] = this.#mark;
+      targets[count] = start;
+      count += 1;
+    }
+    if (count === 0) return this.#remember(at, dead);
+    return this.#remember(at, this.#intern(targets.subarray(0, count), contextAfter(rune) & this.#contexts));
   }
 
   #remember(at: number, target: number): number {
@@ -195,60 +224,58 @@ export class Automaton {
     return target;
   }
 
-  /** Returns the instructions that are reached from a set without reading a character. */
-  #close(kernel: Int32Array, flags: number): readonly number[] {
+  /** Collects in `#closed` what is reached from a set without reading a character; returns how many instructions. */
+  #close(kernel: Int32Array, flags: number): number {
     const { ops, next, other } = this.#program;
     const marks = this.#marks;
+    const closed = this.#closed;
     this.#mark += 1;
-    const closed: number[] = [];
-    let depth = 0;
-    const stack = this.#stack;
-    const push = (place: number): void => {
-      if (marks[place] === this.#mark) return;
-      marks[place] = this.#mark;
-      stack[depth] = place;
-      depth += 1;
-    };
-    for (const place of kernel) push(place);
-    while (depth > 0) {
-      depth -= 1;
-      const place = stack[depth] ?? 0;
-      closed.push(place);
-      if (ops[place] === opcode.fork) {
-        push(next[place] ?? 0);
-        push(other[place] ?? 0);
-      } else if (ops[place] === opcode.assert && ((other[place] ?? 0) & ~flags) === 0) {
-        push(next[place] ?? 0);
+    const mark = this.#mark;
+    let count = 0;
+    for (let place = 0; place < kernel.length; place += 1) {
+      const one = kernel[place] ?? 0;
+      marks[one] = mark;
+      closed[count] = one;
+      count += 1;
+    }
+    // What is collected is also what is still to be followed.
+    for (let place = 0; place < count; place += 1) {
+      const one = closed[place] ?? 0;
+      const op = ops[one];
+      if (op !== opcode.fork && op !== opcode.assert) continue;
+      if (op === opcode.assert && ((other[one] ?? 0) & ~flags) !== 0) continue;
+      const first = next[one] ?? 0;
+      if (marks[first] !== mark) {
+        marks[first] = mark;
+        closed[count] = first;
+        count += 1;
+      }
+      const second = other[one] ?? 0;
+      if (op === opcode.fork && marks[second] !== mark) {
+        marks[second] = mark;
+        closed[count] = second;
+        count += 1;
       }
     }
-    return closed;
+    return count;
   }
 
   /** Says whether something that reads a character, or a match, is reached where these assertions hold. */
   #reaches(place: number, flags: number): boolean {
     const { ops } = this.#program;
-    return this.#close(Int32Array.of(place), flags).some(
-      (one) => ops[one] === opcode.rune || ops[one] === opcode.match,
-    );
+    const count = this.#close(Int32Array.of(place), flags);
+    return this.#closed
+      .subarray(0, count)
+      .some((one) => ops[one] === opcode.rune || ops[one] === opcode.match);
   }
 
   #stateAt(row: number): State {
-    return this.#states[row / this.#width] ?? none;
+    return this.#states.at(row / this.#width);
   }
 
-  /** Returns the row of the state with these instructions, which is made where there is none. */
+  /** Returns the row of the state with these instructions, which carry the current mark. */
   #intern(kernel: Int32Array, context: number): number {
-    let hash = context;
-    for (const place of kernel) hash = (Math.imul(hash, 31) + place) | 0;
-    const known = this.#byHash.get(hash) ?? [];
-    for (const row of known) {
-      const state = this.#stateAt(row);
-      if (state.context === context && sameNumbers(state.kernel, kernel)) return row;
-    }
-    const row = this.#states.length * this.#width;
-    this.#states.push({ kernel, context });
-    this.#byHash.set(hash, [...known, row]);
-    this.#instructions += kernel.length;
+    const row = this.#states.add(kernel, context, this.#marks, this.#mark) * this.#width;
     if (row + this.#width > this.#table.length) this.#grow();
     return row;
   }
@@ -260,48 +287,8 @@ export class Automaton {
   }
 }
 
-type State = { readonly kernel: Int32Array; readonly context: number };
-const none: State = { kernel: new Int32Array(0), context: 0 };
-
 function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(numbers.length * 2);
   larger.set(numbers);
   return larger;
-}
-
-function sameNumbers(left: Int32Array, right: Int32Array): boolean {
-  return left.length === right.length && left.every((number, place) => number === right[place]);
-}
-
-function isWord(rune: number): boolean {
-  return (
-    (rune >= 97 && rune <= 122) || (rune >= 65 && rune <= 90) || (rune >= 48 && rune <= 57) || rune === 95
-  );
-}
-
-function contextsOf({ ops, other }: Program): number {
-  let contexts = 0;
-  for (const [place, flags] of other.entries()) {
-    if (ops[place] !== opcode.assert) continue;
-    if ((flags & assertion.beginText) !== 0) contexts |= afterBegin;
-    if ((flags & assertion.beginLine) !== 0) contexts |= afterNewline;
-    if ((flags & (assertion.wordBoundary | assertion.noWordBoundary)) !== 0) contexts |= afterWord;
-  }
-  return contexts;
-}
-
-function contextAfter(rune: number): number {
-  if (rune === newline) return afterNewline;
-  return isWord(rune) ? afterWord : 0;
-}
-
-/** Returns the assertions that hold between what a state has read and the next character. */
-function flagsBetween(context: number, rune: number): number {
-  let flags = 0;
-  if ((context & afterBegin) !== 0) flags |= assertion.beginText;
-  if ((context & afterNewline) !== 0) flags |= assertion.beginLine;
-  if (rune === endOfText) flags |= assertion.endText | assertion.endLine;
-  if (rune === newline) flags |= assertion.endLine;
-  const atBoundary = ((context & afterWord) !== 0) !== (rune !== endOfText && isWord(rune));
-  return flags | (atBoundary ? assertion.wordBoundary : assertion.noWordBoundary);
 }

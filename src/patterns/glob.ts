@@ -17,7 +17,8 @@ export type GlobOptions = {
   readonly segments?: boolean;
 };
 
-const maxLength = 500;
+/** Characters of a glob. */
+export const maxGlobLength = 500;
 /** Units of a comparison with a pattern that has no wildcard. */
 const perComparison = 20;
 
@@ -63,7 +64,8 @@ function compileEntry(pattern: string, options: GlobOptions): Matcher {
   const separator = options.separator ?? '/';
   const segments = options.segments ?? separator === '/';
   if (pattern === '') throw new GlobError(pattern, 'is empty');
-  if (pattern.length > maxLength) throw new GlobError(pattern, `is longer than ${maxLength} characters`);
+  if (pattern.length > maxGlobLength)
+    throw new GlobError(pattern, `is longer than ${maxGlobLength} characters`);
   if (segments) refuseImpossiblePath(pattern);
   // Read at once, so that a broken pattern is found. Most patterns of a rule file never meet a text: the program is made
   // when the first one comes.

@@ -16,13 +16,25 @@ export type Pool = { left: number };
  */
 export class Meter {
   readonly #pool: Pool;
-  readonly #message: string;
+  readonly #describe: () => string;
   #reserve: number;
+  /** Made once: a rule file may have thousands of parts that meet the limit. */
+  #exceeded: LimitExceeded | undefined;
 
-  constructor(options: { readonly pool: Pool; readonly reserve: number; readonly message: string }) {
+  /** `describe` says which limit was met and what to do. */
+  constructor(options: {
+    readonly pool: Pool;
+    readonly reserve: number;
+    readonly describe: () => string;
+  }) {
     this.#pool = options.pool;
     this.#reserve = options.reserve;
-    this.#message = options.message;
+    this.#describe = options.describe;
+  }
+
+  /** How many units are left. */
+  get left(): number {
+    return this.#pool.left + this.#reserve;
   }
 
   /** Spends units. Throws LimitExceeded where fewer are left; then nothing is spent. */
@@ -34,16 +46,25 @@ export class Meter {
 
   /** Throws LimitExceeded where fewer units are left. Called before work whose exact cost is known only afterwards. */
   require(units: number): void {
-    if (this.#pool.left < units && this.#reserve < units) throw new LimitExceeded(this.#message);
+    if (this.#pool.left < units && this.#reserve < units) throw this.#refusal();
   }
 
   #spendReserve(units: number): void {
-    if (this.#reserve < units) throw new LimitExceeded(this.#message);
+    if (this.#reserve < units) throw this.#refusal();
     this.#reserve -= units;
+  }
+
+  #refusal(): LimitExceeded {
+    this.#exceeded ??= new LimitExceeded(this.#describe());
+    return this.#exceeded;
   }
 }
 
 /** Returns a meter that never stops, for patterns of the operator and of the embedded forge: they are linear anyway. */
 export function createUnlimitedMeter(): Meter {
-  return new Meter({ pool: { left: Number.POSITIVE_INFINITY }, reserve: 0, message: '' });
+  return new Meter({
+    pool: { left: Number.POSITIVE_INFINITY },
+    reserve: 0,
+    describe: () => 'there is no limit',
+  });
 }

@@ -1,4 +1,4 @@
-import { Automaton } from './automaton.ts';
+import { Automaton, automatonCosts } from './automaton.ts';
 import type { Meter } from './meter.ts';
 import type { Program } from './program.ts';
 
@@ -14,13 +14,17 @@ export function createMatcher(compile: () => Program): Matcher {
   let kept: Automaton | undefined;
   let large: WeakRef<Automaton> | undefined;
   return (text, meter) => {
-    program ??= compile();
-    const automaton = kept ?? large?.deref() ?? new Automaton(program);
+    let automaton = kept ?? large?.deref();
+    if (automaton === undefined) {
+      meter.require(automatonCosts.pattern);
+      program ??= compile();
+      automaton = new Automaton(program);
+    }
     const matches = automaton.matches(text, meter);
-    if (automaton.entries <= maxKeptEntries) kept = automaton;
-    else if (kept === automaton || large?.deref() !== automaton) {
-      kept = undefined;
-      large = new WeakRef(automaton);
+    const isSmall = automaton.entries <= maxKeptEntries;
+    if (isSmall !== (kept === automaton)) {
+      kept = isSmall ? automaton : undefined;
+      large = isSmall ? undefined : new WeakRef(automaton);
     }
     return matches;
   };

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import { ReeveError } from '../errors.ts';
+import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
+import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import type { Finding } from '../expressions/finding.ts';
+import type { Knowledge } from '../expressions/knowledge.ts';
+import type { ExpressionContext } from '../expressions/resolve-expression.ts';
+import { compileTemplate, hasTemplate, opening, type Template } from '../expressions/template.ts';
+import { definitionOf } from '../expressions/types.ts';
 import type { FactRequest } from '../facts/fact.ts';
-import { type Condition, compileCondition, type ExpressionPlace } from './conditions.ts';
-import type { Environment } from './environment.ts';
-import type { Knowledge } from './knowledge.ts';
-import type { ExpressionProblem } from './resolve.ts';
-import { compileTemplate, hasTemplate, opening, type Template } from './template.ts';
-import { definitionOf } from './types.ts';
-import type { Finding } from './verdict.ts';
+import type { Meter } from '../patterns/meter.ts';
 
 /** The arguments of a step: as written, and what becomes of them once the facts they name are known. */
 export type StepArguments = {
@@ -16,7 +17,7 @@ export type StepArguments = {
   /** The facts that its conditions and templates name. */
   readonly facts: readonly FactRequest[];
   /** Returns the arguments as the action takes them, or why they cannot be known. Never throws. */
-  readonly resolve: (knowledge: Knowledge) => ResolvedArguments;
+  readonly resolve: (knowledge: Knowledge, meter: Meter) => ResolvedArguments;
 };
 
 export type ResolvedArguments = {
@@ -44,13 +45,13 @@ type Slot = {
 export function compileArguments(
   written: unknown,
   schema: z.ZodType,
-  environment: Environment,
+  context: ExpressionContext,
   placeOf: (path: ArgumentPath) => ExpressionPlace,
 ): { readonly arguments: StepArguments } | { readonly problems: readonly ArgumentProblem[] } {
   const problems: ArgumentProblem[] = [];
   const slots: Slot[] = [];
   for (const found of textsOf(written, schema, [])) {
-    const compiled = compileText(found, environment, placeOf);
+    const compiled = compileText(found, context, placeOf);
     if (compiled === undefined) continue;
     if ('problems' in compiled) {
       problems.push(...compiled.problems.map((problem) => ({ path: found.path, problem })));
@@ -60,7 +61,13 @@ export function compileArguments(
   }
   if (problems.length > 0) return { problems };
   const facts = slots.flatMap(({ fills }) => ('condition' in fills ? fills.condition : fills.template).facts);
-  return { arguments: { written, facts, resolve: (knowledge) => resolveSlots(written, slots, knowledge) } };
+  return {
+    arguments: {
+      written,
+      facts,
+      resolve: (knowledge, meter) => resolveSlots(written, slots, knowledge, meter),
+    },
+  };
 }
 
 type Text = {
@@ -106,15 +113,15 @@ type Compiled =
 
 function compileText(
   { path, text, holds }: Text,
-  environment: Environment,
+  context: ExpressionContext,
   placeOf: (path: ArgumentPath) => ExpressionPlace,
 ): Compiled | undefined {
   if (holds === 'condition') {
     const braces = bracesProblem(text);
-    return braces ? { problems: [braces] } : compileCondition(text, environment, placeOf(path));
+    return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
   if (!hasTemplate(text)) return undefined;
-  if (holds === 'template') return compileTemplate(text, environment);
+  if (holds === 'template') return compileTemplate(text, context);
   const message = `no ${opening} }} here: this argument is taken as it is written`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };
@@ -128,20 +135,25 @@ export function bracesProblem(text: string): ExpressionProblem | undefined {
   return { code: 'template', message, start, end: text.length };
 }
 
-function resolveSlots(written: unknown, slots: readonly Slot[], knowledge: Knowledge): ResolvedArguments {
+function resolveSlots(
+  written: unknown,
+  slots: readonly Slot[],
+  knowledge: Knowledge,
+  meter: Meter,
+): ResolvedArguments {
   const findings: Finding[] = [];
   const failures: { readonly reason: string; readonly cause?: Error }[] = [];
   const values = new Map<string, unknown>();
   for (const { path, schema, fills } of slots) {
     const name = path.join('.');
     if ('condition' in fills) {
-      const answer = fills.condition.evaluate(knowledge);
+      const answer = fills.condition.evaluate(knowledge, meter);
       findings.push(...answer.findings);
       if (answer.result === 'error')
         failures.push({ reason: `${name}: ${answer.reason}`, ...causeOf(answer) });
       else values.set(JSON.stringify(path), answer.result === 'held');
     } else {
-      const filled = fills.template.fill(knowledge);
+      const filled = fills.template.fill(knowledge, meter);
       if ('error' in filled) failures.push({ reason: `${name}: ${filled.error}`, ...causeOf(filled) });
       else values.set(JSON.stringify(path), fitting(filled.value, schema));
     }

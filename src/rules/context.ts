@@ -1,6 +1,9 @@
-import { createEnvironment, type Environment, type Occasion } from './environment.ts';
+import type { Environment } from '../expressions/environment.ts';
+import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import type { ExpressionContext } from '../expressions/resolve-expression.ts';
+import { Re2Compiler } from '../patterns/re2.ts';
+import { createEnvironment, type Occasion } from './environment.ts';
 import type { Problem, ProblemCode } from './problem.ts';
-import type { ExpressionProblem } from './resolve.ts';
 import type { Level, RuleRegistry } from './rule.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
@@ -13,6 +16,7 @@ export class FileContext {
   readonly grants: readonly string[];
   readonly file: YamlSource;
   readonly problems: Problem[];
+  readonly #patterns = new Re2Compiler();
 
   constructor(
     source: {
@@ -51,6 +55,11 @@ export class FileContext {
     if (this.problems.length >= maxProblems) return;
     if (this.file.problems.some(({ line }) => line === problem.line)) return;
     this.problems.push(problem);
+  }
+
+  /** Returns what expressions of the file are compiled with. */
+  expressions(environment: Environment): ExpressionContext {
+    return { environment, patterns: this.#patterns };
   }
 
   /** Returns the names for a rule that starts on these occasions; rules of a file mostly share them. */

@@ -1,35 +1,16 @@
 import type { z } from 'zod';
 import type { Family } from '../contract/events.ts';
 import type { SubjectKind } from '../contract/subject.ts';
+import type { Environment, Name } from '../expressions/environment.ts';
+import { anyType, type Type, typeOf, unionOf } from '../expressions/types.ts';
 import type { Fact } from '../facts/fact.ts';
 import type { Level, RuleRegistry } from './rule.ts';
-import { anyType, type Type, typeOf, unionOf } from './types.ts';
 
 /** One way in which a rule can start: an event of a family, or a clock. */
 export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
 
-/** What an expression may say under one name. */
-export type Name = {
-  readonly type: Type;
-  /** The shape of its values, where all occasions have the same one. */
-  readonly shape?: z.ZodType;
-  /** The fact to ask; absent for what the run is given. */
-  readonly fact?: Fact;
-  /** Occasions that do not have it, in words; empty where all do. */
-  readonly missingOn: readonly string[];
-  /** Why a file of this origin may not use it. */
-  readonly refusal?: string;
-};
-
-/** The names that the expressions of a rule may use, over everything it listens to. */
-export type Environment = {
-  readonly names: ReadonlyMap<string, Name>;
-  /** Names that exist, but on none of the occasions: why. */
-  readonly absent: ReadonlyMap<string, string>;
-};
-
 /** A name on one occasion; without a type it is not there. */
-type Row = { readonly fact?: Fact; readonly shape?: z.ZodType | undefined; readonly type: Type | undefined };
+type Row = { readonly fact?: Fact; readonly type: Type | undefined };
 
 /**
  * Returns the names that a rule's expressions may use. `event` has the payload's members of the families listened to;
@@ -57,11 +38,8 @@ export function createEnvironment(options: {
     const type = unionOf(there.map((row) => row.type ?? anyType));
     const needsGrant = fact && level !== 'operator' && !grants.includes(fact.name);
     const refusal = needsGrant ? refusalOf(fact, level) : undefined;
-    const shapes = new Set(there.map((row) => row.shape));
-    const [shape] = shapes.size === 1 ? shapes : [];
     names.set(name, {
       type,
-      ...(shape && { shape }),
       missingOn: [...new Set(missingOn)],
       ...(fact && { fact }),
       ...(refusal !== undefined && { refusal }),
@@ -94,7 +72,7 @@ function variableApplies(name: string, occasion: Occasion): boolean {
 }
 
 function rowOf(shape: z.ZodType): Row {
-  return { shape, type: typeOf(shape) };
+  return { type: typeOf(shape) };
 }
 
 function rowOfPayload(registry: RuleRegistry, family: Family): Row {

@@ -1,7 +1,8 @@
 import type { Event } from '../contract/events.ts';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
-import { Learning } from './knowledge.ts';
+import { LimitExceeded, type Meter } from '../patterns/meter.ts';
+import { Learning } from './learning.ts';
 import { listeningsFor, passesPaths } from './match.ts';
 import type { LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
@@ -14,6 +15,8 @@ export type Situation = {
   /** The item of `each`, by the name that conditions know it by (`{ notification: … }`, `{ runner: … }`). */
   readonly item?: Readonly<Record<string, unknown>>;
   readonly now: Date;
+  /** What the rule's expressions and patterns are paid for by. */
+  readonly meter: Meter;
 };
 
 /** A step once its rule matched. Only a `ready` one is planned. */
@@ -37,7 +40,7 @@ export function skipRule(rule: LoadedRule, reason: SkipReason): Verdict {
   return { ...headOf(rule), verdict: 'skipped', reason, findings: [] };
 }
 
-/** Returns the verdict on a rule that cannot be judged, whatever it asks. */
+/** Returns the verdict on a rule that could not be evaluated at all, for this reason. */
 export function failRule(rule: LoadedRule, reason: string): Verdict {
   return { ...headOf(rule), verdict: 'failed', reason, findings: [] };
 }
@@ -53,19 +56,20 @@ export async function evaluateRule(rule: LoadedRule, situation: Situation): Prom
     givenBy(situation),
     rule.level === 'operator' ? 'all' : 'repository',
   );
-  const filtered = await filterPaths(rule, situation.event, knowledge);
+  const { meter } = situation;
+  const filtered = await filterPaths(rule, situation, knowledge);
   if (filtered) return filtered;
   const findings: Finding[] = [];
   if (rule.condition) {
     await knowledge.learn(rule.condition.facts);
-    const answer = rule.condition.evaluate(knowledge);
+    const answer = rule.condition.evaluate(knowledge, meter);
     findings.push(...answer.findings);
     if (answer.result === 'error') return failed(rule, findings, [], answer.reason ?? '', answer.cause);
     if (answer.result === 'not') {
       return { verdict: { ...headOf(rule), verdict: 'unmatched', findings }, steps: [] };
     }
   }
-  return resolveSteps(rule, knowledge, findings);
+  return resolveSteps(rule, { knowledge, meter }, findings);
 }
 
 function givenBy({ event, item, now }: Situation): Readonly<Record<string, unknown>> {
@@ -83,11 +87,11 @@ const filesRequest: FactRequest = { name: 'files' };
 /** Returns the end of a rule that a filter on paths leaves out, or undefined where it goes on. */
 async function filterPaths(
   rule: LoadedRule,
-  event: Event | undefined,
+  { event, meter }: Situation,
   knowledge: Learning,
 ): Promise<Evaluation | undefined> {
   if (event === undefined) return undefined;
-  const listenings = listeningsFor(rule, event);
+  const listenings = listeningsFor(rule, event, meter);
   if (listenings.some(({ paths, pathsIgnore }) => !paths && !pathsIgnore)) return undefined;
   if (listenings.length === 0) return { verdict: skipRule(rule, 'filter'), steps: [] };
   await knowledge.learn([filesRequest]);
@@ -95,23 +99,23 @@ async function filterPaths(
   if (known === undefined || 'error' in known) {
     return failed(rule, [], [], `paths: ${known?.error.message ?? 'files are not known'}`, known?.error);
   }
-  const files = pathsOf(known.value);
-  if (listenings.some((listening) => passesPaths(listening, files))) return undefined;
+  try {
+    if (listenings.some((listening) => passesPaths(listening, known.value, meter))) return undefined;
+  } catch (error) {
+    if (error instanceof LimitExceeded)
+      return { verdict: failRule(rule, `paths: ${error.message}`), steps: [] };
+    throw error;
+  }
   return { verdict: skipRule(rule, 'filter'), steps: [] };
 }
 
-function pathsOf(files: unknown): readonly string[] {
-  if (!Array.isArray(files)) return [];
-  return files.flatMap((file: unknown) => {
-    if (typeof file !== 'object' || file === null) return [];
-    const paths = [Reflect.get(file, 'filename'), Reflect.get(file, 'previous_filename')];
-    return paths.filter((path): path is string => typeof path === 'string' && path !== '');
-  });
-}
-
-async function resolveSteps(rule: LoadedRule, knowledge: Learning, findings: Finding[]): Promise<Evaluation> {
+async function resolveSteps(
+  rule: LoadedRule,
+  { knowledge, meter }: { readonly knowledge: Learning; readonly meter: Meter },
+  findings: Finding[],
+): Promise<Evaluation> {
   await knowledge.learn(rule.steps.flatMap((step) => step.condition?.facts ?? []));
-  const answers = rule.steps.map((step) => ({ step, answer: step.condition?.evaluate(knowledge) }));
+  const answers = rule.steps.map((step) => ({ step, answer: step.condition?.evaluate(knowledge, meter) }));
   const speaking = answers.filter(({ answer }) => answer === undefined || answer.result === 'held');
   await knowledge.learn(speaking.flatMap(({ step }) => step.arguments.facts));
   const steps: ResolvedStep[] = [];
@@ -124,7 +128,7 @@ async function resolveSteps(rule: LoadedRule, knowledge: Learning, findings: Fin
     }
     const failure =
       answer?.result === 'error' ? { reason: answer.reason ?? '', ...causeOf(answer) } : undefined;
-    const given = failure ? undefined : step.arguments.resolve(knowledge);
+    const given = failure ? undefined : step.arguments.resolve(knowledge, meter);
     findings.push(...(given?.findings ?? []));
     if (given?.ok) {
       steps.push({ step, state: 'ready', arguments: given.value });

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family, familyOf } from '../contract/events.ts';
-import { wordOfForge } from './foreign-words.ts';
-import { nearest } from './nearest.ts';
+import { wordOfForge } from '../expressions/foreign-words.ts';
+import { nearest } from '../expressions/nearest.ts';
+import { definitionOf } from '../expressions/types.ts';
 import type { Problem, ProblemCode } from './problem.ts';
-import { definitionOf } from './types.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
 /** What the schema says is wrong, with the path to it and whether its key or its value is meant. */

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { eventFamilies, type Family } from '../contract/events.ts';
-import { createGlob } from '../patterns/glob.ts';
+import { compileGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
+import type { Matcher } from '../patterns/pattern.ts';
 import type { FileContext } from './context.ts';
 import type { On } from './grammar.ts';
 import type { Listening, Pattern, Schedule } from './rule.ts';
@@ -107,11 +108,11 @@ export function readPattern(
   written: string | readonly string[],
   path: YamlPath,
   context: FileContext,
-  create: (patterns: readonly string[]) => (text: string) => boolean = createGlob,
+  compile: (patterns: readonly string[]) => Matcher = compileGlob,
 ): Pattern | undefined {
   const list = typeof written === 'string' ? [written] : written;
   try {
-    return { written: list, matches: create(list) };
+    return { written: list, matches: compile(list) };
   } catch (error) {
     if (!(error instanceof GlobError)) throw error;
     const place = list.findIndex(

@@ -1,6 +1,6 @@
 import { eventFamilies } from '../contract/events.ts';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
-import { createScope } from '../patterns/repository-scope.ts';
+import { compileScope } from '../patterns/repository-scope.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';
@@ -102,7 +102,7 @@ function loadScope(written: unknown, at: YamlPath, context: FileContext): Patter
   const list = typeof written === 'string' ? [written] : asList(written);
   const texts = list.filter((entry) => typeof entry === 'string');
   if (texts.length === 0 || texts.length !== list.length) return undefined;
-  return readPattern(texts, at, context, createScope);
+  return readPattern(texts, at, context, compileScope);
 }
 
 function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {

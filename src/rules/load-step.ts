@@ -1,13 +1,14 @@
 import type { Action } from '../actions/action.ts';
+import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
+import type { Environment } from '../expressions/environment.ts';
+import { nearest } from '../expressions/nearest.ts';
+import { hasTemplate } from '../expressions/template.ts';
 import { type ArgumentPath, bracesProblem, compileArguments } from './arguments.ts';
-import { type Condition, compileCondition, type ExpressionPlace } from './conditions.ts';
 import type { FileContext } from './context.ts';
-import type { Environment, Occasion } from './environment.ts';
+import type { Occasion } from './environment.ts';
 import type { StepForm } from './grammar.ts';
 import { problemsOf } from './issues.ts';
-import { nearest } from './nearest.ts';
 import type { LoadedStep } from './rule.ts';
-import { hasTemplate } from './template.ts';
 import type { YamlPath } from './yaml-source.ts';
 
 /**
@@ -50,7 +51,7 @@ export function loadCondition(
   const braces = bracesProblem(text);
   const compiled = braces
     ? { problems: [braces] }
-    : compileCondition(text, environment, placeIn(context, at));
+    : compileCondition(text, context.expressions(environment), placeIn(context, at));
   if ('condition' in compiled) return compiled.condition;
   for (const problem of compiled.problems) context.reportInside(at, problem);
   return undefined;
@@ -134,7 +135,7 @@ function loadArguments(
   // Conditions of arguments that are wrong elsewhere are checked all the same: all problems are listed at once.
   const value = parsed.success ? parsed.data : written;
   const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
-  const compiled = compileArguments(value, schema, environment, placeOf);
+  const compiled = compileArguments(value, schema, context.expressions(environment), placeOf);
   if ('arguments' in compiled) return parsed.success ? compiled.arguments : undefined;
   for (const { path, problem } of compiled.problems) context.reportInside([...at, ...path], problem);
   return undefined;

@@ -1,43 +1,64 @@
 import type { Event } from '../contract/events.ts';
 import type { Subject } from '../contract/subject.ts';
+import { costs } from '../expressions/costs.ts';
+import type { Meter } from '../patterns/meter.ts';
 import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
 
 /**
  * Returns why a rule does not consider an event, or undefined where it does: `kind` (another family or activity), `filter`
  * (branches and tags, read from the payload), `scope` (its `in`). Filters on paths need a fact; `evaluateRule` asks it.
+ * Patterns are paid for by the meter; throws LimitExceeded where it has too little left.
  */
-export function skipReason(rule: LoadedRule, event: Event): SkipReason | undefined {
+export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipReason | undefined {
   const heard = rule.on.filter((listening) => listensTo(listening, event));
   if (heard.length === 0) return 'kind';
-  if (!heard.some((listening) => passesRefs(listening, event))) return 'filter';
-  return outOfScope(rule, scopeNameOf(event)) ? 'scope' : undefined;
+  if (!heard.some((listening) => passesRefs(listening, event, meter))) return 'filter';
+  return outOfScope(rule, scopeNameOf(event), meter) ? 'scope' : undefined;
 }
 
 /** Says whether a rule's `in` leaves out a subject: an item of a sweep, or what a person named on the command line. */
-export function isInScope(rule: LoadedRule, subject: Subject): boolean {
+export function isInScope(rule: LoadedRule, subject: Subject, meter: Meter): boolean {
   const { repository, organization } = subject;
-  return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization);
+  return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization, meter);
 }
 
 /** Returns the entries of `on` that an event passes but for their paths: the rule speaks where one of their paths passes too. */
-export function listeningsFor(rule: LoadedRule, event: Event): readonly Listening[] {
-  return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event));
+export function listeningsFor(rule: LoadedRule, event: Event, meter: Meter): readonly Listening[] {
+  return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event, meter));
 }
 
-/** Says whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. */
-export function passesPaths({ paths, pathsIgnore }: Listening, files: readonly string[]): boolean {
-  if (paths) return files.some(paths.matches);
-  return pathsIgnore === undefined || files.some((file) => !pathsIgnore.matches(file));
+/**
+ * Says whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. The
+ * files are as the forge lists them.
+ */
+export function passesPaths({ paths, pathsIgnore }: Listening, files: unknown, meter: Meter): boolean {
+  if (paths) return somePath(files, (path) => paths.matches(path, meter), meter);
+  return pathsIgnore === undefined || somePath(files, (path) => !pathsIgnore.matches(path, meter), meter);
+}
+
+function somePath(files: unknown, passes: (path: string) => boolean, meter: Meter): boolean {
+  if (!Array.isArray(files)) return false;
+  for (const file of files) {
+    meter.charge(costs.item);
+    if (typeof file !== 'object' || file === null) continue;
+    const path: unknown = file.filename;
+    if (typeof path === 'string' && path !== '' && passes(path)) return true;
+    const previous: unknown = file.previous_filename;
+    if (typeof previous === 'string' && previous !== '' && passes(previous)) return true;
+  }
+  return false;
 }
 
 function listensTo({ family, activities }: Listening, event: Event): boolean {
   return event.family === family && (activities === undefined || activities.includes(event.activity));
 }
 
-function outOfScope(rule: LoadedRule, name: string | undefined): boolean {
+function outOfScope(rule: LoadedRule, name: string | undefined, meter: Meter): boolean {
   // What has no owner (a notification, an instance's runner) is in no pattern but that for everything.
-  return rule.scopes.some((scope) => !(name === undefined ? takesEverything(scope) : scope.matches(name)));
+  return rule.scopes.some(
+    (scope) => !(name === undefined ? takesEverything(scope) : scope.matches(name, meter)),
+  );
 }
 
 function takesEverything({ written }: Pattern): boolean {
@@ -53,23 +74,24 @@ function scopeNameOf({ repository, subject, payload }: Event): string | undefine
 }
 
 /** Where a filter on branches stands beside one on tags, an event of either passes; alone it takes no event of the other. */
-function passesRefs(listening: Listening, event: Event): boolean {
+function passesRefs(listening: Listening, event: Event, meter: Meter): boolean {
   const { branches, branchesIgnore, tags, tagsIgnore } = listening;
   if (!branches && !branchesIgnore && !tags && !tagsIgnore) return true;
   const ref = refOf(event);
   if (ref === undefined) return false;
-  if (ref.kind === 'tag') return passesNames(tags, tagsIgnore, branches ?? branchesIgnore, ref.name);
-  return passesNames(branches, branchesIgnore, tags ?? tagsIgnore, ref.name);
+  const matches = (pattern: Pattern): boolean => pattern.matches(ref.name, meter);
+  if (ref.kind === 'tag') return passesNames(tags, tagsIgnore, branches ?? branchesIgnore, matches);
+  return passesNames(branches, branchesIgnore, tags ?? tagsIgnore, matches);
 }
 
 function passesNames(
   only: Pattern | undefined,
   ignored: Pattern | undefined,
   ofOther: Pattern | undefined,
-  name: string,
+  matches: (pattern: Pattern) => boolean,
 ): boolean {
-  if (only) return only.matches(name);
-  if (ignored) return !ignored.matches(name);
+  if (only) return matches(only);
+  if (ignored) return !matches(ignored);
   return ofOther === undefined;
 }
 

@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import type { Action } from '../actions/action.ts';
 import type { Family } from '../contract/events.ts';
 import type { SubjectKind } from '../contract/subject.ts';
+import type { Condition } from '../expressions/conditions.ts';
 import type { Fact, FactRequest } from '../facts/fact.ts';
+import type { Matcher } from '../patterns/pattern.ts';
 import type { StepArguments } from './arguments.ts';
-import type { Condition } from './conditions.ts';
 
 /** Where a rule file comes from, from the most powerful to the least. */
 export const levels = ['operator', 'organization', 'repository'] as const;
@@ -27,7 +28,7 @@ export type RuleRegistry = {
 export type RuleMode = 'observe' | 'enforce';
 
 /** A filter over names: the patterns as written and what they decide. */
-export type Pattern = { readonly written: readonly string[]; readonly matches: (text: string) => boolean };
+export type Pattern = { readonly written: readonly string[]; readonly matches: Matcher };
 
 /** One family that a rule listens to. A member that is absent filters nothing. */
 export type Listening = {

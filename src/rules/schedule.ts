@@ -1,6 +1,6 @@
 import { validate } from 'node-cron';
+import { isTimezone } from '../expressions/literals.ts';
 import type { FileContext } from './context.ts';
-import { isTimezone } from './literals.ts';
 import type { Schedule } from './rule.ts';
 import type { YamlPath } from './yaml-source.ts';
 

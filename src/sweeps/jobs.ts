@@ -3,7 +3,9 @@ import type { Subject } from '../contract/subject.ts';
 import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
+import { createSweepMeter } from '../expressions/budget.ts';
 import { createScope } from '../patterns/repository-scope.ts';
+import { budgetSourceOf } from '../rules/budget-source.ts';
 import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { DeliveryWithBody } from '../store/store.ts';
@@ -58,12 +60,14 @@ export function createSweepHandler(
     const named = asked.in === undefined ? () => true : createScope(asked.in);
     // The path of a repository's rule file begins with its full name.
     const only = rule.level === 'repository' ? { only: [rule.source.split('/').slice(0, 2).join('/')] } : {};
+    const meter = createSweepMeter(budgetSourceOf(rule));
     const order: SweepOrder = {
       rule,
       slot: asked.slot,
       job: job.id,
       door: job.door === 'cli' ? 'cli' : 'cron',
-      isInScope: (subject) => isInScope(rule, subject) && isAtHome(rule, subject) && named(nameOf(subject)),
+      isInScope: (subject) =>
+        isAtHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject)),
       // The border to the store: a checkpoint of this job was written by the sweep alone.
       ...(job.checkpoint === null || job.checkpoint === undefined
         ? {}

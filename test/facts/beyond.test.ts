@@ -4,7 +4,7 @@ import type { Subject } from '../../src/contract/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { dependencies } from '../../src/facts/dependencies.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';
-import { Learning } from '../../src/rules/knowledge.ts';
+import { Learning } from '../../src/rules/learning.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

@@ -131,7 +131,7 @@ describe('an automaton', () => {
   it('stops before it costs more than the meter has, and has spent nothing of what was missing', () => {
     const automaton = new Automaton(compileRe2Program('(([abc]{1,30})a){30}$'));
     const pool: Pool = { left: 1_000_000 };
-    const meter = new Meter({ pool, reserve: 0, message: 'the limit' });
+    const meter = new Meter({ pool, reserve: 0, describe: () => 'the limit' });
 
     expect(() => automaton.matches('abcab'.repeat(10_000), meter)).toThrow(LimitExceeded);
     expect(pool.left).toBeGreaterThanOrEqual(0);
@@ -143,7 +143,7 @@ describe('an automaton', () => {
     const pool: Pool = { left: 1_000 };
 
     expect(() =>
-      automaton.matches('b'.repeat(100_000), new Meter({ pool, reserve: 0, message: '' })),
+      automaton.matches('b'.repeat(100_000), new Meter({ pool, reserve: 0, describe: () => '' })),
     ).toThrow(LimitExceeded);
     expect(pool.left).toBe(1_000);
   });
@@ -196,7 +196,7 @@ function compileOrNothing(source: string): RE2JS | undefined {
 
 function costOf(automaton: Automaton, texts: readonly string[]): number {
   const pool: Pool = { left: 1e9 };
-  const meter = new Meter({ pool, reserve: 0, message: '' });
+  const meter = new Meter({ pool, reserve: 0, describe: () => '' });
   for (const one of texts) automaton.matches(one, meter);
   return 1e9 - pool.left;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events.ts';
 import { ReeveError } from '../../src/errors.ts';
+import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { evaluateRule, skipRule } from '../../src/rules/evaluate.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { fileOf, ruleOf } from './support/load.ts';
@@ -18,7 +19,7 @@ const files = [{ filename: 'docs/new.md', previous_filename: 'src/old.md' }];
 function evaluate(body: string, given: Readonly<Record<string, unknown>>) {
   const facts = makeFacts(given, { facts: table });
   const rule = ruleOf(fileOf(`on: pull_request\n${body}`));
-  return evaluateRule(rule, { facts, event, now }).then((evaluation) => ({
+  return evaluateRule(rule, { facts, event, now, meter: createUnlimitedMeter() }).then((evaluation) => ({
     ...evaluation,
     asked: facts.asked,
   }));
@@ -116,7 +117,12 @@ describe('a filter on paths', () => {
   const step = 'steps: [{ uses: say, with: { text: hi } }]';
   const verdictOf = async (filter: string, given: Readonly<Record<string, unknown>> = { files }) => {
     const rule = ruleOf(fileOf(`on: { pull_request: ${filter} }\n${step}`));
-    const { verdict } = await evaluateRule(rule, { facts: makeFacts(given, { facts: table }), event, now });
+    const { verdict } = await evaluateRule(rule, {
+      facts: makeFacts(given, { facts: table }),
+      event,
+      now,
+      meter: createUnlimitedMeter(),
+    });
     return verdict.reason === undefined ? verdict.verdict : `${verdict.verdict}: ${verdict.reason}`;
   };
 

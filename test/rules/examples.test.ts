@@ -3,12 +3,13 @@ import { parse } from 'yaml';
 import { actions } from '../../src/actions/actions.ts';
 import { eventFamilies, type Family } from '../../src/contract/events.ts';
 import type { SubjectKind } from '../../src/contract/subject.ts';
+import { resolveExpression } from '../../src/expressions/resolve-expression.ts';
 import { facts } from '../../src/facts/facts.ts';
 import { createEnvironment } from '../../src/rules/environment.ts';
-import { resolveExpression } from '../../src/rules/expression.ts';
 import { loadRuleFile } from '../../src/rules/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { schemaOfRules } from '../../src/rules/schema.ts';
+import { contextOf } from '../expressions/support/context.ts';
 
 const familyOf = (subject: SubjectKind): Family | undefined =>
   (Object.keys(eventFamilies) as Family[]).find((family) => eventFamilies[family].subject === subject);
@@ -38,7 +39,7 @@ describe('the examples of the tables', () => {
     const occasions = [family ? { family, subject } : { subject }];
     const environment = createEnvironment({ registry, level: 'operator', occasions });
 
-    expect(resolveExpression(fact.example, environment)).not.toHaveProperty('problems');
+    expect(resolveExpression(fact.example, contextOf(environment))).not.toHaveProperty('problems');
   });
 });
 

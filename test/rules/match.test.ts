@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Event, parseEvent } from '../../src/contract/events.ts';
+import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { isInScope, skipReason } from '../../src/rules/match.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { fileOf, ruleOf } from './support/load.ts';
 
+const meter = createUnlimitedMeter();
 const repository = { id: 1, full_name: 'acme/site', owner: { id: 2 } };
 
 function makeEvent(eventType: string, payload: Readonly<Record<string, unknown>>): Event {
@@ -41,16 +43,16 @@ describe('a rule considers an event', () => {
     ['in: ["acme/*", "!ACME/site"]\non: push', push('refs/heads/main'), 'scope'],
     ['in: "other/*"\non: push', push('refs/heads/main'), 'scope'],
   ])('%s', (body, event, expected) => {
-    expect(skipReason(ruleOf(fileOf(`${body}\n${step}`)), event)).toBe(expected);
+    expect(skipReason(ruleOf(fileOf(`${body}\n${step}`)), event, meter)).toBe(expected);
   });
 
   it('by its scope where an item of a sweep has no repository', () => {
     const rule = (scope: string) => ruleOf(fileOf(`in: ${scope}\non: push\n${step}`));
 
-    expect(isInScope(rule('"acme/*"'), { kind: 'organization', organization: 'acme' })).toBe(true);
-    expect(isInScope(rule('acme/site'), { kind: 'organization', organization: 'acme' })).toBe(false);
-    expect(isInScope(rule('"*"'), { kind: 'runner' })).toBe(true);
-    expect(isInScope(rule('"acme/*"'), { kind: 'runner' })).toBe(false);
+    expect(isInScope(rule('"acme/*"'), { kind: 'organization', organization: 'acme' }, meter)).toBe(true);
+    expect(isInScope(rule('acme/site'), { kind: 'organization', organization: 'acme' }, meter)).toBe(false);
+    expect(isInScope(rule('"*"'), { kind: 'runner' }, meter)).toBe(true);
+    expect(isInScope(rule('"acme/*"'), { kind: 'runner' }, meter)).toBe(false);
   });
 });
 

@@ -1,5 +1,6 @@
 import { createActionMemory } from '../../src/actions/memory.ts';
 import type { PlanContext } from '../../src/actions/plan-context.ts';
+import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 
 /** Makes what `plan` is told beside the facts: account 9, a rule named `tidy` of the operator, an empty memory. */
 export function makeContext(given: Partial<PlanContext> = {}): PlanContext {
@@ -9,6 +10,7 @@ export function makeContext(given: Partial<PlanContext> = {}): PlanContext {
     account: { id: 9 },
     memory: createActionMemory(),
     now: new Date('2026-03-01T12:00:00Z'),
+    meter: createUnlimitedMeter(),
     dryRun: false,
     ...given,
   };

@@ -1,5 +1,6 @@
 import type { Access } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { type Finding, ok, skipped, wrong } from '../connection/finding.ts';
 import { count } from '../terminal.ts';
@@ -39,7 +40,8 @@ export async function lookAtAccess({ client, account, rules }: Examination): Pro
 }
 
 function gapOf({ full_name, held }: Repository, rule: LoadedRule): readonly Gap[] {
-  if (!rule.scopes.every((scope) => scope.matches(full_name))) return [];
+  const meter = createUnlimitedMeter();
+  if (!rule.scopes.every((scope) => scope.matches(full_name, meter))) return [];
   const needed = rule.steps
     .map(({ action }) => action.needs.access)
     .filter((access) => ranks.indexOf(access) > ranks.indexOf(held))

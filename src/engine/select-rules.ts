@@ -1,0 +1,69 @@
+import type { Event } from '../contract/events.ts';
+import { RunBudget } from '../expressions/budget.ts';
+import { limits } from '../expressions/limits.ts';
+import { hasWideObject } from '../expressions/member-names.ts';
+import type { Facts } from '../facts/fact.ts';
+import { LimitExceeded, type Meter } from '../patterns/meter.ts';
+import { budgetSourceOf } from '../rules/budget-source.ts';
+import { failRule, skipRule } from '../rules/evaluate.ts';
+import { isInScope, skipReason } from '../rules/match.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
+import type { SkipReason, Verdict } from '../rules/verdict.ts';
+
+/** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
+export type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
+/** The rules that are evaluated, and the verdicts on those that need not be. */
+type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
+
+/** What the selection of rules depends on; the engine documents each member with its input. */
+type SelectionInput = {
+  readonly rules: RuleSet;
+  readonly event?: Event;
+  readonly facts: Facts;
+  readonly account?: { readonly id: number };
+  readonly explainAll?: boolean;
+};
+
+/**
+ * Returns the rules that a run evaluates. Their filters and scopes are charged to the budget of the run, which the rest of
+ * the run continues to spend; a rule whose filter exceeds it has failed.
+ */
+export function selectRules({ event, rules, facts, account, explainAll }: SelectionInput): Selection {
+  if (event === undefined) {
+    return select(rules.rules, (rule, meter) =>
+      isInScope(rule, facts.subject, meter) ? undefined : 'scope',
+    );
+  }
+  const listening = event.family === undefined ? [] : rules.listeningTo(event.family);
+  const own = account !== undefined && event.sender?.id === account.id;
+  const selection = select(explainAll ? rules.rules : listening, (rule, meter) =>
+    own ? 'own' : skipReason(rule, event, meter),
+  );
+  if (selection.considered.length === 0 || !hasWideObject(event.payload)) return selection;
+  const failed = selection.considered.map(({ rule }) => failRule(rule, tooWide));
+  return { considered: [], decided: [...selection.decided, ...failed] };
+}
+
+const tooWide = `too large to judge: the event has an object with more than ${limits.members} members`;
+
+function select(
+  rules: readonly LoadedRule[],
+  reasonAgainst: (rule: LoadedRule, meter: Meter) => SkipReason | undefined,
+): Selection {
+  const budget = new RunBudget(rules.map(budgetSourceOf));
+  const considered: Considered[] = [];
+  const decided: Verdict[] = [];
+  for (const rule of rules) {
+    const meter = budget.meterFor(budgetSourceOf(rule));
+    try {
+      const reason = reasonAgainst(rule, meter);
+      if (reason === undefined) considered.push({ rule, meter });
+      else decided.push(skipRule(rule, reason));
+    } catch (error) {
+      if (!(error instanceof LimitExceeded)) throw error;
+      decided.push(failRule(rule, error.message));
+    }
+  }
+  return { considered, decided };
+}

@@ -1,0 +1,20 @@
+import type { Fact } from '../facts/fact.ts';
+import type { Type } from './types.ts';
+
+/** What an expression may say under one name. */
+export type Name = {
+  readonly type: Type;
+  /** The fact to ask; absent for what the run is given. */
+  readonly fact?: Fact;
+  /** Occasions that do not have it, in words; empty where all do. */
+  readonly missingOn: readonly string[];
+  /** Why a file of this origin may not use it. */
+  readonly refusal?: string;
+};
+
+/** The names that the expressions of a rule may use, over everything it listens to. */
+export type Environment = {
+  readonly names: ReadonlyMap<string, Name>;
+  /** Names that exist, but on none of the occasions: why. */
+  readonly absent: ReadonlyMap<string, string>;
+};

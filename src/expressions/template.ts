@@ -1,0 +1,204 @@
+import type { FactRequest } from '../facts/fact.ts';
+import { LimitExceeded, type Meter } from '../patterns/meter.ts';
+import { costs } from './costs.ts';
+import { Duration } from './duration.ts';
+import type { ExpressionProblem } from './expression-problem.ts';
+import type { Knowledge } from './knowledge.ts';
+import { limits } from './limits.ts';
+import { createPart, type Part, runPart, Values } from './part.ts';
+import { type ExpressionContext, resolveExpression } from './resolve-expression.ts';
+import { mayBe } from './types.ts';
+import { Double, describeValue } from './values.ts';
+
+/** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
+export type Template = {
+  readonly source: string;
+  readonly facts: readonly FactRequest[];
+  /** Returns the text, or the value itself where the text is nothing but one expression. Never throws. */
+  readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
+};
+
+export type Filled =
+  | { readonly value: string | number | boolean }
+  | { readonly error: string; readonly cause?: Error };
+
+/** What begins an expression in a text. */
+export const opening = '${{';
+
+/** Says whether a text has an expression in it, or the literal sign of one. */
+export function hasTemplate(text: string): boolean {
+  return text.includes(opening);
+}
+
+/**
+ * Returns a text in which `${{ expression }}` inserts a value, or all its problems with offsets in the text. `$${{` is a
+ * literal `${{`.
+ *
+ * Values are data: what is inserted is never read as an expression again. Control characters and marks that turn the
+ * direction of writing are taken out, line breaks become spaces, `@` no longer mentions anybody, and of a text longer
+ * than 1 KiB the rest is left out, which `…` shows.
+ */
+export function compileTemplate(
+  source: string,
+  context: ExpressionContext,
+): { readonly template: Template } | { readonly problems: readonly ExpressionProblem[] } {
+  const split = splitTemplate(source);
+  if ('problems' in split) return split;
+  const problems: ExpressionProblem[] = [];
+  const facts: FactRequest[] = [];
+  const pieces = split.pieces.map((piece): string | Part => {
+    if (typeof piece === 'string') return piece;
+    const compiled = compilePiece(piece, context);
+    if ('problems' in compiled) {
+      problems.push(...compiled.problems);
+      return '';
+    }
+    facts.push(...compiled.facts);
+    return compiled.part;
+  });
+  if (problems.length > 0) return { problems };
+  const fill = (knowledge: Knowledge, meter: Meter): Filled =>
+    fillPieces(pieces, new Values(knowledge, context.environment, meter));
+  return { template: { source, facts, fill } };
+}
+
+type Piece = { readonly expression: string; readonly offset: number };
+
+function splitTemplate(
+  source: string,
+): { readonly pieces: readonly (string | Piece)[] } | { readonly problems: readonly ExpressionProblem[] } {
+  const pieces: (string | Piece)[] = [];
+  let literal = '';
+  let at = 0;
+  while (at < source.length) {
+    if (source.startsWith(`$${opening}`, at)) {
+      literal += opening;
+      at += opening.length + 1;
+    } else if (source.startsWith(opening, at)) {
+      const end = findEnd(source, at + opening.length);
+      if (end === undefined) {
+        const message = `this ${opening} is never closed by }}; a literal one is written $${opening}`;
+        return { problems: [{ code: 'template', message, start: at, end: source.length }] };
+      }
+      if (literal !== '') pieces.push(literal);
+      literal = '';
+      pieces.push({ expression: source.slice(at + opening.length, end), offset: at + opening.length });
+      at = end + 2;
+    } else {
+      literal += source[at];
+      at += 1;
+    }
+  }
+  if (literal !== '' || pieces.length === 0) pieces.push(literal);
+  return { pieces };
+}
+
+/** Returns where the closing `}}` stands: braces of maps and what stands in quotes do not close. */
+function findEnd(source: string, from: number): number | undefined {
+  let depth = 0;
+  for (let at = from; at < source.length; at += 1) {
+    const sign = source[at];
+    if (sign === '"' || sign === "'") {
+      const closed = endOfText(source, at);
+      if (closed === undefined) return undefined;
+      at = closed;
+    } else if (sign === '{') depth += 1;
+    else if (sign === '}' && depth > 0) depth -= 1;
+    else if (sign === '}' && source[at + 1] === '}') return at;
+  }
+  return undefined;
+}
+
+function endOfText(source: string, from: number): number | undefined {
+  for (let at = from + 1; at < source.length; at += 1) {
+    if (source[at] === '\\') at += 1;
+    else if (source[at] === source[from]) return at;
+  }
+  return undefined;
+}
+
+function compilePiece(
+  piece: Piece,
+  context: ExpressionContext,
+):
+  | { readonly part: Part; readonly facts: readonly FactRequest[] }
+  | { readonly problems: readonly ExpressionProblem[] } {
+  const shift = (problem: ExpressionProblem): ExpressionProblem => ({
+    ...problem,
+    start: problem.start + piece.offset,
+    end: problem.end + piece.offset,
+  });
+  const resolved = resolveExpression(piece.expression, context);
+  if ('problems' in resolved) return { problems: resolved.problems.map(shift) };
+  const { node, type, resolution } = resolved;
+  if (!mayBe(type, ['string', 'number', 'bool', 'timestamp', 'duration'])) {
+    const message = 'only text, numbers, times and true or false can be inserted';
+    return { problems: [shift({ code: 'expression-type', message, start: node.start, end: node.end })] };
+  }
+  return { part: createPart(node, resolution), facts: [...resolution.facts.values()] };
+}
+
+function fillPieces(pieces: readonly (string | Part)[], values: Values): Filled {
+  const [only] = pieces;
+  if (pieces.length === 1 && typeof only === 'object') return insert(only, values);
+  let text = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      text += piece;
+      continue;
+    }
+    const inserted = insert(piece, values);
+    if ('error' in inserted) return inserted;
+    text += String(inserted.value);
+  }
+  return { value: text };
+}
+
+function insert(part: Part, values: Values): Filled {
+  const result = runPart(part, values);
+  if ('error' in result) return { ...result, error: `${part.text}: ${result.error}` };
+  const { value } = result;
+  if (typeof value === 'string') {
+    try {
+      values.meter.charge(Math.min(value.length, maxLookedAt) * costs.insertedCharacter);
+    } catch (error) {
+      if (error instanceof LimitExceeded) return { error: `${part.text}: ${error.message}` };
+      throw error;
+    }
+    return { value: harmless(value) };
+  }
+  if (typeof value === 'boolean' || typeof value === 'number') return { value };
+  if (typeof value === 'bigint') return { value: Number(value) };
+  if (value instanceof Double) return { value: value.value };
+  // RFC 3339 has no fraction where there is none.
+  if (value instanceof Date) return { value: value.toISOString().replace('.000Z', 'Z') };
+  if (value instanceof Duration) return { value: value.toString() };
+  return { error: `${part.text} is ${describeValue(value)} and cannot be inserted` };
+}
+
+/** Characters that write to terminals, hide text or turn it round. */
+const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Of a long text no more than this is looked at: what is inserted comes from its beginning. */
+const maxLookedAt = 8 * limits.inserted;
+
+function harmless(text: string): string {
+  const clean = text
+    .slice(0, maxLookedAt)
+    .replace(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? ' ' : space.replaceAll('\t', ' ')))
+    .replace(unwanted, '')
+    .toWellFormed();
+  const isCut = clean.length > limits.inserted || text.length > maxLookedAt;
+  const short = isCut ? cutToBytes(clean) : shortEnough(clean);
+  // The forge notifies whoever stands after an `@` that no letter comes before; an invisible space ends that.
+  return short.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
+}
+
+function shortEnough(text: string): string {
+  return Buffer.byteLength(text) > limits.inserted ? cutToBytes(text) : text;
+}
+
+function cutToBytes(text: string): string {
+  const bytes = Buffer.from(text.slice(0, limits.inserted), 'utf8').subarray(0, limits.inserted - 3);
+  return `${bytes.toString('utf8').replace(/\ufffd+$/, '')}…`;
+}

@@ -1,0 +1,50 @@
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Knowledge, Known } from '../expressions/knowledge.ts';
+import { type FactRequest, type Facts, keyOf } from '../facts/fact.ts';
+import { findFact } from '../facts/facts.ts';
+
+/**
+ * The knowledge of one rule in one run: what was given, and the facts that were asked so far. Facts are asked in
+ * parallel and once; one that cannot be asked is remembered with its error and makes only those conditions fail that
+ * depend on it.
+ */
+export class Learning implements Knowledge {
+  readonly #facts: Facts;
+  readonly #given: Readonly<Record<string, unknown>>;
+  readonly #sees: 'all' | 'repository';
+  readonly #known = new Map<string, Known>();
+
+  /** `sees`: all, or what anybody may know who may write in the repository. */
+  constructor(facts: Facts, given: Readonly<Record<string, unknown>>, sees: 'all' | 'repository' = 'all') {
+    this.#facts = facts;
+    this.#given = given;
+    this.#sees = sees;
+  }
+
+  /** Asks what is not known yet. */
+  async learn(requests: readonly FactRequest[]): Promise<void> {
+    const missing = requests.filter((request) => this.find(request) === undefined);
+    // What an answer of the others may hold is asked after them, or it would cost a request of its own.
+    const held = missing.filter(({ name }) => findFact(name)?.within);
+    const others = missing.filter((request) => !held.includes(request));
+    await Promise.all([...others, ...held].map((request) => this.#ask(request)));
+  }
+
+  find(request: FactRequest): Known | undefined {
+    if (request.argument === undefined && Object.hasOwn(this.#given, request.name)) {
+      return { value: this.#given[request.name] };
+    }
+    return this.#known.get(keyOf(request));
+  }
+
+  async #ask(request: FactRequest): Promise<void> {
+    try {
+      const value = await this.#facts.ask(request);
+      const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
+      this.#known.set(keyOf(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
+    } catch (error) {
+      const reason = error instanceof Error ? error : new ReeveError('internal', messageOf(error));
+      this.#known.set(keyOf(request), { error: reason });
+    }
+  }
+}

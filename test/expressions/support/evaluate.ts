@@ -1,0 +1,22 @@
+import type { Environment } from '../../../src/expressions/environment.ts';
+import { createPart, type Result, runPart, Values } from '../../../src/expressions/part.ts';
+import { resolveExpression } from '../../../src/expressions/resolve-expression.ts';
+import { anyType } from '../../../src/expressions/types.ts';
+import { createUnlimitedMeter, type Meter } from '../../../src/patterns/meter.ts';
+import { contextOf } from './context.ts';
+
+/** Evaluates an expression whose names may be anything. A problem is a failure of the test itself. */
+export function evaluate(
+  source: string,
+  given: Readonly<Record<string, unknown>> = {},
+  meter: Meter = createUnlimitedMeter(),
+): Result {
+  const environment: Environment = {
+    names: new Map(Object.keys(given).map((name) => [name, { type: anyType, missingOn: [] }])),
+    absent: new Map(),
+  };
+  const resolved = resolveExpression(source, contextOf(environment));
+  if ('problems' in resolved) throw new Error(resolved.problems.map(({ message }) => message).join('\n'));
+  const find = ({ name }: { name: string }) => ({ value: given[name] });
+  return runPart(createPart(resolved.node, resolved.resolution), new Values({ find }, environment, meter));
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { compileTemplate, type Filled } from '../../src/expressions/template.ts';
+import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
+import { createEnvironment } from '../../src/rules/environment.ts';
+import { registry } from '../rules/support/registry.ts';
+import { contextOf } from './support/context.ts';
+
+const environment = createEnvironment({
+  registry,
+  level: 'operator',
+  occasions: [{ family: 'pull_request', subject: 'pull_request' }],
+});
+
+function fill(source: string, pull: Readonly<Record<string, unknown>> = {}): Filled {
+  const compiled = compileTemplate(source, contextOf(environment));
+  if ('problems' in compiled) throw new Error(compiled.problems.map(({ message }) => message).join('\n'));
+  const find = ({ name }: { name: string }) => (name === 'pull_request' ? { value: pull } : undefined);
+  return compiled.template.fill({ find }, createUnlimitedMeter());
+}
+
+describe('a template', () => {
+  it.each([
+    ['nothing to insert', 'nothing to insert'],
+    ['', ''],
+    ['#${{ pull_request.number }} by ${{ pull_request.user.login }}', '#7 by ada'],
+    ['${{ pull_request.number }}', 7],
+    ['${{ pull_request.draft }}', true],
+    ['${{pull_request.title}}', 'a "title"'],
+    ['draft: ${{ pull_request.draft }}', 'draft: true'],
+    ['$${{ pull_request.number }}', '${{ pull_request.number }}'],
+    ['${{ "}}" + pull_request.title }}', '}}a "title"'],
+    ['${{ {"a": {"b": "c"}}.a.b }}', 'c'],
+    ['costs $5 {{ x }}', 'costs $5 {{ x }}'],
+  ])('%s', (source, value) => {
+    const pull = { number: 7, draft: true, title: 'a "title"', user: { login: 'ada' } };
+
+    expect(fill(source, pull)).toEqual({ value });
+  });
+
+  it('never reads what it inserted as an expression', () => {
+    expect(fill('x ${{ pull_request.title }}', { title: '${{ 1 + 1 }}' })).toEqual({
+      value: 'x ${{ 1 + 1 }}',
+    });
+  });
+
+  it.each([
+    ['control characters', 'a\u0000\u001b[31mb\u202ec\u200bd', 'a[31mbcd'],
+    ['line breaks', 'a\r\n\n::set-env::b\tc', 'a ::set-env::b c'],
+    ['mentions', '@ada, hi (@org/team) a@b.de x/@y', '@\u200bada, hi (@\u200borg/team) a@b.de x/@y'],
+    ['broken surrogates', 'a\ud800b', 'a\ufffdb'],
+  ])('makes %s harmless', (_, title, expected) => {
+    expect(fill('${{ pull_request.title }}', { title })).toEqual({ value: expected });
+  });
+
+  it('shows that a long text was cut', () => {
+    const filled = fill('${{ pull_request.title }}', { title: 'ä'.repeat(5_000) });
+
+    expect('value' in filled && Buffer.byteLength(String(filled.value))).toBeLessThanOrEqual(1_024);
+    expect('value' in filled && String(filled.value)).toMatch(/^ä+…$/);
+  });
+
+  it('looks at the beginning of a long text alone, whatever is in it', () => {
+    const before = process.cpuUsage();
+    const filled = fill('${{ pull_request.title }}', { title: `a${' '.repeat(250_000)}b` });
+    const { user, system } = process.cpuUsage(before);
+
+    expect(filled).toEqual({ value: expect.stringMatching(/^a {900,}…$/) });
+    // Looking for line breaks between spaces would take minutes.
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+
+  it('inserts instants and durations as text', () => {
+    const pull = { created_at: '2026-01-01T00:00:00Z' };
+    const at = 'timestamp(pull_request.created_at)';
+
+    expect(fill(`\${{ ${at} }}`, pull)).toEqual({ value: '2026-01-01T00:00:00Z' });
+    expect(fill(`for \${{ timestamp("2026-01-01T01:30:00Z") - ${at} }}`, pull)).toEqual({
+      value: 'for 5400s',
+    });
+  });
+
+  it.each([
+    ['null', { title: null }],
+    ['a missing member', {}],
+  ])('fails on %s', (_, pull) => {
+    expect(fill('x ${{ pull_request.title }}', pull)).toHaveProperty('error');
+  });
+
+  it.each([
+    ['${{ pull_request.title', 0, 'template'],
+    ['ab ${{ pull_request.titel }}', 20, 'unknown-member'],
+    ['${{ }}', 3, 'expression'],
+    ['${{ pull_request.labels }}', 4, 'expression-type'],
+    ['${{ 1 }} ${{ pull_requst }}', 13, 'unknown-name'],
+  ])('%s has its problem at %i', (source, start, code) => {
+    const compiled = compileTemplate(source, contextOf(environment));
+
+    expect('problems' in compiled && compiled.problems).toMatchObject([{ start, code }]);
+  });
+});
