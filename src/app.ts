@@ -40,11 +40,14 @@ export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: 
   app.get('/readyz', async (_request, reply) => {
     const health = await store.healthy();
     if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
-    const status = health.ok ? 'ok' : 'unavailable';
+    const { state: forge } = parts.readings.forge();
+    const status = !health.ok ? 'unavailable' : forge === 'ok' ? 'ok' : 'degraded';
+    // Deliveries are stored while the forge fails or refuses us, and a proxy that read 503 here would turn them away: forges
+    // do not send them again.
     return reply
       .code(health.ok ? 200 : 503)
       .type('application/json')
-      .send(JSON.stringify({ status }));
+      .send(JSON.stringify(forge === 'ok' ? { status } : { status, forge }));
   });
   return app;
 }

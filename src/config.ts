@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { apiRoot } from './client/client.ts';
-import { type Credentials, secretsOf } from './client/credentials.ts';
+import { type Credentials, type SignedIn, secretsOf } from './client/credentials.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { isSecretVariable, readNamedSecrets } from './named-secrets.ts';
@@ -73,7 +73,7 @@ export const settingsTable: readonly Setting[] = [
 /** What Reeve runs with. */
 export type Settings = Powers &
   Pace & {
-    readonly forge: { readonly url: string; readonly credentials: Credentials } | undefined;
+    readonly forge: SignedIn | undefined;
     /** Signs in as somebody who may see hooks; for setup and doctor alone. */
     readonly setupToken: string | undefined;
     /** The hooks that setup keeps and doctor looks at. */
@@ -110,7 +110,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   const operator = path === undefined ? { problems: [] } : await readOperatorFile(path);
   problems.push(...operator.problems);
 
-  const forge = readForge(read, problems);
+  const forge = readForge(environment, read, problems);
   const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
   if (read('FORGE_URL') !== undefined || secrets.length > 0) problems.push(...examineSecrets(secrets));
   const settings: Settings = {
@@ -147,7 +147,7 @@ export function loadForge(environment: Environment): Settings['forge'] {
   const read = createReader(environment, problems);
   if (read('FORGE_URL') === undefined || (read('FORGE_TOKEN') ?? read('FORGE_USER')) === undefined)
     return undefined;
-  const forge = readForge(read, problems);
+  const forge = readForge(environment, read, problems);
   if (problems.length === 0) return forge;
   throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
 }
@@ -190,8 +190,10 @@ function readSecretFile(name: string, path: string, problems: string[]): string 
   }
 }
 
-function readForge(read: Read, problems: string[]): Settings['forge'] {
+function readForge(environment: Environment, read: Read, problems: string[]): Settings['forge'] {
   const url = read('FORGE_URL');
+  const isInFile = environment.FORGE_TOKEN_FILE ?? environment.FORGE_PASSWORD_FILE;
+  const again = isInFile ? { readCredentials: () => readCredentials(environment) } : {};
   const [token, user, password] = [read('FORGE_TOKEN'), read('FORGE_USER'), read('FORGE_PASSWORD')];
   if (url === undefined) {
     if (token ?? user ?? password)
@@ -206,12 +208,19 @@ function readForge(read: Read, problems: string[]): Settings['forge'] {
   if (token !== undefined && (user ?? password) !== undefined) {
     problems.push('FORGE_TOKEN and FORGE_USER or FORGE_PASSWORD are both set; keep one way to sign in');
   }
-  if (token !== undefined) return { url, credentials: { token } };
+  if (token !== undefined) return { url, credentials: { token }, ...again };
   if (user === undefined || password === undefined) {
     problems.push('FORGE_URL is set, but neither FORGE_TOKEN nor FORGE_USER with FORGE_PASSWORD');
     return undefined;
   }
-  return { url, credentials: { user, password } };
+  return { url, credentials: { user, password }, ...again };
+}
+
+/** Reads token or password again; undefined where the file is not there, or holds nothing, at the moment. */
+function readCredentials(environment: Environment): Credentials | undefined {
+  const problems: string[] = [];
+  const forge = readForge(environment, createReader(environment, problems), problems);
+  return problems.length === 0 ? forge?.credentials : undefined;
 }
 
 function readSignIn(read: Read, problems: string[]): Settings['signIn'] {

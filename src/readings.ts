@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { MetricReadings, Metrics } from './dashboard/metrics.ts';
-import type { Readings, RuleRow, ScheduleRow, SweptRow } from './dashboard/readings.ts';
+import type { ForgeReading, Readings, RuleRow, ScheduleRow, SweptRow } from './dashboard/readings.ts';
 import type { LoadedRule } from './rules/rule.ts';
 import type { RulesInForce } from './server/rules-in-force.ts';
 import type { Store } from './store/store.ts';
@@ -25,7 +25,9 @@ export function readingsOf(
     folder = '',
     sweeps: { scheduler },
     metrics,
+    forge,
   }: {
+    forge: () => ForgeReading;
     metrics: Pick<Metrics, 'refusals'>;
     clock: { now(): Date };
     folder?: string | undefined;
@@ -43,6 +45,7 @@ export function readingsOf(
   return {
     store,
     now: () => clock.now(),
+    forge,
     refusals: () => metrics.refusals(),
     rules: () => operator().map((rule) => rowOf(rule, short)),
     brokenFiles: () => rules.brokenFiles(),

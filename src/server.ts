@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, findAccount } from './account.ts';
 import { createNamedSecrets } from './actions/secrets.ts';
 import { type Client, type ClientOptions, createClient } from './client/client.ts';
-import type { Credentials } from './client/credentials.ts';
+import type { SignedIn } from './client/credentials.ts';
 import type { SignInApplication } from './client/oauth2.ts';
 import type { Event } from './contract/events.ts';
 import { createMetrics } from './dashboard/metrics.ts';
@@ -24,6 +24,7 @@ import type { SecretEntry } from './receiver/secrets.ts';
 import { remembering } from './remembering.ts';
 import type { Retention } from './retention.ts';
 import { type Doors, openDoors } from './server/doors.ts';
+import { createForgeStateReader } from './server/forge-state.ts';
 import { openRules, type RulesInForce } from './server/rules-in-force.ts';
 import { createWork, type Work } from './server/work.ts';
 import { createAdmissions } from './sources/admission.ts';
@@ -37,7 +38,7 @@ import type { Store } from './store/store.ts';
 import type { BackoffOptions } from './worker/backoff.ts';
 
 export type ServerOptions = {
-  readonly forge: { readonly url: string; readonly credentials: Credentials };
+  readonly forge: SignedIn;
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
   /** Folder of everything that survives a restart. */
@@ -116,10 +117,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const clock = options.clock ?? { now: () => new Date() };
   const nowMs = (): number => performance.now();
   const metrics = createMetrics();
+  const forgeState = createForgeStateReader(() => clock.now());
   /** Answers of the forge, by which it shows that it works. */
   let answers = 0;
   const onRequest: ClientOptions['onRequest'] = (request) => {
     metrics.countRequest(request);
+    forgeState.note(request.status);
     if (request.status !== undefined && request.status < 500 && request.status !== 401) answers += 1;
   };
   /** Ends every call at the forge that is under way. */
@@ -173,7 +176,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { worker, sweeps } = work;
     if (!options.jobsOnly) {
       const { secrets, host, port, dashboard, signIn, forge } = options;
-      const readings = readingsOf(store, rules, { clock, folder: options.rules, sweeps, metrics });
+      const readings = readingsOf(store, rules, {
+        ...{ clock, folder: options.rules, sweeps, metrics },
+        forge: () => forgeState.state(worker.status().forge),
+      });
       doors = await openDoors({
         ...{ store, log, metrics, readings, nowMs, wake: () => worker.wake() },
         ...{ data, secrets, host, port, dashboard, signIn, forgeUrl: forge.url },

@@ -8,13 +8,13 @@ import {
 } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
-import { createRedactor } from '../redactor.ts';
 import { remembering } from '../remembering.ts';
 import { type Answer, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { normalizeCompare } from './compare.ts';
 import { normalizeContents } from './contents.ts';
-import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
+import { createCredential } from './credential.ts';
+import type { Credentials } from './credentials.ts';
 import { exchange } from './exchange.ts';
 import { failureOf, stopped, unreachable, withoutSecrets } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
@@ -61,6 +61,8 @@ export type ClientOptions = {
   readonly url: string;
   /** Absent: asks as a stranger. */
   readonly credentials?: Credentials;
+  /** Reads the credentials again after the forge has refused them; undefined where they cannot be read now. */
+  readonly readCredentials?: () => Credentials | undefined;
   readonly log?: Log;
   /** Milliseconds one try may take, body included; default 10,000. */
   readonly timeoutMs?: number;
@@ -102,10 +104,8 @@ export function apiRoot(url: string): URL {
 /** Creates the client of one forge. */
 export function createClient(options: ClientOptions): Client {
   const root = apiRoot(options.url);
-  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'reeve' };
-  if (options.credentials) headers.authorization = authorizationOf(options.credentials);
-  // Forgejo repeats a token that it does not know in its answer, and what a forge answers is recorded.
-  const redact = createRedactor(options.credentials ? secretsOf(options.credentials) : [], { minLength: 1 });
+  const credential = createCredential(options);
+  const { redact } = credential;
   const limiter = options.limiter ?? createLimiter({ max: options.concurrency ?? 8 });
   const log = options.log ?? silentLog;
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, signal ? { signal } : {}));
@@ -138,7 +138,11 @@ export function createClient(options: ClientOptions): Client {
           url,
           method: operation.method,
           where,
-          headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+          headers: {
+            ...{ accept: 'application/json', 'user-agent': 'reeve' },
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...credential.headers(),
+          },
           body,
           timeoutMs,
           signal,
@@ -164,14 +168,21 @@ export function createClient(options: ClientOptions): Client {
       const where = `${operation.method} ${url.pathname}`;
       const body = bodyOf(operation, input);
       const mayRepeat = operation.method === 'GET';
+      let isRenewed = false;
       for (let attempt = 1, hops = 0; ; ) {
         let failure: ReeveError;
         try {
+          const used = credential.headers().authorization;
           const answer = await limiter.run(() => request(operation, url, body), signal);
           if (answer.status >= 200 && answer.status < 300) return answer;
           if (answer.status >= 300 && answer.status < 400) {
             url = targetOf(answer, url, root, where, mayRepeat && hops < 5);
             hops += 1;
+            continue;
+          }
+          // A refused request has done nothing, so that it may be sent again, whatever it is.
+          if (answer.status === 401 && !isRenewed && credential.renew(used)) {
+            isRenewed = true;
             continue;
           }
           failure = failureOf(where, answer.status, answer.text, answer.headers.get('retry-after'), redact);

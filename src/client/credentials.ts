@@ -5,6 +5,14 @@ export type Credentials =
   | { readonly token: string; readonly scheme?: 'token' | 'Bearer' }
   | { readonly user: string; readonly password: string };
 
+/** A forge and the account to ask it as. */
+export type SignedIn = {
+  readonly url: string;
+  readonly credentials: Credentials;
+  /** Reads the credentials again where they are in a file; undefined where that cannot be read now. */
+  readonly readCredentials?: () => Credentials | undefined;
+};
+
 /** Returns the value of the `Authorization` header. Refuses credentials that a header cannot carry unchanged. */
 export function authorizationOf(credentials: Credentials): string {
   if ('token' in credentials) {

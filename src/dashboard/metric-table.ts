@@ -63,6 +63,11 @@ export const metricTable = {
     labels: ['method'],
     help: 'Time that the forge took to answer.',
   },
+  reeve_forge_state: {
+    type: 'gauge',
+    labels: ['state'],
+    help: '1 for the state the forge is in: ok, failing (no answers, 5xx), refused (it does not accept our credential: renew the token).',
+  },
   reeve_runners: {
     type: 'gauge',
     labels: ['level', 'status'],

@@ -16,6 +16,7 @@ type Swept = {
 export type MetricReadings = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
   readonly now: () => Date;
+  readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
   /** The latest sweep of each rule of the operator that has had one. */
   readonly sweeps: () => Promise<readonly Swept[]>;
@@ -36,6 +37,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+const forgeStates = ['ok', 'failing', 'refused'];
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Creates the metrics of one process; each has its own registry. */
@@ -63,6 +65,7 @@ export function createMetrics(): Metrics {
   const forgeSeconds = histogram('reeve_forge_request_seconds');
   const deliveries = gauge('reeve_deliveries');
   const oldest = gauge('reeve_queue_oldest_seconds');
+  const forge = gauge('reeve_forge_state');
   const runners = gauge('reeve_runners');
   const drift = gauge('reeve_drift');
   const sweepEnds = gauge('reeve_sweep_last_end_timestamp_seconds');
@@ -80,6 +83,7 @@ export function createMetrics(): Metrics {
     // From here on nothing waits: who asks at the same time sees whole numbers as well.
     for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
     oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
+    for (const state of forgeStates) forge.set({ state }, state === readings.forge().state ? 1 : 0);
     drift.set(swept.reduce((sum, one) => sum + one.drift, 0));
     for (const one of [runners, sweepEnds, sweepItems, sweepFailures]) one.reset();
     for (const { level, status } of levels) {

@@ -8,6 +8,11 @@ import type { Visit } from './visits.ts';
 
 const shownRuns = 10;
 
+const forgeNotes = {
+  failing: 'The forge fails',
+  refused: 'The forge refuses our credential',
+} as const;
+
 /** Shows how Reeve does: what waits, what is dead, what was done last. People who are no operators begin with what they may see. */
 export async function overviewPage(visit: Visit, readings: Readings): Promise<View> {
   const { viewer, root } = visit;
@@ -27,7 +32,10 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
   const refusals = [...readings.refusals()].map(([code, count]) => `${count} with ${code}`);
   const broken = readings.brokenFiles().length;
   const offline = runners.filter(({ status }) => status === 'offline').length;
+  const forge = readings.forge();
   const notes = [
+    forge.state !== 'ok' &&
+      html`<li>${forgeNotes[forge.state]}, since ${instant(forge.since)}: ${forge.reason}. Deliveries are stored and wait.</li>`,
     broken > 0 && html`<li><a href="${root}rules">Rule files that cannot be used: ${broken}</a></li>`,
     counts.dead > 0 &&
       html`<li><a href="${root}deliveries?state=dead">Dead deliveries: ${counts.dead}</a></li>`,

@@ -73,6 +73,11 @@ export type DriftRow = {
   readonly why: string;
 };
 
+/** What is known of the forge as a whole. `refused`: it does not accept our credential. */
+export type ForgeReading =
+  | { readonly state: 'ok' }
+  | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
+
 /** What the pages show, read when somebody looks. */
 export type Readings = {
   readonly store: Pick<
@@ -86,6 +91,7 @@ export type Readings = {
     | 'readRun'
   >;
   readonly now: () => Date;
+  readonly forge: () => ForgeReading;
   readonly rules: () => readonly RuleRow[];
   readonly brokenFiles: () => readonly BrokenFile[];
   readonly schedules: () => Promise<readonly ScheduleRow[]>;

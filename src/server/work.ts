@@ -56,6 +56,9 @@ export function createWork(options: {
   const { client, account, admissions, rules, memory, store, settings, metrics, clock, nowMs, log } = options;
   const { preview, backoff, concurrency, answers } = options;
   const seen = createSeen(store, nowMs);
+  // The smallest question that needs the credential, the database of the forge, and no right.
+  const prober = client.counted({ tries: 1 });
+  const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
   const handle = createDeliveryHandler({
     ...{ client, account, admissions, rules, memory, store, clock, nowMs, settings },
     ...(preview ? { preview } : {}),
@@ -73,6 +76,7 @@ export function createWork(options: {
     actionMemory: createStoredMemory(store),
     retention: options.retention,
     handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
+    askWhoWeAre,
     onEnqueued: () => worker.wake(),
     onRun(run) {
       metrics.countRun(run);
@@ -86,11 +90,9 @@ export function createWork(options: {
     metrics.countRun(run);
     return { runs: [run] };
   };
-  // The smallest question that needs the credential, the database of the forge, and no right.
-  const prober = client.counted({ tries: 1 });
   const worker = createWorker({
     ...{ store, handle, handleJob, log, clock, nowMs, concurrency, answers },
-    probe: () => prober.call(operations.getSelf, {}),
+    probe: askWhoWeAre,
     ...(backoff ? { backoff } : {}),
   });
   return { worker, sweeps };

@@ -27,6 +27,8 @@ export type SweepsOptions = Omit<SweepParts, 'runners' | 'store'> & {
   readonly handleCaughtUp: JobHandler;
   /** Default: `standardRetention`. */
   readonly retention?: Retention | undefined;
+  /** Asks the forge who we are, each time. */
+  readonly askWhoWeAre: () => Promise<unknown>;
   /** Told that a job was stored. */
   readonly onEnqueued: () => void;
 };
@@ -59,7 +61,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
   };
   const chores = createChores({
     store,
-    checkToken: options.account,
+    checkToken: options.askWhoWeAre,
     readRules,
     retention: options.retention ?? standardRetention,
     log,

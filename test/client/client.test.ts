@@ -430,3 +430,48 @@ describe('a client that is told to stop', () => {
     expect((await other).code).toBe('forge-timeout');
   });
 });
+
+describe('a credential in a file', () => {
+  const others = 'another-token-that-nobody-else-may-see';
+  const answerOf =
+    (valid: () => string) => (seen: Seen, response: Parameters<Parameters<typeof startBareServer>[0]>[1]) => {
+      if (seen.headers.authorization === `token ${valid()}`) return json(response, { id: 1, login: 'reeve' });
+      return json(response, { message: `unknown: ${seen.headers.authorization}` }, 401);
+    };
+
+  it('is read again when the forge refuses it, and the request is sent again', async () => {
+    let read = 0;
+    const { server, client } = await serve(
+      answerOf(() => others),
+      {
+        readCredentials: () => {
+          read += 1;
+          return { token: others };
+        },
+      },
+    );
+
+    await Promise.all([1, 2, 3].map(() => client.call(operations.getSelf, {})));
+    await client.counted().call(operations.getSelf, {});
+
+    expect(read).toBe(1);
+    expect(server.seen.at(-1)?.headers.authorization).toBe(`token ${others}`);
+  });
+
+  it.each([
+    ['is the same', { token }],
+    ['cannot be read', undefined],
+    ['is refused as well', { token: 'a-third-token-that-is-refused' }],
+  ])('that %s is refused without a circle, and shown nowhere', async (_what, credentials) => {
+    const { server, client } = await serve(
+      answerOf(() => others),
+      { readCredentials: () => credentials },
+    );
+
+    const error = await failureOf(client.call(operations.getSelf, {}));
+
+    expect(error.code).toBe('forge-unauthorized');
+    expect(server.seen.length).toBeLessThanOrEqual(2);
+    for (const secret of [token, credentials?.token ?? token]) expect(inspect(error)).not.toContain(secret);
+  });
+});

@@ -174,6 +174,7 @@ function emptyReadings(store: Store): AppParts['readings'] {
       runners: async () => [],
       drift: async () => [],
       sweeps: async () => [],
+      forge: () => ({ state: 'ok' }),
       refusals: () => new Map([[413, 2]]),
     },
   };

@@ -101,6 +101,7 @@ describe('what is read when somebody asks', () => {
       oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),
     },
     now: () => new Date('2030-01-01T00:01:30Z'),
+    forge: () => ({ state: 'refused' }),
     runners: async () => [
       { level: 'organization acme', status: 'online' },
       { level: 'organization other', status: 'online' },
@@ -116,6 +117,8 @@ describe('what is read when somebody asks', () => {
     const text = await createMetrics().text(readings);
 
     expect(text).toContain('reeve_deliveries{state="dead"} 3');
+    expect(text).toContain('reeve_forge_state{state="refused"} 1');
+    expect(text).toContain('reeve_forge_state{state="ok"} 0');
     expect(text).toContain('reeve_queue_oldest_seconds 90');
     expect(text).toContain('reeve_runners{level="organization",status="online"} 2');
     expect(text).toContain('reeve_runners{level="instance",status="offline"} 1');

@@ -21,6 +21,7 @@ export function makeDashboardApp(
     schedules: async () => [],
     runners: async () => [],
     drift: async () => [],
+    forge: () => ({ state: 'ok' }),
     refusals: () => new Map(),
     sweeps: async () => [],
   };

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/client/client.ts';
+import type { Credentials } from '../../src/client/credentials.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { PullRequest } from '../../src/contract/pulls.ts';
 import type { Run } from '../../src/engine/record.ts';
@@ -68,6 +69,8 @@ export type StageOptions = {
   readonly rules?: string;
   readonly labels?: readonly string[];
   readonly server?: Partial<ServerOptions>;
+  /** Reads the file of the server's token again; default: there is none. */
+  readonly readCredentials?: () => Credentials | undefined;
   /** Whether the bot's account is restricted; default: whether `FLOW_ACCOUNT` is `restricted`. */
   readonly isRestricted?: boolean;
   /** What the bot may do in the repository; default: write. */
@@ -111,7 +114,11 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   let held = await forge.makeToken(people.bot, scopes);
   const start = (port: number): Promise<Server> =>
     startServer({
-      forge: { url: proxy.url, credentials: { token: held.token } },
+      forge: {
+        url: proxy.url,
+        credentials: { token: held.token },
+        ...(options.readCredentials ? { readCredentials: options.readCredentials } : {}),
+      },
       secrets: [{ name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] }],
       data,
       repositories: [],

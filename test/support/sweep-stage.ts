@@ -135,6 +135,7 @@ export async function setSweepStage(
     log: silentLog,
     rules,
     seen,
+    askWhoWeAre: account,
     handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
     onEnqueued: () => {},
   });
