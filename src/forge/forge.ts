@@ -37,6 +37,7 @@ import type { UserRow } from './rows.ts';
 import { applySeed } from './seed/apply.ts';
 import type { SeedFile } from './seed/file.ts';
 import type { Seed } from './seed/shape.ts';
+import { limitUnsentAnswers } from './unsent-answers.ts';
 import { ensureAdministrator } from './users.ts';
 
 /** An embedded forge: the code hosting service itself, no imitation of its answers. */
@@ -159,6 +160,7 @@ function createApp(context: ForgeContext, control: Control | undefined): Fastify
       reply.code(400).type('text/plain; charset=utf-8').send('400 Bad Request\n');
     },
   });
+  limitUnsentAnswers(app);
   app.setNotFoundHandler((_request, reply) =>
     reply.code(404).type('text/plain; charset=utf-8').send('404 page not found\n'),
   );

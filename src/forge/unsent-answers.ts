@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Smaller answers do not count: their number is bounded by the sockets. */
+const countedBytes = 1024 * 1024;
+/** Bytes of answers held in memory for clients that have not read them yet. */
+const defaultMaxBytes = 256 * 1024 * 1024;
+/** A client that takes longer to read an answer is disconnected. */
+const maxReadingMs = 600_000;
+
+/**
+ * Bounds the memory of answers that clients read slowly, such as differences of up to 64 MiB: beyond the limit a large answer
+ * is replaced by 503. Call it before routes are registered.
+ */
+export function limitUnsentAnswers(app: FastifyInstance, { maxBytes = defaultMaxBytes } = {}): void {
+  let heldBytes = 0;
+  app.addHook('onSend', async (_request, reply, payload) => {
+    const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
+    if (bytes < countedBytes || reply.raw.destroyed) return payload;
+    if (heldBytes + bytes > maxBytes) {
+      reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8');
+      return 'too many large answers are being read, try again\n';
+    }
+    heldBytes += bytes;
+    const timer = setTimeout(() => reply.raw.destroy(), maxReadingMs);
+    reply.raw.once('close', () => {
+      clearTimeout(timer);
+      heldBytes -= bytes;
+    });
+    return payload;
+  });
+}
