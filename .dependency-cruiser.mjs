@@ -28,6 +28,7 @@ const floors = [
   ['expressions'],
   ['rules'],
   ['engine', 'sources'],
+  ['incidents'],
   ['store'],
   ['receiver', 'sweeps', 'dashboard', 'worker'],
   [

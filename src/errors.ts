@@ -70,17 +70,25 @@ export class ReeveError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The HTTP status the forge answered, when there was one. */
   readonly status: number | undefined;
+  /** Method and path of the request that the forge refused, below the root of its API. */
+  readonly request: string | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; retryAfterMs?: number | undefined; status?: number | undefined } = {},
+    options: {
+      cause?: unknown;
+      retryAfterMs?: number | undefined;
+      status?: number | undefined;
+      request?: string | undefined;
+    } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'ReeveError';
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
+    this.request = options.request;
   }
 
   get http(): number {

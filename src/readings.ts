@@ -2,7 +2,6 @@ import { relative } from 'node:path';
 import type { MetricReadings, Metrics } from './dashboard/metrics.ts';
 import type { ForgeReading, Readings, RuleRow, ScheduleRow, SweptRow } from './dashboard/readings.ts';
 import type { LoadedRule } from './rules/rule.ts';
-import type { RulesInForce } from './server/rules-in-force.ts';
 import type { Store } from './store/store.ts';
 import { createCron } from './sweeps/cron.ts';
 import { readDrift } from './sweeps/drift.ts';
@@ -19,7 +18,7 @@ import { scheduledRules } from './sweeps/sweeps.ts';
  */
 export function readingsOf(
   store: Store,
-  rules: Pick<RulesInForce, 'brokenFiles'> & { readonly source: { operator(): readonly LoadedRule[] } },
+  rules: { operator(): readonly LoadedRule[] },
   {
     clock,
     folder = '',
@@ -40,7 +39,7 @@ export function readingsOf(
     const within = folder === '' ? path : relative(folder, path);
     return within.startsWith('..') ? path : within;
   };
-  const operator = (): readonly LoadedRule[] => rules.source.operator();
+  const operator = (): readonly LoadedRule[] => rules.operator();
 
   return {
     store,
@@ -48,7 +47,10 @@ export function readingsOf(
     forge,
     refusals: () => metrics.refusals(),
     rules: () => operator().map((rule) => rowOf(rule, short)),
-    brokenFiles: () => rules.brokenFiles(),
+    async incidents() {
+      const found = await store.listIncidents();
+      return found.map((one) => (one.level === 'operator' ? { ...one, key: short(one.key) } : one));
+    },
     async runners() {
       const levels = Object.entries(await memory.levels());
       return levels.flatMap(([level, records]) =>

@@ -151,7 +151,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     const served = createServed({ client, login: whoAmI, listed: repositories, nowMs });
     rules = await openRules({
-      ...{ folder: options.rules, client, served, organizations, grants, pins: store, nowMs, log },
+      ...{ folder: options.rules, client, served, organizations, grants, store, clock, nowMs, log },
       reportProblems: options.reportProblems ?? 'status',
     });
     const memory = createFactMemory(nowMs);
@@ -165,7 +165,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     work = createWork({
       ...{ client, account, whoAmI, repositories, memory, store, metrics, clock, nowMs, log },
       admissions,
-      rules: rules.source,
+      rules,
       settings: await runSettings(options, { client, store, clock }),
       repeated: options.repeated,
       preview: options.preview ? createPreview(looks) : undefined,
@@ -176,7 +176,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { worker, sweeps } = work;
     if (!options.jobsOnly) {
       const { secrets, host, port, dashboard, signIn, forge } = options;
-      const readings = readingsOf(store, rules, {
+      const readings = readingsOf(store, rules.source, {
         ...{ clock, folder: options.rules, sweeps, metrics },
         forge: () => forgeState.state(worker.status().forge),
       });

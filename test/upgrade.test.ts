@@ -116,6 +116,16 @@ describe.each(commits)('an installation of commit %s', (commit) => {
         verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
       expect(verdicts).toEqual(recorded.verdicts);
       for (const key of recorded.memory) expect(await store.recall(key), key).toBeDefined();
+      // Failures are counted from now on, and not those of earlier versions.
+      expect(await store.listIncidents()).toEqual([]);
+      const incident = {
+        kind: 'sweep-failed',
+        key: 'rules.yml#a',
+        reason: 'refused',
+        level: 'operator',
+      } as const;
+      await store.raise([{ ...incident, at: clock.now() }]);
+      expect(await store.listIncidents()).toMatchObject([{ ...incident, count: 1 }]);
     } finally {
       await store.close();
     }

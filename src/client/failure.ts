@@ -37,6 +37,7 @@ export function failureOf(
   );
   return new ReeveError(code, words.join('; '), {
     status,
+    request: where.replace(/ \S*?\/api\/v1(?=\/)/, ' '),
     retryAfterMs: retryAfterMs(retryAfter, Date.now()),
   });
 }
@@ -60,8 +61,8 @@ export function withoutSecrets(error: unknown, redact: Redact): unknown {
   const message = redact(error.message);
   if (message === error.message) return error;
   // The cause may repeat what the message does.
-  const { code, retryAfterMs, status } = error;
-  return new ReeveError(code, message, { retryAfterMs, status });
+  const { code, retryAfterMs, status, request } = error;
+  return new ReeveError(code, message, { retryAfterMs, status, request: request && redact(request) });
 }
 
 /** Returns our error for a call that was ended, or not begun, because its work is to stop. */

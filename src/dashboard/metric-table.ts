@@ -78,6 +78,21 @@ export const metricTable = {
     labels: [],
     help: 'Things that were not as the operator’s rules want them, and stayed so, when they were swept last; `reeve drift` lists them.',
   },
+  reeve_incidents: {
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'What needs attention: rules that failed in the last seven days and have not passed since (rule-failed), sweeps that the forge refused a list (sweep-failed), rule files that cannot be used (file-broken).',
+  },
+  reeve_rule_failures: {
+    type: 'gauge',
+    labels: ['rule'],
+    help: 'How often an operator’s rule has failed since it last began to; absent where it does not fail.',
+  },
+  reeve_rule_last_failure_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['rule'],
+    help: 'When an operator’s rule failed last, in seconds since 1970; absent where it does not fail.',
+  },
   reeve_sweep_last_end_timestamp_seconds: {
     type: 'gauge',
     labels: ['rule'],

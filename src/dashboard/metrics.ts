@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Run } from '../engine/record.ts';
+import { type Incident, incidentKinds } from '../incidents/incident.ts';
 import { packageVersion } from '../package.ts';
 import type { Store } from '../store/store.ts';
 import { type MetricName, metricTable } from './metric-table.ts';
@@ -18,6 +19,7 @@ export type MetricReadings = {
   readonly now: () => Date;
   readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
+  readonly incidents: () => Promise<readonly Incident[]>;
   /** The latest sweep of each rule of the operator that has had one. */
   readonly sweeps: () => Promise<readonly Swept[]>;
 };
@@ -68,24 +70,39 @@ export function createMetrics(): Metrics {
   const forge = gauge('reeve_forge_state');
   const runners = gauge('reeve_runners');
   const drift = gauge('reeve_drift');
+  const incidentCounts = gauge('reeve_incidents');
+  const ruleFailures = gauge('reeve_rule_failures');
+  const ruleFailureTimes = gauge('reeve_rule_last_failure_timestamp_seconds');
   const sweepEnds = gauge('reeve_sweep_last_end_timestamp_seconds');
   const sweepItems = gauge('reeve_sweep_items');
   const sweepFailures = gauge('reeve_sweep_failed_items');
   gauge('reeve_build_info').set({ version: packageVersion() }, 1);
 
   const read = async ({ store, now, ...readings }: MetricReadings): Promise<void> => {
-    const [counts, waiting, levels, swept] = await Promise.all([
+    const [counts, waiting, levels, swept, incidents] = await Promise.all([
       store.counts(),
       store.oldestWaiting(),
       readings.runners(),
       readings.sweeps(),
+      readings.incidents(),
     ]);
     // From here on nothing waits: who asks at the same time sees whole numbers as well.
     for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
     oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
     for (const state of forgeStates) forge.set({ state }, state === readings.forge().state ? 1 : 0);
     drift.set(swept.reduce((sum, one) => sum + one.drift, 0));
-    for (const one of [runners, sweepEnds, sweepItems, sweepFailures]) one.reset();
+    for (const one of [runners, ruleFailures, ruleFailureTimes, sweepEnds, sweepItems, sweepFailures]) {
+      one.reset();
+    }
+    for (const kind of Object.keys(incidentKinds)) {
+      incidentCounts.set({ kind }, incidents.filter((incident) => incident.kind === kind).length);
+    }
+    for (const { kind, level, key, count, lastAt } of incidents) {
+      // There may be any number of rules in repositories.
+      if (kind !== 'rule-failed' || level !== 'operator') continue;
+      ruleFailures.set({ rule: key }, count);
+      ruleFailureTimes.set({ rule: key }, lastAt.getTime() / 1_000);
+    }
     for (const { level, status } of levels) {
       // `organization acme`: the name is left out, there may be any number of them.
       runners.inc({ level: level.split(' ', 1)[0] ?? level, status });

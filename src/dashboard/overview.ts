@@ -1,6 +1,7 @@
 import { html } from '../html.ts';
 import { deliveryStates } from '../store/store.ts';
 import { deliveriesPage, stateMark } from './deliveries.ts';
+import { incidentLines, incidentTable } from './incidents.ts';
 import { instant, table, type View } from './page.ts';
 import type { Readings } from './readings.ts';
 import { runTable } from './runs.ts';
@@ -18,25 +19,25 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
   const { viewer, root } = visit;
   if (!viewer.isOperator) return deliveriesPage(visit, readings);
   const { store } = readings;
-  const [counts, oldest, runs, drift, runners] = await Promise.all([
+  const [counts, oldest, runs, drift, runners, incidents] = await Promise.all([
     store.counts(),
     store.oldestWaiting(),
     store.listRuns({ limit: shownRuns }),
     readings.drift(),
     readings.runners(),
+    readings.incidents(),
   ]);
   const states = deliveryStates.map((state) => [
     html`<a href="${root}deliveries?state=${state}">${stateMark(state)}</a>`,
     counts[state],
   ]);
   const refusals = [...readings.refusals()].map(([code, count]) => `${count} with ${code}`);
-  const broken = readings.brokenFiles().length;
   const offline = runners.filter(({ status }) => status === 'offline').length;
   const forge = readings.forge();
   const notes = [
     forge.state !== 'ok' &&
       html`<li>${forgeNotes[forge.state]}, since ${instant(forge.since)}: ${forge.reason}. Deliveries are stored and wait.</li>`,
-    broken > 0 && html`<li><a href="${root}rules">Rule files that cannot be used: ${broken}</a></li>`,
+    ...incidentLines(incidents, root),
     counts.dead > 0 &&
       html`<li><a href="${root}deliveries?state=dead">Dead deliveries: ${counts.dead}</a></li>`,
     counts.deferred > 0 &&
@@ -46,7 +47,8 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
     offline > 0 && html`<li><a href="${root}runners">Runners that are offline: ${offline}</a></li>`,
   ].filter((note) => note !== false);
   const content = html`<h2>To look at</h2>
-${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no file is broken, nothing is dead, nothing drifts.</p>`}
+${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no rule and no sweep fails, no file is broken, nothing is dead, nothing drifts.</p>`}
+${incidentTable(incidents, root)}
 <h2>Deliveries and jobs</h2>${table(['state', 'how many'], states, '')}
 <p>${oldest ? html`The oldest that waits came ${instant(oldest)}.` : 'None waits.'}</p>
 ${refusals.length > 0 ? html`<p>Refused at the door since the start: ${refusals.join(', ')}. The log says why.</p>` : undefined}

@@ -1,3 +1,4 @@
+import type { Incident } from '../incidents/incident.ts';
 import type { Store } from '../store/store.ts';
 
 /** A rule that is in force, as people look for it. */
@@ -10,15 +11,6 @@ export type RuleRow = {
   /** What it listens to: `pull_request.opened`, `0 3 * * * UTC over repository`. */
   readonly listensTo: readonly string[];
   readonly description: string | undefined;
-};
-
-/** A rule file that cannot be used. */
-export type BrokenFile = {
-  readonly file: string;
-  /** The commit it was read from; empty for the operator’s folder. */
-  readonly commit: string;
-  /** Each with its place and the line of the file. */
-  readonly problems: readonly string[];
 };
 
 /** One clock of a rule, and how its latest sweep went. */
@@ -93,7 +85,8 @@ export type Readings = {
   readonly now: () => Date;
   readonly forge: () => ForgeReading;
   readonly rules: () => readonly RuleRow[];
-  readonly brokenFiles: () => readonly BrokenFile[];
+  /** What needs attention, seen last first; files of the operator are named as in the folder. */
+  readonly incidents: () => Promise<readonly Incident[]>;
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerRow[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;

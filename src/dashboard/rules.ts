@@ -5,11 +5,16 @@ import type { Readings } from './readings.ts';
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
 export async function rulesPage(
   _visit: unknown,
-  readings: Pick<Readings, 'rules' | 'brokenFiles'>,
+  readings: Pick<Readings, 'rules' | 'incidents'>,
 ): Promise<View> {
-  const broken = readings.brokenFiles().map(
-    ({ file, commit, problems }) => html`<h3>${file}${commit === '' ? '' : ` at ${commit.slice(0, 10)}`}</h3>
-<pre tabindex="0">${problems.join('\n\n')}</pre>`,
+  const incidents = (await readings.incidents()).filter(({ kind }) => kind === 'file-broken');
+  const broken = incidents.map(
+    ({
+      key,
+      commit,
+      reason,
+    }) => html`<h3>${key}${commit === undefined ? '' : ` at ${commit.slice(0, 10)}`}</h3>
+<pre tabindex="0">${reason}</pre>`,
   );
   const rows = readings
     .rules()

@@ -262,7 +262,8 @@ function failed(
   error?: unknown,
 ): Evaluated {
   const retry = error instanceof ReeveError && error.keepsWork ? error : known;
-  const told: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}` };
+  const code = error instanceof ReeveError ? { code: error.code } : {};
+  const told: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
   return { verdict: told, wishes, ...(retry ? { retry } : {}) };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Environment } from '../expressions/environment.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
 import type { ExpressionContext } from '../expressions/resolve-expression.ts';
@@ -12,6 +13,7 @@ export class FileContext {
   readonly path: string;
   readonly level: Level;
   readonly commit: string;
+  readonly revision: string;
   readonly registry: RuleRegistry;
   readonly grants: readonly string[];
   readonly file: YamlSource;
@@ -23,6 +25,7 @@ export class FileContext {
       readonly path: string;
       readonly level: Level;
       readonly commit: string;
+      readonly text: string;
       readonly registry: RuleRegistry;
       readonly grants?: readonly string[];
     },
@@ -31,6 +34,7 @@ export class FileContext {
     this.path = source.path;
     this.level = source.level;
     this.commit = source.commit;
+    this.revision = revisionOf(source.text);
     this.registry = source.registry;
     this.grants = source.grants ?? [];
     this.file = file;
@@ -87,4 +91,9 @@ function environmentFor(
   const environment = createEnvironment({ registry, occasions, level, grants });
   known.set(key, environment);
   return environment;
+}
+
+/** Returns a digest of a rule file's text, short enough to be recorded with each verdict. */
+export function revisionOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

@@ -155,8 +155,9 @@ function failed(
   cause: Error | undefined,
 ): Evaluation {
   const retry = retryOf(cause);
+  const code = cause instanceof ReeveError ? { code: cause.code } : {};
   return {
-    verdict: { ...headOf(rule), verdict: 'failed', reason, findings },
+    verdict: { ...headOf(rule), verdict: 'failed', reason, ...code, findings },
     steps,
     ...(retry && { retry }),
   };
@@ -171,6 +172,8 @@ function headOf({
   source,
   commit,
   line,
-}: LoadedRule): Pick<Verdict, 'rule' | 'source' | 'commit' | 'line'> {
-  return { rule: id, source, commit, line };
+  level,
+  revision,
+}: LoadedRule): Pick<Verdict, 'rule' | 'source' | 'commit' | 'line' | 'level' | 'revision'> {
+  return { rule: id, source, commit, line, level, revision };
 }

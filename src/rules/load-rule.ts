@@ -75,6 +75,7 @@ export function loadRule(
     source: context.path,
     level: context.level,
     commit: context.commit,
+    revision: context.revision,
     line: context.file.lineOf(context.file.keyAt(at).start).line,
     mode,
     limits: changes === undefined ? {} : { changes },

@@ -73,6 +73,8 @@ export type LoadedRule = {
   readonly home?: Home;
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
+  /** Digest of the file's text: rules of the same revision are the same. */
+  readonly revision: string;
   readonly line: number;
   readonly description?: string;
   readonly mode: RuleMode;

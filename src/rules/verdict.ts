@@ -1,4 +1,5 @@
 import type { Finding } from '../expressions/finding.ts';
+import type { Level } from './rule.ts';
 
 export type { Finding };
 
@@ -32,6 +33,11 @@ export type Verdict = {
   readonly verdict: 'matched' | 'unmatched' | 'failed' | 'skipped';
   /** For `skipped` a SkipReason; for `failed` what could not be known. */
   readonly reason?: string;
+  /** Code of the error that made it fail, where that is one of ours: with `forge-…`, `reason` may repeat a forge's answer. */
+  readonly code?: string;
+  /** Origin of the rule, and the revision of its file; absent in runs of earlier versions. */
+  readonly level?: Level;
+  readonly revision?: string;
   readonly findings: readonly Finding[];
 };
 

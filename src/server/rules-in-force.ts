@@ -1,27 +1,32 @@
 import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
-import type { BrokenFile } from '../dashboard/readings.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { Incident } from '../incidents/incident.ts';
+import { reportedFailuresOf } from '../incidents/reported-failures.ts';
 import type { Log } from '../log.ts';
 import { formatProblem } from '../rules/problem.ts';
+import type { LoadedRule } from '../rules/rule.ts';
 import { type FolderFile, findRuleFiles } from '../sources/folder.ts';
-import type { OrganizationSource, Pins } from '../sources/organization.ts';
+import type { OrganizationSource } from '../sources/organization.ts';
 import type { Grant } from '../sources/powers.ts';
 import { createReporter, type Reporter, type ReportProblems } from '../sources/report.ts';
-import type { RepositoryRules } from '../sources/repository-file.ts';
 import { createRuleSource, type RuleSource } from '../sources/rules-for.ts';
 import type { Served } from '../sources/served.ts';
 import { type FolderWatch, watchFolder } from '../sources/watch.ts';
+import type { Store } from '../store/store.ts';
+import { clearAll, createFileIncidents, isWithin, placeOfReading, type ReadFile } from './file-incidents.ts';
 
-/** The rules that are in force, and what is known of those that cannot be. */
+/** The rules that are in force, and the incidents about their files. */
 export interface RulesInForce {
   readonly source: RuleSource;
-  /** Files that could not be used when they were read last: the operator’s, then those of organizations and repositories. */
-  brokenFiles(): readonly BrokenFile[];
+  /** Returns every rule there is, as the source does, and then looks again at the files that incidents are about. */
+  everyRule(): Promise<readonly LoadedRule[]>;
+  /** Reports on a repository whose rules were evaluated, in the background. */
+  refreshReport(repositoryId: number): void;
   stop(): Promise<void>;
 }
 
-/** Broken files of repositories that are remembered. */
-const maxBroken = 1_000;
+type RulesStore = Pick<Store, 'remember' | 'recall' | 'raise' | 'clear' | 'listIncidents'>;
 
 /** Opens the sources of rules: the operator's folder, which is watched from then on, and the files on the forge. */
 export async function openRules(options: {
@@ -30,49 +35,95 @@ export async function openRules(options: {
   readonly served: Served;
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
-  readonly pins: Pins;
+  readonly store: RulesStore;
   readonly reportProblems: ReportProblems;
+  readonly clock: { now(): Date };
   readonly nowMs: () => number;
   readonly log: Log;
 }): Promise<RulesInForce> {
-  const { folder, client, pins, log } = options;
-  const reporter: Reporter = createReporter({ client, how: options.reportProblems, pins, log });
-  const broken = new Map<string, BrokenFile>();
-  const note = (files: readonly RepositoryRules[]): void => {
-    for (const { source, commit, problems } of files) {
-      broken.delete(source);
-      if (problems.length > 0) broken.set(source, { file: source, commit, problems });
-      const [oldest] = broken.keys();
-      if (broken.size > maxBroken && oldest !== undefined) broken.delete(oldest);
-    }
-  };
-  const source = createRuleSource({
-    ...options,
-    operatorRules: [],
-    onRead(head, files) {
-      note(files);
-      if (head) reporter.onRead(head, files);
+  const { folder, client, store, clock, log, served, organizations } = options;
+  const incidents = createFileIncidents({ store, clock, log });
+  const reporter: Reporter = createReporter({
+    ...{ client, how: options.reportProblems, pins: store, log },
+    async failures(repositoryId) {
+      // A file that was read now may have ended some.
+      await incidents.idle();
+      return reportedFailuresOf(await store.listIncidents(), repositoryId);
     },
   });
-  let own: readonly BrokenFile[] = [];
-  const watch = await putInForce(folder, log, (loaded, files) => {
-    own = files.filter(({ problems }) => problems.length > 0).map((file) => brokenOf(file, folder));
-    source.replaceOperatorRules(loaded);
+  const source = createRuleSource({
+    ...options,
+    pins: store,
+    operatorRules: [],
+    onRead(reading) {
+      incidents.note(placeOfReading(reading));
+      reporter.onRead(reading);
+    },
   });
+  const noteOperator = (files: readonly ReadFile[]): void =>
+    incidents.note({ level: 'operator', repositoryId: 0, name: '', files });
+  // Without a folder nothing is left of what its files did.
+  if (folder === undefined) noteOperator([]);
+  const watch = await putInForce(folder, log, (loaded, files) => {
+    source.replaceOperatorRules(loaded);
+    noteOperator(files.map((file) => readFileOf(file, folder)));
+  });
+  await incidents.idle();
+
+  const lookAgain = async (): Promise<void> => {
+    await incidents.idle();
+    const found = await store.listIncidents();
+    const over = found.filter(
+      (incident) =>
+        incident.level === 'organization' &&
+        !organizations.some(({ rules }) => isWithin(incident.source, rules)),
+    );
+    await clearAll(store, over);
+    const own = found.filter(({ level }) => level === 'repository');
+    for (const [repositoryId, some] of Map.groupBy(own, (incident) => incident.repositoryId ?? 0)) {
+      if (!(await isReadAgain(repositoryId, some))) await clearAll(store, some);
+    }
+    await incidents.idle();
+  };
+
+  /** Reads a repository's file again, and returns whether the repository is still there and served. */
+  const isReadAgain = async (id: number, [incident]: readonly Incident[]): Promise<boolean> => {
+    const [owner = '', name = ''] = incident?.source?.split('/') ?? [];
+    try {
+      if (!(await served.has({ id, owner, name }))) return false;
+      await source.read({ id, owner, name });
+      return true;
+    } catch (error) {
+      if (error instanceof ReeveError && error.code === 'forge-not-found') return false;
+      log.warn(
+        { repository: `${owner}/${name}`, error: messageOf(error) },
+        'a rule file could not be read again',
+      );
+      return true;
+    }
+  };
+
   return {
     source,
-    brokenFiles: () => [...own, ...broken.values()],
+    async everyRule() {
+      const rules = await source.everyRule();
+      await lookAgain();
+      return rules;
+    },
+    refreshReport: (repositoryId) => reporter.refresh(repositoryId),
     async stop() {
       await watch?.stop();
+      await incidents.idle();
       await reporter.idle();
     },
   };
 }
 
-/** A file of the operator's folder is named as there, wherever the folder lies. */
-function brokenOf({ path, problems }: FolderFile, folder = ''): BrokenFile {
-  const file = relative(folder, path);
-  return { file, commit: '', problems: problems.map((problem) => formatProblem({ ...problem, path: file })) };
+/** Returns a file of the operator as it was read; its problems name it as in the folder, wherever that is. */
+function readFileOf({ path, rules, problems }: FolderFile, folder = ''): ReadFile {
+  const within = relative(folder, path);
+  const texts = problems.map((problem) => formatProblem({ ...problem, path: within }));
+  return { source: path, commit: '', revision: rules[0]?.revision, problems: texts };
 }
 
 /** Puts the operator's rules in force, and those that the folder holds from then on. */

@@ -13,15 +13,15 @@ import type { Preview } from '../preview.ts';
 import type { Retention } from '../retention.ts';
 import { readRevertJob, revertKind, revertStored } from '../revert-job.ts';
 import type { Admissions } from '../sources/admission.ts';
-import type { RuleSource } from '../sources/rules-for.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { Store } from '../store/store.ts';
 import { caughtUpEvent } from '../sweeps/catch-up.ts';
 import { createSeen } from '../sweeps/seen.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
-import type { HandleJob } from '../worker/lease.ts';
+import type { HandleJob, WorkerStore } from '../worker/lease.ts';
 import { createWorker, type Worker } from '../worker/worker.ts';
+import type { RulesInForce } from './rules-in-force.ts';
 
 /** What works on what the store holds. */
 export type Work = { readonly worker: Worker; readonly sweeps: Sweeps };
@@ -34,7 +34,7 @@ export function createWork(options: {
   /** Patterns of served repositories. */
   readonly repositories: readonly string[];
   readonly admissions: Admissions;
-  readonly rules: RuleSource;
+  readonly rules: RulesInForce;
   readonly memory: FactMemory;
   readonly store: Store;
   readonly settings: RunSettings;
@@ -60,7 +60,7 @@ export function createWork(options: {
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
   const handle = createDeliveryHandler({
-    ...{ client, account, admissions, rules, memory, store, clock, nowMs, settings },
+    ...{ client, account, admissions, rules: rules.source, memory, store, clock, nowMs, settings },
     ...(preview ? { preview } : {}),
     ...(options.repeated ? { repeated: options.repeated } : {}),
     ...(backoff?.lifetimeMs === undefined ? {} : { lifetimeMs: backoff.lifetimeMs }),
@@ -71,7 +71,8 @@ export function createWork(options: {
     },
   });
   const sweeps = createSweeps({
-    ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen, rules },
+    ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen },
+    rules: { operator: rules.source.operator, everyRule: rules.everyRule },
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
     retention: options.retention,
@@ -91,11 +92,32 @@ export function createWork(options: {
     return { runs: [run] };
   };
   const worker = createWorker({
-    ...{ store, handle, handleJob, log, clock, nowMs, concurrency, answers },
+    ...{ store: withReports(store, rules), handle, handleJob, log, clock, nowMs, concurrency, answers },
     probe: askWhoWeAre,
     ...(backoff ? { backoff } : {}),
   });
   return { worker, sweeps };
+}
+
+/** Returns the store for the worker; once runs are stored, repositories whose own rules they evaluated are reported on. */
+function withReports(store: Store, rules: Pick<RulesInForce, 'refreshReport'>): WorkerStore {
+  const report = (runs: readonly Run[], repositoryId: number | undefined): void => {
+    const isOwn = runs.some((run) =>
+      run.rules.some(({ level, verdict }) => level === 'repository' && verdict !== 'skipped'),
+    );
+    if (isOwn && repositoryId !== undefined) rules.refreshReport(repositoryId);
+  };
+  return {
+    ...store,
+    async settle(claim, runs, reason) {
+      await store.settle(claim, runs, reason);
+      report(runs, claim.repositoryId);
+    },
+    async advance(claim, part) {
+      await store.advance(claim, part);
+      report(part.runs, part.repositoryId ?? claim.repositoryId);
+    },
+  };
 }
 
 /** Resolves after that time; rejects at once when the signal is aborted. */

@@ -6,6 +6,7 @@ import { type Log, silentLog } from '../log.ts';
 import type { Pins } from './organization.ts';
 import type { Head } from './plain-file.ts';
 import type { RepositoryRules } from './repository-file.ts';
+import type { FileReading } from './rules-for.ts';
 
 /** How a repository is told that its rule file cannot be used. */
 export const reportProblems = ['status', 'issue', 'none'] as const;
@@ -16,58 +17,97 @@ export const statusContext = 'reeve/rules';
 const marker = '<!-- reeve:rules -->';
 const title = 'The rules of this repository cannot be used';
 
-/** Tells repositories about their rule files. */
+/** Reports problems of rule files, and rules that fail, in the repositories that hold the files. */
 export interface Reporter {
-  /** Takes note of files that were read; what is to be told is told in the background, once for the same state. */
-  readonly onRead: (head: Head, files: readonly RepositoryRules[]) => void;
-  /** Resolves when nothing is being told. */
+  /** Takes note of files that were read; reports in the background, once for the same state. */
+  readonly onRead: (reading: FileReading) => void;
+  /** Reports again on a repository whose rules were evaluated: one of its own may have failed, or no longer fail. */
+  refresh(repositoryId: number): void;
+  /** Resolves when nothing is being reported. */
   idle(): Promise<void>;
 }
 
-/** What was told last: the commit and a digest of the problems; with an issue, its number. */
+/** A rule that fails, as it is reported: `text` says so, and is reported anew only where `identity` changes. */
+export type ReportedFailure = { readonly text: string; readonly identity: string };
+
+/** What was reported last: the commit and a digest of the problems; with an issue, its number. */
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
+
+/** The files of a repository as they were read last: its own, and those of an organization. */
+type Known = {
+  readonly head: Head;
+  readonly repository?: readonly RepositoryRules[];
+  readonly organization?: readonly RepositoryRules[];
+};
+
+/** Repositories whose files are remembered, to be reported on without another reading. */
+const maxKnown = 5_000;
 
 /**
  * Creates the reporter. A repository whose file has always been good hears nothing; one that was told of problems hears
- * when they are gone. `pins` keeps what was told over a restart.
+ * when they are gone. `pins` keeps what was reported over a restart. `failures` returns the rules of a repository's own
+ * file that fail, without anything that only an operator may know: everyone who can read the repository reads the report.
  */
 export function createReporter(options: {
   client: Client;
   how: ReportProblems;
   pins: Pins;
+  /** Default: none is reported. */
+  failures?: (repositoryId: number) => Promise<readonly ReportedFailure[]>;
   log?: Log;
 }): Reporter {
-  const { client, how, pins, log = silentLog } = options;
+  const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
+  const known = new Map<number, Known>();
   let telling: Promise<void> = Promise.resolve();
 
-  const report = async (head: Head, files: readonly RepositoryRules[]): Promise<void> => {
-    if (head.commit === '' || head.archived) return;
-    const key = `report rules ${head.at.id}`;
+  const report = async (repositoryId: number): Promise<void> => {
+    const files = known.get(repositoryId);
+    if (files === undefined || files.head.commit === '' || files.head.archived) return;
+    const { head } = files;
+    const key = `report rules ${repositoryId}`;
     const before = (await pins.recall(key)) as Told | undefined;
-    const problems = files.flatMap((file) => file.problems);
-    const digest = createHash('sha256').update(problems.join('\n')).digest('hex');
+    const broken = [...(files.organization ?? []), ...(files.repository ?? [])].flatMap(
+      (file) => file.problems,
+    );
+    const failures = await findFailures(repositoryId);
+    const problems = [...broken, ...failures.map(({ text }) => text)];
+    const identity = [...broken, ...failures.map((failure) => failure.identity)].join('\n');
+    const digest = createHash('sha256').update(identity).digest('hex');
     const isNew = before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
     if (!isNew) return;
-    const issue = how === 'issue' ? await tellIssue(client, head, problems, before?.issue) : undefined;
+    const issue =
+      how === 'issue' ? await tellIssue(client, head, { broken, problems }, before?.issue) : undefined;
     if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
     const isOver = problems.length === 0 && issue === undefined;
     const told: Told = { commit: head.commit, digest, ...(issue === undefined ? {} : { issue }) };
     await pins.remember(key, isOver ? undefined : told);
   };
 
+  const refresh = (repositoryId: number): void => {
+    const head = known.get(repositoryId)?.head;
+    if (how === 'none' || head === undefined) return;
+    telling = telling
+      .then(() => report(repositoryId))
+      .catch((error: unknown) => {
+        const repository = `${head.at.owner}/${head.at.name}`;
+        log.warn(
+          { repository, error: messageOf(error) },
+          'could not tell the repository about its rule file',
+        );
+      });
+  };
+
   return {
-    onRead(head, files) {
-      if (how === 'none') return;
-      telling = telling
-        .then(() => report(head, files))
-        .catch((error: unknown) => {
-          const repository = `${head.at.owner}/${head.at.name}`;
-          log.warn(
-            { repository, error: messageOf(error) },
-            'could not tell the repository about its rule file',
-          );
-        });
+    onRead({ level, head, files }) {
+      if (how === 'none' || head === undefined) return;
+      const before = known.get(head.at.id);
+      known.delete(head.at.id);
+      known.set(head.at.id, { ...before, head, [level]: files });
+      const [oldest] = known.keys();
+      if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+      refresh(head.at.id);
     },
+    refresh,
     async idle() {
       await telling;
     },
@@ -107,7 +147,7 @@ export async function postRuleStatus(
 async function tellIssue(
   client: Client,
   { at, commit }: Head,
-  problems: readonly string[],
+  { broken, problems }: { readonly broken: readonly string[]; readonly problems: readonly string[] },
   known: number | undefined,
 ): Promise<number | undefined> {
   const params = { owner: at.owner, repo: at.name };
@@ -119,7 +159,8 @@ async function tellIssue(
     });
     return undefined;
   }
-  const body = `${marker}\nUntil this is mended none of the rules in the file is used. Read at ${commit}.\n\n${fenced(problems)}`;
+  const effect = broken.length > 0 ? 'Until this is mended none of the rules in the file is used. ' : '';
+  const body = `${marker}\n${effect}Read at ${commit}.\n\n${fenced(problems)}`;
   if (known === undefined) {
     const made = await client.call(operations.createIssue, { params, body: { title, body } });
     return made.number;

@@ -34,6 +34,8 @@ export interface RuleSource {
   operator(): readonly LoadedRule[];
   /** Returns every rule there is: the operator's, and those of all organizations and starred repositories. For clocks. */
   everyRule(): Promise<readonly LoadedRule[]>;
+  /** Reads the rules of a repository, where they are old, and returns them. Throws `forge-not-found` where it is gone. */
+  read(repository: RepositoryRef): Promise<RepositoryRules>;
   /** Drops what is remembered of a repository: its name no longer leads to it. */
   forget(repositoryId: number): void;
   /**
@@ -45,8 +47,19 @@ export interface RuleSource {
   replaceOperatorRules(rules: readonly LoadedRule[]): void;
 }
 
-/** Called with every file that was read anew, good or not, and where; without `head` the place cannot be used at all. */
-export type OnRead = (head: Head | undefined, files: readonly RepositoryRules[]) => void;
+/** Files of one place that were read anew, good or not: all that it has. */
+export type FileReading = {
+  readonly level: 'repository' | 'organization';
+  /** Full name of the repository with the files, as it was asked for. */
+  readonly name: string;
+  /** Id of the repository; 0 where that is not known. */
+  readonly repositoryId: number;
+  /** Absent where the place cannot be used at all. */
+  readonly head: Head | undefined;
+  readonly files: readonly RepositoryRules[];
+};
+
+export type OnRead = (reading: FileReading) => void;
 
 /** How long rules are believed without a push: a lost delivery must not keep old rules in force for long. */
 const maxAgeMs = 10 * 60_000;
@@ -85,16 +98,17 @@ export function createRuleSource(options: {
   /** Sets are made once for the same rules: an index over a thousand rules is not for every event. */
   const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
 
-  const tell = (head: Head | undefined, files: readonly RepositoryRules[]): void => {
-    for (const { source, problems } of files) {
+  const tell = (reading: FileReading): void => {
+    for (const { source, problems } of reading.files) {
       if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
     }
-    onRead?.(head, files);
+    onRead?.(reading);
   };
   const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
     repositories.get(at.id, async () => {
       const reading = await readRepositoryRules(client, at, powers.ofRepository(at));
-      tell(reading.head, [reading.file]);
+      const name = `${at.owner}/${at.name}`;
+      tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
       return reading;
     });
   /** Rejects where they cannot be read now: the organization's repositories wait, and do not run without them. */
@@ -107,7 +121,8 @@ export function createRuleSource(options: {
         pins,
         grants: powers.ofOrganization(source.name),
       });
-      tell(reading.head, reading.files);
+      const { head, files } = reading;
+      tell({ level: 'organization', name: source.rules, repositoryId: head?.at.id ?? 0, head, files });
       return reading;
     });
     // A rules repository that is missing, or is another one now, may return at any time without a push.
@@ -159,6 +174,7 @@ export function createRuleSource(options: {
       }
       return found;
     },
+    read: async (repository) => (await readOwn(repository)).file,
     forget: (repositoryId) => repositories.drop(repositoryId),
     noteUnserved(event) {
       if (event.repository === undefined || !movesDefaultBranch(event)) return;

@@ -80,6 +80,19 @@ export const migrations: readonly string[] = [
   CREATE INDEX deferred ON deliveries (retry_at) WHERE state = 'deferred';
   CREATE INDEX deferred_of_lane ON deliveries (lane) WHERE state = 'deferred';
   `,
+  // What needs attention: few rows, read as a whole.
+  `
+  CREATE TABLE incidents (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    first_at TEXT NOT NULL,
+    last_at TEXT NOT NULL,
+    subject TEXT,
+    details TEXT NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */

@@ -1,18 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Run } from '../engine/record.ts';
+import { type RuleResults, ruleResultsOf } from '../incidents/rule-failures.ts';
+import type { IncidentTable } from './incident-table.ts';
 import type { Claim, Store } from './store.ts';
 
 /** A run made ready outside the transaction: a run that is no plain data must fail before anything is written. */
-export type EncodedRun = { readonly id: string; readonly startedAt: string; readonly json: string };
+export type EncodedRun = {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly json: string;
+  readonly item: string | undefined;
+  readonly results: RuleResults;
+};
 
 /** Returns runs as they are stored. */
-export function encodeRuns(runs: readonly Run[]): readonly EncodedRun[] {
-  return runs.map((run) => ({ id: run.id, startedAt: run.trigger.at, json: JSON.stringify(run) }));
+export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonly EncodedRun[] {
+  return runs.map((run) => ({
+    id: run.id,
+    startedAt: run.trigger.at,
+    json: JSON.stringify(run),
+    item: run.trigger.item,
+    results: ruleResultsOf(run, { repositoryId }),
+  }));
 }
 
 /**
  * The ends of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether
- * the lease was still held; where it was not, nothing was written.
+ * the lease was still held; where it was not, nothing was written. `settle`, `advance` and `bury` count the rules that
+ * failed; a run whose delivery runs again (`append`, `defer`) is not the last word on its rules.
  */
 export interface Settlements {
   settle(claim: Claim, runs: readonly EncodedRun[], at: Date, reason: string | undefined): boolean;
@@ -45,7 +60,10 @@ export interface Settlements {
 }
 
 /** Prepares the settlements. */
-export function createSettlements(database: DatabaseSync): Settlements {
+export function createSettlements(
+  database: DatabaseSync,
+  incidents: Pick<IncidentTable, 'note'>,
+): Settlements {
   const mine = "WHERE id = ? AND lease = ? AND state = 'claimed'";
   const end = database.prepare(
     `UPDATE deliveries SET state = ?, reason = ?, settled_at = ?, lease = NULL, suspicion = 0 ${mine}`,
@@ -85,6 +103,10 @@ export function createSettlements(database: DatabaseSync): Settlements {
     }
   };
 
+  const note = (runs: readonly EncodedRun[], lane: string | undefined): void => {
+    for (const { results, item } of runs) incidents.note(results, item ?? lane);
+  };
+
   return {
     append,
 
@@ -92,12 +114,14 @@ export function createSettlements(database: DatabaseSync): Settlements {
       const { changes } = end.run('settled', reason ?? null, at.toISOString(), Number(claim.id), claim.lease);
       if (changes === 0) return false;
       append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
       return true;
     },
 
     advance(claim, runs, repositoryId, checkpoint) {
       if (goOn.run(checkpoint, Number(claim.id), claim.lease).changes === 0) return false;
       append(runs, claim.id, repositoryId ?? claim.repositoryId);
+      note(runs, claim.lane);
       return true;
     },
 
@@ -127,6 +151,7 @@ export function createSettlements(database: DatabaseSync): Settlements {
       const { changes } = end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease);
       if (changes === 0) return false;
       append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
       return true;
     },
 

@@ -9,9 +9,12 @@ import { createCrashes } from './crashes.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 import { createHealthCheck } from './health.ts';
+import { createIncidentMethods } from './incident-methods.ts';
+import { createIncidentTable } from './incident-table.ts';
 import { createIntake } from './intake.ts';
 import { createLanes } from './lanes.ts';
 import { takeWorkerLock, type WorkerLock } from './lock.ts';
+import { createMemoryMethods } from './memory-methods.ts';
 import { migrate } from './migrations.ts';
 import { createReadings } from './readings.ts';
 import { createRepeats } from './repeats.ts';
@@ -107,12 +110,11 @@ function createSqliteStore(
   const intake = createIntake(database, { recognise: role === 'worker' });
   const repeats = createRepeats(database);
   const lanes = createLanes(database, repeats);
-  const settlements = createSettlements(database);
+  const incidents = createIncidentTable(database);
+  const settlements = createSettlements(database, incidents);
   const readings = createReadings(database);
   const retention = createRetention(database);
   const putMemory = database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)');
-  const dropMemory = database.prepare('DELETE FROM memory WHERE key = ?');
-  const getMemory = database.prepare('SELECT value FROM memory WHERE key = ?');
   /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
   const leases = new Map<string, number>();
   const crashes = createCrashes(database);
@@ -200,13 +202,13 @@ function createSqliteStore(
       leases.set(claim.lease, monotonicMs() + leaseMs);
     },
     async settle(claim, runs, reason) {
-      const encoded = encodeRuns(runs);
+      const encoded = encodeRuns(runs, claim.repositoryId);
       await fenced(claim, () => settlements.settle(claim, encoded, clock.now(), reason));
       leases.delete(claim.lease);
       settled += 1;
     },
     async advance(claim, { runs, repositoryId, checkpoint }) {
-      const encoded = encodeRuns(runs);
+      const encoded = encodeRuns(runs, repositoryId ?? claim.repositoryId);
       const json = JSON.stringify(checkpoint ?? null);
       await fenced(claim, () => settlements.advance(claim, encoded, repositoryId, json));
     },
@@ -233,7 +235,7 @@ function createSqliteStore(
       leases.delete(claim.lease);
     },
     async bury(claim, reason, runs = []) {
-      const encoded = encodeRuns(runs);
+      const encoded = encodeRuns(runs, claim.repositoryId);
       await fenced(claim, () => settlements.bury(claim, encoded, reason, clock.now()));
       leases.delete(claim.lease);
     },
@@ -262,25 +264,18 @@ function createSqliteStore(
       }),
     oldestWaiting: async () => read(() => readings.oldestWaiting()),
 
-    async remember(key, value) {
-      const json = value === undefined ? undefined : JSON.stringify(value);
-      await commits.write(() => {
-        if (json === undefined) dropMemory.run(key);
-        else putMemory.run(key, json);
-      });
-    },
-    async recall(key) {
-      const row = read(() => getMemory.get(key));
-      return row === undefined ? undefined : JSON.parse(String(row.value));
-    },
+    ...createMemoryMethods(database, { write: (work) => commits.write(work), read }),
+    ...createIncidentMethods(incidents, { write: (work) => commits.write(work), read, clock }),
 
-    prune: (limits) =>
-      prune({ ...retention, bytesInUse: () => read(retention.bytesInUse) }, limits, {
+    async prune(limits) {
+      await commits.write(() => incidents.prune(clock.now()));
+      return prune({ ...retention, bytesInUse: () => read(retention.bytesInUse) }, limits, {
         write: (write) => commits.write(write),
         onSettledGone: (count) => {
           settled -= count;
         },
-      }),
+      });
+    },
 
     healthy: createHealthCheck({
       path: path === ':memory:' ? undefined : path,

@@ -1,4 +1,5 @@
 import type { Run } from '../engine/record.ts';
+import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
 
 /** Where work came in. Only `webhook` work has a forge's event as its body; the rest are jobs of our own. */
 export type Door = 'webhook' | 'cron' | 'cli';
@@ -172,9 +173,12 @@ export interface Store {
   }): Promise<readonly Claim[]>;
   /** Extends the lease, counted from now. Throws `lease-lost`. */
   heartbeat(claim: Claim, leaseMs: number): Promise<void>;
-  /** Appends the runs and settles the delivery, together. Throws `lease-lost`, and then neither happened. */
+  /**
+   * Appends the runs and settles the delivery, together, and counts the rules that failed in the runs as incidents. Throws
+   * `lease-lost`, and then nothing of it happened.
+   */
   settle(claim: Claim, runs: readonly Run[], reason?: string): Promise<void>;
-  /** Appends runs of a job's part and remembers where to go on, together. Throws `lease-lost`. */
+  /** Appends runs of a job's part, as `settle` does, and remembers where to go on, together. Throws `lease-lost`. */
   advance(
     claim: Claim,
     part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown },
@@ -224,6 +228,13 @@ export interface Store {
   /** Keeps plain data under a key; undefined forgets it. */
   remember(key: string, value: unknown): Promise<void>;
   recall(key: string): Promise<unknown>;
+
+  /** Counts occurrences as incidents, at most 1,000 of each kind. Any role. */
+  raise(occurrences: readonly Occurrence[]): Promise<void>;
+  /** Ends incidents of a kind, with `before` only those not seen since. Returns how many. Any role. */
+  clear(kind: IncidentKind, keys: readonly string[], options?: { readonly before?: Date }): Promise<number>;
+  /** Returns the incidents that are not over, seen last first. */
+  listIncidents(): Promise<readonly Incident[]>;
 
   /**
    * Deletes ended deliveries with their runs, and runs without a delivery: those beyond their age, then, until no more than

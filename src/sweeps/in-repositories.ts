@@ -4,7 +4,7 @@ import { operations } from '../contract/operations.ts';
 import type { RepositoryRef } from '../contract/subject.ts';
 import type { Each } from '../rules/rule.ts';
 import { freshPages } from './pages.ts';
-import { type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
+import { failuresIn, type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
 import type { Target, TargetPage, Walk } from './target.ts';
 
 /** Repositories whose first pages are asked together. */
@@ -33,7 +33,8 @@ export async function* targetsInRepositories(each: Each, walk: Walk): AsyncGener
       yield* ofSome(refs.slice(done, done + atOnce), { each, walk, place: { ...page.place, done }, inside });
       inside = undefined;
     }
-    yield { targets: [], next: { ...page.following, done: 0 } };
+    const failures = failuresIn(page, walk.isInScope);
+    yield { targets: [], next: { ...page.following, done: 0 }, failures };
   }
 }
 

@@ -68,6 +68,7 @@ export function createSweepHandler(
       door: job.door === 'cli' ? 'cli' : 'cron',
       isInScope: (subject) =>
         isAtHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject)),
+      isPartial: asked.in !== undefined,
       // The border to the store: a checkpoint of this job was written by the sweep alone.
       ...(job.checkpoint === null || job.checkpoint === undefined
         ? {}

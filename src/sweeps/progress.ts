@@ -1,5 +1,10 @@
-/** One item that a sweep could not finish. */
-export type SweepFailure = { readonly item: string; readonly error: string };
+/** One item that a sweep could not finish, or a list that the forge refused. */
+export type SweepFailure = {
+  readonly item: string;
+  readonly error: string;
+  /** The request and the status by which the forge refused a list: `GET /orgs/acme/actions/runners: 403`. */
+  readonly refused?: string;
+};
 
 /** How far a sweep is: part of its checkpoint, so that whoever follows it sees the same as after a restart. */
 export type SweepProgress = {
@@ -14,7 +19,9 @@ export type SweepProgress = {
   /** Changes that are wanted and were not made: the rule observes, or they were refused or failed. */
   readonly pending: number;
   readonly failed: number;
-  /** The first of them. */
+  /** Lists that the forge refused, which are among those that failed; absent in sweeps of earlier versions. */
+  readonly refused?: number;
+  /** The first failures; lists come before items. */
   readonly failures: readonly SweepFailure[];
   /** Requests to the forge. */
   readonly requests: number;
@@ -33,24 +40,33 @@ export function beginProgress(now: Date): SweepProgress {
 
 /** Returns the progress with failures added. */
 export function withFailures(progress: SweepProgress, failures: readonly SweepFailure[]): SweepProgress {
+  const all = [...progress.failures, ...failures];
+  const [lists, items] = [true, false].map((is) =>
+    all.filter(({ refused }) => (refused !== undefined) === is),
+  );
   return {
     ...progress,
     failed: progress.failed + failures.length,
-    failures: [...progress.failures, ...failures].slice(0, maxListed),
+    refused: (progress.refused ?? 0) + failures.filter(({ refused }) => refused !== undefined).length,
+    failures: [...(lists ?? []), ...(items ?? [])].slice(0, maxListed),
   };
 }
 
 /** Returns the progress as one sentence. */
-export function describeProgress({
-  items,
-  total,
-  changes,
-  pending,
-  failed,
-  requests,
-}: SweepProgress): string {
+export function describeProgress(progress: SweepProgress): string {
+  const { items, total, changes, pending, failed, refused = 0, requests } = progress;
   const of = total === undefined ? '' : ` of ${total}`;
+  const refusal = refused === 0 ? '' : `: ${describeRefusals(progress)}`;
   const rest = pending === 0 ? '' : `, ${pending} wanted and not made`;
-  const wrong = failed === 0 ? '' : `, ${failed} failed`;
-  return `${items}${of} items, ${changes} changes${rest}${wrong}, ${requests} requests`;
+  const others = failed - refused;
+  const wrong = others === 0 ? '' : `, ${others} failed`;
+  return `${items}${of} items${refusal}, ${changes} changes${rest}${wrong}, ${requests} requests`;
+}
+
+/** Returns which lists the forge refused: `refused in acme, GET /orgs/acme/actions/runners: 403, and 2 more`. */
+export function describeRefusals({ failures, refused = 0 }: SweepProgress): string {
+  const first = failures.find((failure) => failure.refused !== undefined);
+  if (first === undefined) return '';
+  const more = refused === 1 ? '' : `, and ${refused - 1} more`;
+  return `refused in ${first.item}, ${first.refused}${more}`;
 }

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { ListPage } from '../client/paging.ts';
 import { operations } from '../contract/operations.ts';
 import type { Repository } from '../contract/repositories.ts';
-import type { RepositoryRef } from '../contract/subject.ts';
+import type { RepositoryRef, Subject } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { createScope } from '../patterns/repository-scope.ts';
 import { freshPages } from './pages.ts';
@@ -17,6 +17,9 @@ export type ServedBy = {
   readonly only?: readonly string[];
 };
 
+/** A list that could not be read. `item` is the place it belongs to: `acme`, `acme/demo`. */
+export type ListFailure = { readonly item: string; readonly error: Error };
+
 /** A place in the lists of repositories: which list, and its page. */
 export type RepositoryPlace = { readonly source: number; readonly page: number };
 
@@ -27,10 +30,16 @@ export type RepositoryPage = {
   readonly following: RepositoryPlace;
   /** Repositories in all pages of this list, where the forge tells. */
   readonly total: number | undefined;
+  /** A repository that is named in full, and that the forge does not show. */
+  readonly failures: readonly ListFailure[];
 };
 
-/** One list in which served repositories are found. */
-type Source = (from: number) => AsyncGenerator<ListPage<Repository>>;
+/** One list in which served repositories are found. A 404 is an error where nothing is said here. */
+type Source = {
+  readonly open: (from: number) => AsyncGenerator<ListPage<Repository>>;
+  /** What a 404 means: the owner in a pattern is a person, not an organization; or the repository is gone or hidden. */
+  readonly missing?: 'no organization' | { readonly repository: string };
+};
 
 /**
  * Yields the served repositories page by page, archived ones left out, from a place on. Only their ids are kept. A
@@ -46,21 +55,42 @@ export async function* servedRepositories(
   const sources = only
     ? only.map((name) => named(client, name))
     : [starredBy(client, login), ...listedSources(client, listed)];
-  for (const [source, open] of sources.entries()) {
+  for (const [source, { open, missing }] of sources.entries()) {
     if (source < from.source) continue;
     const start = source === from.source ? from.page : 1;
-    for await (const { items, page, total } of freshPages(open, { from: start, idOf, seen })) {
-      const repositories = items.filter(
-        (one) => !one.archived && (only || source === 0 || isListed(`${one.owner.login}/${one.name}`)),
-      );
-      yield {
-        repositories,
-        place: { source, page },
-        following: { source, page: page + 1 },
-        total: source === 0 && sources.length === 1 ? total : undefined,
-      };
+    try {
+      for await (const { items, page, total } of freshPages(open, { from: start, idOf, seen })) {
+        const repositories = items.filter(
+          (one) => !one.archived && (only || source === 0 || isListed(`${one.owner.login}/${one.name}`)),
+        );
+        yield {
+          repositories,
+          place: { source, page },
+          following: { source, page: page + 1 },
+          total: source === 0 && sources.length === 1 ? total : undefined,
+          failures: [],
+        };
+      }
+    } catch (error) {
+      if (missing === undefined || !(error instanceof ReeveError) || error.code !== 'forge-not-found')
+        throw error;
+      if (missing === 'no organization') continue;
+      const places = { place: { source, page: 1 }, following: { source, page: 2 } };
+      const failures = [{ item: missing.repository, error }];
+      yield { repositories: [], ...places, total: undefined, failures };
     }
   }
+}
+
+/** Returns the failures of a page that are in scope. */
+export function failuresIn(
+  { failures }: RepositoryPage,
+  isInScope: (subject: Subject) => boolean,
+): readonly ListFailure[] {
+  return failures.filter(({ item }) => {
+    const [owner = '', name = ''] = item.split('/');
+    return isInScope({ kind: 'repository', repository: { id: 0, owner, name } });
+  });
 }
 
 /** Returns what identifies a repository, from how it is listed. */
@@ -73,8 +103,10 @@ function idOf({ id }: Repository): number {
 }
 
 function starredBy(client: Client, login: () => Promise<string>): Source {
-  return async function* (from) {
-    yield* client.pages(operations.listStarred, { params: { username: await login() } }, from);
+  return {
+    open: async function* (from) {
+      yield* client.pages(operations.listStarred, { params: { username: await login() } }, from);
+    },
   };
 }
 
@@ -90,33 +122,26 @@ function listedSources(client: Client, listed: readonly string[]): readonly Sour
       .filter((owner) => /^[^*?[\]{}]+$/.test(owner)),
   );
   return [
-    (from) => client.pages(operations.listOwnRepositories, {}, from),
+    { open: (from) => client.pages(operations.listOwnRepositories, {}, from) },
     ...[...owners].map((org): Source => ofOrganization(client, org)),
     ...exact.map((name): Source => named(client, name)),
   ];
 }
 
 function ofOrganization(client: Client, org: string): Source {
-  return (from) =>
-    unlessMissing(client.pages(operations.listOrganizationRepositories, { params: { org } }, from));
+  const open: Source['open'] = (from) =>
+    client.pages(operations.listOrganizationRepositories, { params: { org } }, from);
+  return { open, missing: 'no organization' };
 }
 
 function named(client: Client, name: string): Source {
   const [owner = '', repo = ''] = name.split('/');
-  return (from) => unlessMissing(one(from));
-
-  async function* one(from: number): AsyncGenerator<ListPage<Repository>> {
-    if (from > 1) return;
-    const found = await client.call(operations.getRepository, { params: { owner, repo } });
-    yield { page: 1, items: [found], total: 1 };
-  }
-}
-
-/** A person in a pattern is no organization, and a repository named in full may be gone: nothing is served there. */
-async function* unlessMissing<Item>(pages: AsyncGenerator<Item>): AsyncGenerator<Item> {
-  try {
-    yield* pages;
-  } catch (error) {
-    if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') throw error;
-  }
+  return {
+    async *open(from) {
+      if (from > 1) return;
+      const found = await client.call(operations.getRepository, { params: { owner, repo } });
+      yield { page: 1, items: [found], total: 1 };
+    },
+    missing: { repository: name },
+  };
 }

@@ -2,7 +2,13 @@ import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
-import { type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
+import {
+  failuresIn,
+  type ListFailure,
+  type RepositoryPlace,
+  refOf,
+  servedRepositories,
+} from './repositories.ts';
 import { flapsWithinMs, type RunnerRecord, type SeenRunner } from './runner-memory.ts';
 import type { Target, TargetPage, Walk } from './target.ts';
 
@@ -19,13 +25,15 @@ type RunnerList =
 type Place = RepositoryPlace | { readonly stage: 'repositories' };
 
 /**
- * Yields the runners of the account's organizations, of the account, of the instance where the account is its
- * administrator, and of served repositories that the account administers. A level that may not be asked is passed over.
- * A runner that has gone from a complete listing is yielded once more to each rule, as `gone`.
+ * Yields the runners of the account's organizations, of the account, of served repositories that the account administers,
+ * and of the instance where the account is its administrator. A list that the forge refuses is a failure; one that it
+ * does not have (404) is a failure where it has none of them. A runner that has gone from a complete listing is yielded
+ * once more to each rule, as `gone`.
  */
 export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> {
   const { client } = walk;
   const known = new Set<number>();
+  const lists: Lists = { answered: 0, missing: [] };
   if (walk.from === undefined) {
     for await (const { name } of client.items(operations.listOwnOrganizations, {})) {
       const subject: Subject = { kind: 'runner', organization: name };
@@ -34,6 +42,7 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
         walk,
         subject,
         known,
+        lists,
         params: { org: name },
       });
     }
@@ -44,18 +53,26 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
         walk,
         subject,
         known,
+        lists,
         params: {},
       });
     }
   }
-  yield* ofRepositories(walk, known);
+  yield* ofRepositories(walk, known, lists);
   const subject: Subject = { kind: 'runner' };
-  if (walk.isInScope(subject)) {
+  // Others may not ask for them: that is no refusal.
+  if (walk.isInScope(subject) && (await client.call(operations.getSelf, {})).is_admin) {
     for (const id of await knownElsewhere(walk)) known.add(id);
-    const options = { walk, subject, known, params: {} };
+    const options = { walk, subject, known, lists, params: {} };
     yield* ofLevel({ level: 'instance', owner: '' }, operations.listSiteRunners, options);
   }
+  if (lists.answered === 0 && lists.missing.length > 0) {
+    yield { targets: [], next: { stage: 'repositories' }, failures: lists.missing };
+  }
 }
+
+/** How many lists the forge has answered, and those that it does not have: actions are off, or it is too old. */
+type Lists = { answered: number; readonly missing: ListFailure[] };
 
 /** Runners of other levels, also of those that this attempt did not ask: the instance lists them all. */
 async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
@@ -65,7 +82,7 @@ async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
   );
 }
 
-async function* ofRepositories(walk: Walk, known: Set<number>): AsyncGenerator<TargetPage> {
+async function* ofRepositories(walk: Walk, known: Set<number>, lists: Lists): AsyncGenerator<TargetPage> {
   const from = walk.from as Place | undefined;
   const start = from && 'page' in from ? from : undefined;
   for await (const page of servedRepositories(walk.client, walk.served, start)) {
@@ -80,11 +97,12 @@ async function* ofRepositories(walk: Walk, known: Set<number>): AsyncGenerator<T
         walk,
         subject,
         known,
+        lists,
         params,
         next: page.place,
       });
     }
-    yield { targets: [], next: page.following };
+    yield { targets: [], next: page.following, failures: failuresIn(page, walk.isInScope) };
   }
 }
 
@@ -93,24 +111,27 @@ type Asked = {
   readonly subject: Subject;
   /** Ids of runners that another level has shown already: the instance lists all of them. */
   readonly known: Set<number>;
+  readonly lists: Lists;
   readonly params: Readonly<Record<string, string>>;
   readonly next?: Place;
 };
 
 async function* ofLevel(level: Level, operation: RunnerList, asked: Asked): AsyncGenerator<TargetPage> {
-  const { walk, subject, known, params } = asked;
+  const { walk, subject, known, lists, params } = asked;
   const name = [level.level, level.owner].filter(Boolean).join(' ');
   const next = asked.next ?? { stage: 'repositories' };
   let seen: readonly SeenRunner[];
   try {
     seen = (await listRunners(walk.client, operation, params)).filter(({ id }) => !known.has(id));
   } catch (error) {
-    if (isPassedOver(error)) return;
     // What is known of the level stays: only a complete listing says that a runner is gone.
     if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
-    yield { targets: [], next, failures: [{ item: `runners of ${name}`, error: asError(error) }] };
+    const failure = { item: level.owner || 'the instance', error: asError(error) };
+    if (error instanceof ReeveError && error.code === 'forge-not-found') lists.missing.push(failure);
+    else yield { targets: [], next, failures: [failure] };
     return;
   }
+  lists.answered += 1;
   for (const { id } of seen) known.add(id);
   const records = await walk.runners.observe(name, seen, walk.now);
   const present = Object.entries(records).filter(([, { status }]) => status !== 'gone');
@@ -125,13 +146,6 @@ async function* ofLevel(level: Level, operation: RunnerList, asked: Asked): Asyn
     const ids = gone.map(([id]) => id);
     await walk.runners.told(name, ids, walk.rule.id);
   }
-}
-
-/** No right, no such level on this forge, or actions turned off. */
-function isPassedOver(error: unknown): boolean {
-  return (
-    error instanceof ReeveError && (error.code === 'forge-forbidden' || error.code === 'forge-not-found')
-  );
 }
 
 function asError(error: unknown): Error {

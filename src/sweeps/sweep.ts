@@ -10,10 +10,18 @@ import type { Log } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
+import { failureOfList, refusedAsFailure } from './list-failures.ts';
 import { patientClient } from './patience.ts';
-import { beginProgress, describeProgress, type SweepProgress, withFailures } from './progress.ts';
+import {
+  beginProgress,
+  describeProgress,
+  type SweepFailure,
+  type SweepProgress,
+  withFailures,
+} from './progress.ts';
 import type { ServedBy } from './repositories.ts';
 import type { RunnerMemory } from './runner-memory.ts';
+import { type IncidentStore, noteSweepResult } from './sweep-incidents.ts';
 import { runPatiently } from './sweep-item.ts';
 import type { SweepStore } from './sweep-store.ts';
 import type { Target, TargetPage } from './target.ts';
@@ -37,6 +45,7 @@ export type SweepParts = {
   readonly actionMemory: ActionMemory;
   readonly runners: RunnerMemory;
   readonly store: SweepStore;
+  readonly incidents: IncidentStore;
   readonly clock: { now(): Date };
   readonly nowMs: () => number;
   /** Resolves after that time, or rejects when the signal is aborted. */
@@ -63,12 +72,14 @@ export type SweepOrder = {
   readonly job: string;
   readonly door: 'cron' | 'cli';
   readonly isInScope: (subject: Subject) => boolean;
+  /** True where a person asked for some items alone. */
+  readonly isPartial?: boolean;
   /** Where an earlier attempt stopped. */
   readonly checkpoint?: SweepCheckpoint;
 };
 
 /** What is counted again when a page is taken up from its beginning; what was changed and asked stays counted. */
-type Recounted = Pick<SweepProgress, 'items' | 'pending' | 'failed' | 'failures'>;
+type Recounted = Pick<SweepProgress, 'items' | 'pending' | 'failed' | 'refused' | 'failures'>;
 
 /** Where a sweep goes on, and how far it is. `before` is what was counted where it goes on. */
 export type SweepCheckpoint = {
@@ -104,7 +115,7 @@ export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Swee
   });
   const maxRequests = parts.maxRequests ?? defaults.maxRequests;
   let rest: unknown;
-  for await (const page of pages) {
+  for await (const page of refusedAsFailure(pages)) {
     // Looked at when there is more to do: a sweep that has just reached its end is complete.
     if (rest !== undefined && page.targets.length > 0) {
       await store.keepRest(rule.id, rest);
@@ -172,9 +183,9 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   };
   const listing = patientClient(parts.client.counted({ signal: lease.signal }), pause);
 
-  const fail = (item: string, error: Error): void => {
-    progress = withFailures(progress, [{ item, error: error.message }]);
-    log.warn({ rule: rule.id, item, error: error.message }, 'a sweep left an item behind');
+  const fail = (failure: SweepFailure): void => {
+    progress = withFailures(progress, [failure]);
+    log.warn({ rule: rule.id, ...failure }, 'a sweep left an item behind');
   };
 
   const takeOne = async (target: Target): Promise<void> => {
@@ -195,7 +206,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     parts.onRun?.(run);
     if (deferral) deferrals.push(deferral);
     const reason = retry?.message ?? run.rules.find(({ verdict }) => verdict === 'failed')?.reason;
-    if (reason !== undefined) fail(target.key, retry ?? new Error(reason));
+    if (reason !== undefined) fail({ item: target.key, error: reason });
     failedInARow = retry === undefined ? 0 : failedInARow + 1;
     // A forge that fails item after item is down: the queue waits better than a sweep does.
     if (retry && (hopeless.has(retry.code) || failedInARow >= maxFailedInARow)) throw retry;
@@ -213,7 +224,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
     deferral: () => laterOf(deferrals),
     async take(page) {
       mayGoOn();
-      for (const { item, error } of page.failures ?? []) fail(item, error);
+      for (const failure of page.failures ?? []) fail(failureOfList(failure));
       progress = { ...progress, total: page.total ?? progress.total };
       await together(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
       await drift.save();
@@ -225,14 +236,18 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
       if (isComplete && progress.failed === 0) drift.close(new Date(progress.startedAt));
       await drift.save();
       const ended = current();
+      const isWhole = isComplete && !order.isPartial && (await store.readRest(rule.id)) === undefined;
       if (isComplete) await store.keepRest(rule.id, undefined);
-      await store.keepResult(rule.id, {
+      const endedAt = clock.now();
+      const result = {
         ...ended,
         slot: order.slot,
-        endedAt: clock.now().toISOString(),
+        endedAt: endedAt.toISOString(),
         drift: drift.size,
         isComplete,
-      });
+      };
+      await store.keepResult(rule.id, result);
+      await noteSweepResult(parts.incidents, rule, { result, isWhole });
       log.info({ rule: rule.id, slot: order.slot, ...ended }, `sweep ended: ${describeProgress(ended)}`);
       return ended;
     },
@@ -250,8 +265,8 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
   return { afterMs, why: `${first.why} (${deferrals.length} items)` };
 }
 
-function recountedOf({ items, pending, failed, failures }: SweepProgress): Recounted {
-  return { items, pending, failed, failures };
+function recountedOf({ items, pending, failed, refused = 0, failures }: SweepProgress): Recounted {
+  return { items, pending, failed, refused, failures };
 }
 
 function count(progress: SweepProgress, run: Run): SweepProgress {

@@ -19,7 +19,7 @@ export interface ClockRules {
   everyRule(): Promise<readonly LoadedRule[]>;
 }
 
-export type SweepsOptions = Omit<SweepParts, 'runners' | 'store'> & {
+export type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
   readonly store: Store;
   readonly rules: ClockRules;
   readonly seen: Seen;
@@ -52,6 +52,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
   const parts: SweepParts = {
     ...options,
     store: createSweepStore(store),
+    incidents: store,
     runners: createRunnerMemory(store),
   };
   /** Rules of repositories and organizations, as of their last reading. */

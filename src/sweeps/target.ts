@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import type { ServedBy } from './repositories.ts';
+import type { ListFailure, ServedBy } from './repositories.ts';
 import type { RunnerMemory } from './runner-memory.ts';
 
 /** One item of `each`: what it is about, and what conditions see of it as it was listed. */
@@ -20,7 +20,7 @@ export type TargetPage = {
   /** How many items there are in all, where that is known. */
   readonly total?: number | undefined;
   /** What could not be listed, and why: the sweep goes on without it. */
-  readonly failures?: readonly { readonly item: string; readonly error: Error }[];
+  readonly failures?: readonly ListFailure[];
 };
 
 /** What walking over items needs. */

@@ -21,6 +21,7 @@ const rule: LoadedRule = {
   source: 'rules.yml',
   level: 'operator',
   commit: '',
+  revision: '',
   line: 1,
   mode: 'enforce',
   limits: {},

@@ -7,6 +7,7 @@ import type { Examination } from '../../src/commands/doctor/examination.ts';
 import { clockFinding } from '../../src/commands/doctor/forge-checks.ts';
 import { nodeFinding, spaceFinding } from '../../src/commands/doctor/machine-checks.ts';
 import type { Environment } from '../../src/config.ts';
+import type { IncidentKind } from '../../src/incidents/incident.ts';
 import { takeWorkerLock } from '../../src/store/lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
@@ -266,6 +267,24 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /not what the settings say/,
   ],
   ['dead', 'a delivery that was given up', async ({ path }) => bury(path), /[12] given up/],
+  [
+    'rule-failed',
+    'a rule that failed',
+    ({ path }) => raise(path, 'rule-failed'),
+    /rules that failed: 4: .*#r0, once, last 2\d{3}-.* UTC: no such thing.*; and 1 more/,
+  ],
+  [
+    'sweep-failed',
+    'a sweep that was refused',
+    ({ path }) => raise(path, 'sweep-failed'),
+    /did not reach every item: 4/,
+  ],
+  [
+    'file-broken',
+    'a broken file of a repository',
+    ({ path }) => raise(path, 'file-broken'),
+    /files that cannot be used: 4/,
+  ],
 ];
 
 async function withStore(path: (name: string) => string, sql: string): Promise<void> {
@@ -289,6 +308,14 @@ async function bury(path: (name: string) => string): Promise<void> {
     ...(await store.unrouted(50)).map((one) => ({ id: one.id, to: 'dead', reason: 'not JSON' }) as const),
     { id, to: 'dead', reason: 'not JSON' },
   ]);
+  await store.close();
+}
+
+async function raise(path: (name: string) => string, kind: IncidentKind): Promise<void> {
+  const store = await openSqliteStore({ path: path('data/reeve.db'), role: 'reader' });
+  const keys = ['r0', 'r1', 'r2', 'r3'].map((name) => `acme/demo/.reeve.yml#${name}`);
+  const about = { kind, reason: 'no such thing', level: 'repository' } as const;
+  await store.raise(keys.map((key, at) => ({ ...about, key, at: new Date(Date.now() - at * 1_000) })));
   await store.close();
 }
 

@@ -112,7 +112,11 @@ async function makeHostile(store: Store): Promise<{
         description: text(),
       },
     ],
-    brokenFiles: () => [{ file: text(), commit: text(), problems: [text(), text()] }],
+    incidents: async () =>
+      (['rule-failed', 'sweep-failed', 'file-broken'] as const).map((kind) => ({
+        ...{ kind, key: text(), count: 2, firstAt: since, lastAt: since, level: 'repository' as const },
+        ...{ reason: text(), source: text(), subject: text(), run: text(), commit: text() },
+      })),
     schedules: async () => [
       {
         ...{
@@ -168,7 +172,7 @@ async function makeHostile(store: Store): Promise<{
 
 function emptyReadings(store: Store): AppParts['readings'] {
   return {
-    ...{ store, now: () => new Date('2030-01-01T00:00:00Z'), rules: () => [], brokenFiles: () => [] },
+    ...{ store, now: () => new Date('2030-01-01T00:00:00Z'), rules: () => [], incidents: async () => [] },
     ...{
       schedules: async () => [],
       runners: async () => [],

@@ -107,6 +107,11 @@ describe('what is read when somebody asks', () => {
       { level: 'organization other', status: 'online' },
       { level: 'instance', status: 'offline' },
     ],
+    incidents: async () =>
+      (['operator', 'repository'] as const).map((level) => ({
+        ...{ kind: 'rule-failed', level, key: `${level}.yml#guard`, reason: 'no such label', count: 7 },
+        ...{ firstAt: new Date('2029-12-31T00:00:00Z'), lastAt: new Date('2030-01-01T00:00:00Z') },
+      })),
     sweeps: async () => [
       { rule: 'tags.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 1, drift: 3 },
       { rule: 'main.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 0, drift: 1 },
@@ -127,6 +132,18 @@ describe('what is read when somebody asks', () => {
       `reeve_sweep_last_end_timestamp_seconds{rule="tags.yml#guard"} ${Date.UTC(2030, 0, 1) / 1_000}`,
     );
     expect(text).toContain('reeve_sweep_failed_items{rule="tags.yml#guard"} 1');
+  });
+
+  it('C2: is each rule of the operator that fails, and the number of all that need attention', async () => {
+    const text = await createMetrics().text(readings);
+
+    expect(text).toContain('reeve_incidents{kind="rule-failed"} 2');
+    expect(text).toContain('reeve_incidents{kind="sweep-failed"} 0');
+    expect(text).toContain('reeve_rule_failures{rule="operator.yml#guard"} 7');
+    expect(text).toContain(
+      `reeve_rule_last_failure_timestamp_seconds{rule="operator.yml#guard"} ${Date.UTC(2030, 0, 1) / 1_000}`,
+    );
+    expect(text).not.toContain('repository.yml#guard');
   });
 
   it('is whole for two who ask at once', async () => {

@@ -82,6 +82,7 @@ function ruleWith(action: Action, more: Partial<LoadedRule>): LoadedRule {
     source: 'x',
     level: 'repository',
     commit: '',
+    revision: '',
     line: 1,
     mode: 'enforce',
     limits: {},

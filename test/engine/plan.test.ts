@@ -14,6 +14,7 @@ function makeRule(name: string, level: Level = 'repository', changes?: number): 
     source: `${level}/rules.yml`,
     level,
     commit: '',
+    revision: '',
     line: 1,
     mode: 'enforce',
     limits: changes === undefined ? {} : { changes },

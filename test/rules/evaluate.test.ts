@@ -152,6 +152,8 @@ describe('a rule that is skipped', () => {
       source: 'rules/test.yml',
       commit: '',
       line: 3,
+      level: 'operator',
+      revision: rule.revision,
       verdict: 'skipped',
       reason: 'own',
       findings: [],

@@ -17,7 +17,7 @@ export function makeDashboardApp(
     store,
     now,
     rules: () => [],
-    brokenFiles: () => [],
+    incidents: async () => [],
     schedules: async () => [],
     runners: async () => [],
     drift: async () => [],

@@ -261,7 +261,7 @@ function sourceOf(
       recall: async (name) => kept.get(name),
       remember: async (name, value) => void kept.set(name, value),
     },
-    onRead: (_head, read) => problems.push(...read.flatMap((file) => file.problems)),
+    onRead: ({ files }) => problems.push(...files.flatMap((file) => file.problems)),
   });
 }
 

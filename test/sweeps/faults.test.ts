@@ -203,6 +203,7 @@ rules:
     served: { login: async () => 'reeve', listed: [] },
     memory: createFactMemory(nowMs),
     actionMemory: createStoredMemory(store),
+    incidents: store,
     runners: createRunnerMemory(store),
     store: createSweepStore(store),
     clock: { now: () => new Date('2026-05-04T10:00:00Z') },

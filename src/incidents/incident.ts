@@ -1,0 +1,102 @@
+import type { Level } from '../rules/rule.ts';
+
+const dayMs = 86_400_000;
+
+/** What a kind of incident means. */
+type KindRow = {
+  /** The heading of its list, followed by a count. */
+  readonly title: string;
+  /** What `reeve doctor` looks at, and when it fails. */
+  readonly looks: string;
+  readonly fails: string;
+  readonly remedy: string;
+  /** Page of the dashboard with the details. */
+  readonly page: string;
+  /** An incident not seen for so long is over; absent: it lasts until it is cleared. */
+  readonly lastsMs?: number;
+};
+
+/** Everything that is counted as needing attention. A new kind is a row here. */
+export const incidentKinds = {
+  'rule-failed': {
+    title: 'Rules that failed',
+    looks:
+      'Rules that failed while they ran: a condition or step that could not be evaluated, or a change that the forge refused.',
+    fails:
+      'One failed in the last seven days, and has not passed on the same subject since. A rule whose file has changed since is not listed.',
+    remedy:
+      '`reeve explain RUN` shows the condition or step; change the rule, or what it names on the forge.',
+    page: 'runs',
+    lastsMs: 7 * dayMs,
+  },
+  'sweep-failed': {
+    title: 'Sweeps that did not reach every item',
+    looks: 'The latest sweep of each rule.',
+    fails: 'The forge refused a list, so that its items were not looked at.',
+    remedy: 'Give the account the right that is named, or leave that place out with `in`.',
+    page: 'sweeps',
+  },
+  'file-broken': {
+    title: 'Rule files that cannot be used',
+    looks: 'The rule files of repositories and organizations, as they were read last.',
+    fails: 'One has problems, and none of its rules is in force.',
+    remedy: '`reeve check` in a checkout of that repository lists every problem with its place.',
+    page: 'rules',
+  },
+} as const satisfies Record<string, KindRow>;
+
+export type IncidentKind = keyof typeof incidentKinds;
+
+/** Returns the row of a kind, with its optional members. */
+export function kindRow(kind: IncidentKind): KindRow {
+  return incidentKinds[kind];
+}
+
+const maxReason = 2_000;
+
+/** Returns a reason that is short enough to be kept. */
+export function shorten(reason: string): string {
+  return reason.length > maxReason ? `${reason.slice(0, maxReason - 1)}…` : reason;
+}
+
+/** Where an incident belongs, and the latest occasion on which it was seen. */
+type Details = {
+  /** Identity within the kind: id of a rule, path of a file. */
+  readonly key: string;
+  /** One or two sentences, without a secret. May repeat what only operators may know. */
+  readonly reason: string;
+  /** Origin of the rule or file; `operator` where it is about the installation itself. */
+  readonly level: Level;
+  /** Path of the rule file. */
+  readonly source?: string;
+  /** Revision of that file (see `LoadedRule.revision`). */
+  readonly revision?: string;
+  readonly repositoryId?: number;
+  /** What the rule was evaluated on: the lane of a delivery, the item of a sweep. */
+  readonly subject?: string;
+  /** Id of the run. */
+  readonly run?: string;
+  /** Commit that the file was read from. */
+  readonly commit?: string;
+  /** True where it was seen in a sweep. */
+  readonly isSweep?: boolean;
+  /** True where the reason may be shown to everyone who can read the repository of the rule. */
+  readonly isPublic?: boolean;
+};
+
+/** One occasion on which something went wrong, to be counted. */
+export type Occurrence = Details & { readonly kind: IncidentKind; readonly at: Date };
+
+/** Something that went wrong once or more often and has not been resolved. */
+export type Incident = Details & {
+  readonly kind: IncidentKind;
+  readonly count: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+};
+
+/** Returns whether an incident still counts at an instant. One from the far future, of a clock that was wrong, does not. */
+export function isOpen({ kind, lastAt }: Pick<Incident, 'kind' | 'lastAt'>, now: Date): boolean {
+  const { lastsMs } = kindRow(kind);
+  return lastsMs === undefined || Math.abs(now.getTime() - lastAt.getTime()) < lastsMs;
+}

@@ -1,0 +1,69 @@
+import type { Run } from '../engine/record.ts';
+import type { Verdict } from '../rules/verdict.ts';
+import { type Occurrence, shorten } from './incident.ts';
+
+/** What a run says about its rules: which failed, and which were evaluated without a failure. */
+export type RuleResults = {
+  readonly failed: readonly Occurrence[];
+  readonly passed: readonly string[];
+};
+
+/** Why a rule failed. */
+type Failure = { readonly reason: string; readonly isPublic: boolean };
+
+/**
+ * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails where its
+ * conditions or steps could not be evaluated, or where the forge refused a change that it asked for.
+ */
+export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
+  const failures = new Map<string, Failure>();
+  const add = (rule: string, failure: Failure): void => {
+    if (!failures.has(rule)) failures.set(rule, failure);
+  };
+  // A file that cannot be used stands in the run as a verdict of its own, and is an incident of another kind.
+  const verdicts = run.rules.filter(({ rule, source }) => rule !== source);
+  for (const { rule, verdict, reason = '', code } of verdicts) {
+    if (verdict === 'failed') add(rule, { reason, isPublic: isOurs(code) });
+  }
+  const changes = new Map(run.changes.map((change) => [change.id, change]));
+  for (const { change: id, status, error } of run.outcomes) {
+    const change = status === 'failed' ? changes.get(id) : undefined;
+    const reason = `${change?.action} ${change?.target}: ${error ?? ''}`;
+    for (const rule of change?.rules ?? []) add(rule, { reason, isPublic: false });
+  }
+  return {
+    failed: verdicts.flatMap((verdict) => {
+      const failure = failures.get(verdict.rule);
+      return failure === undefined ? [] : [occurrenceOf(verdict, failure, run, about.repositoryId)];
+    }),
+    passed: verdicts
+      .filter(({ rule, verdict }) => !failures.has(rule) && verdict !== 'skipped')
+      .map(({ rule }) => rule),
+  };
+}
+
+/** An answer of the forge may name what only the account of the bot may know; what the rule itself got wrong does not. */
+function isOurs(code: string | undefined): boolean {
+  return code === undefined || code === 'rules-broken' || code === 'usage';
+}
+
+function occurrenceOf(
+  { rule, source, level = 'operator', revision }: Verdict,
+  { reason, isPublic }: Failure,
+  { id, trigger }: Run,
+  repositoryId: number | undefined,
+): Occurrence {
+  return {
+    kind: 'rule-failed',
+    key: rule,
+    at: new Date(trigger.at),
+    reason: shorten(reason),
+    level,
+    source,
+    run: id,
+    ...(isPublic ? { isPublic } : {}),
+    ...(trigger.kind === 'schedule' ? { isSweep: true } : {}),
+    ...(revision === undefined ? {} : { revision }),
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+  };
+}
