@@ -43,6 +43,16 @@ describe('an event', () => {
     );
   });
 
+  it('may name the owner of its repository without an id: catching up knows the name alone', () => {
+    const repository = { id: 7, name: 'b', full_name: 'a/b', owner: { login: 'a' } };
+    const payload = { action: 'opened', number: 1, issue: { number: 1 }, repository, sender: null };
+
+    expect(parseEvent('issues', payload).subject).toMatchObject({ kind: 'issue', index: 1 });
+    expect(() =>
+      parseEvent('issues', { ...payload, repository: { ...repository, owner: { id: 'x' } } }),
+    ).toThrow(expect.objectContaining(malformed));
+  });
+
   it('of an unknown kind may have any members', () => {
     expect(parseDelivery('moon_landing', { repository: 5, sender: null }).family).toBeUndefined();
   });

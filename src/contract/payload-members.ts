@@ -38,7 +38,9 @@ function optional(check: Check): Check {
 }
 
 const account = object({ id: accountId, login: optional(text) });
-const repository = object({ id: positive, full_name: fullName, owner: optional(account) });
+/** Events that catching up finds name the owner without an id. */
+const owner = object({ id: optional(accountId), login: optional(text) });
+const repository = object({ id: positive, full_name: fullName, owner: optional(owner) });
 
 const checks = {
   text,
