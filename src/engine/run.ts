@@ -4,8 +4,6 @@ import type { NamedSecrets } from '../actions/secrets.ts';
 import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events.ts';
-import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
-import { findOperation } from '../contract/operations.ts';
 import type { Subject } from '../contract/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
@@ -14,7 +12,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
-import { type Applied, applyPlan, inputOf, together } from './apply.ts';
+import { type Applied, applyPlan } from './apply.ts';
 import { refuseBeyond } from './bounds.ts';
 import { type Budgets, budgets } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';
@@ -22,7 +20,8 @@ import { refuseLacking } from './lacking.ts';
 import { type Entry, type Ledger, type Past, targetKey } from './ledger.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import { reasonOf } from './reason.ts';
-import type { Outcome, RecordedChange, Run, RunMode, Trigger } from './record.ts';
+import type { Outcome, Run, RunMode, Trigger } from './record.ts';
+import { asSent, recordChange, recordChanges } from './record-changes.ts';
 import { refuseRepeated } from './repeated.ts';
 import { type Considered, selectRules } from './select-rules.ts';
 import { isEnforced, levelOf, type PlannedChange, type Wish } from './wish.ts';
@@ -265,54 +264,4 @@ function failed(
   const code = error instanceof ReeveError ? { code: error.code } : {};
   const told: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
   return { verdict: told, wishes, ...(retry ? { retry } : {}) };
-}
-
-async function recordChanges(
-  changes: readonly PlannedChange[],
-  facts: Facts,
-): Promise<readonly RecordedChange[]> {
-  const recorded = new Map<string, RecordedChange>();
-  // What is only observed leaves with nothing: a plan must not show it in a request that is made without it.
-  const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
-  for (const group of [...together(sent ?? []), ...together(observed ?? [])]) {
-    const input = await inputOf(group, facts);
-    for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
-  }
-  return changes.flatMap(({ id }) => recorded.get(id) ?? []);
-}
-
-/** What was computed immediately before the write decides, where there was one: a hook that is tried has its number only then. */
-function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
-  const operation = findOperation(change.operation);
-  return input && operation ? { ...change, input, path: pathOf(operation, input) } : change;
-}
-
-/** A change whose path cannot be filled is refused; it is shown as the row has it. */
-function pathOf(operation: Operation, { params }: AnyInput): string {
-  try {
-    return fillPath(operation, params);
-  } catch {
-    return operation.path;
-  }
-}
-
-function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
-  const { id, change, wishes, watchers = [] } = planned;
-  const operation = findOperation(change.operation);
-  return {
-    id,
-    rules: [...new Set([...wishes, ...watchers].map((wish) => wish.rule.id))],
-    level: levelOf(planned),
-    step: wishes[0]?.step ?? '',
-    action: change.action,
-    operation: change.operation,
-    method: operation?.method ?? '',
-    path: operation ? pathOf(operation, change.input) : '',
-    input,
-    target: change.target,
-    value: change.value,
-    before: change.before,
-    after: change.after,
-    reason: change.reason,
-  };
 }

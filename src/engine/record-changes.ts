@@ -1,0 +1,58 @@
+import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
+import { findOperation } from '../contract/operations.ts';
+import type { Facts } from '../facts/fact.ts';
+import { inputOf, together } from './apply.ts';
+import type { RecordedChange } from './record.ts';
+import { isEnforced, levelOf, type PlannedChange } from './wish.ts';
+
+/** Returns changes as a run records them: each with the request that is sent for it, alone or together with others. */
+export async function recordChanges(
+  changes: readonly PlannedChange[],
+  facts: Facts,
+): Promise<readonly RecordedChange[]> {
+  const recorded = new Map<string, RecordedChange>();
+  // What is only observed leaves with nothing: a plan must not show it in a request that is made without it.
+  const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
+  for (const group of [...together(sent ?? []), ...together(observed ?? [])]) {
+    const input = await inputOf(group, facts);
+    for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
+  }
+  return changes.flatMap(({ id }) => recorded.get(id) ?? []);
+}
+
+/** What was computed immediately before the write decides, where there was one: a hook that is tried has its number only then. */
+export function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
+  const operation = findOperation(change.operation);
+  return input && operation ? { ...change, input, path: pathOf(operation, input) } : change;
+}
+
+/** A change whose path cannot be filled is refused; it is shown as the row has it. */
+function pathOf(operation: Operation, { params }: AnyInput): string {
+  try {
+    return fillPath(operation, params);
+  } catch {
+    return operation.path;
+  }
+}
+
+/** Returns a change as a run records it, with the input of its request. */
+export function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
+  const { id, change, wishes, watchers = [] } = planned;
+  const operation = findOperation(change.operation);
+  return {
+    id,
+    rules: [...new Set([...wishes, ...watchers].map((wish) => wish.rule.id))],
+    level: levelOf(planned),
+    step: wishes[0]?.step ?? '',
+    action: change.action,
+    operation: change.operation,
+    method: operation?.method ?? '',
+    path: operation ? pathOf(operation, change.input) : '',
+    input,
+    target: change.target,
+    value: change.value,
+    before: change.before,
+    after: change.after,
+    reason: change.reason,
+  };
+}
