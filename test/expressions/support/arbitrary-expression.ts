@@ -300,6 +300,6 @@ export const expression: fc.Arbitrary<TwoSpellings> = fc.letrec<Kinds>((tie) => 
 function list(items: readonly TwoSpellings[]): TwoSpellings {
   return {
     ours: `[${items.map(({ ours }) => ours).join(', ')}]`,
-    library: `[${items.map(({ library }) => library).join(', ')}]`,
+    library: `dyn([${items.map(({ library }) => library).join(', ')}])`,
   };
 }
