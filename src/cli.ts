@@ -29,6 +29,9 @@ export function createProgram(context: CommandContext, finish: (status: number) 
   const environment: Record<string, string | undefined> = { ...context.environment };
   // Most of the program's shapes hang on the settings: `--help` starts in a third of the time without them.
   const settings = async () => (await import('./config.ts')).loadSettings(environment);
+  /** For commands that hear no deliveries: a person with a token alone may run them. */
+  const settingsOfReader = async () =>
+    (await import('./config.ts')).loadSettings(environment, { needsSecrets: false });
   program
     .description(
       'Keeps the rules of a self-hosted forge: hears what happens, holds it against rules in YAML, does what they ask.',
@@ -166,7 +169,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .action(
       async (options: { event: string; payload: string; facts?: string; rules?: string; json?: boolean }) => {
         const { plan } = await import('./commands/plan.ts');
-        finish(await plan(options, await settings(), terminal));
+        finish(await plan(options, await settingsOfReader(), terminal));
       },
     );
 
@@ -177,7 +180,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .addHelpText('after', examples(['reeve explain last', 'reeve explain 42']))
     .action(async (run: string, options: { json?: boolean }) => {
       const { explain } = await import('./commands/explain.ts');
-      finish(await explain(run, options, await settings(), terminal));
+      finish(await explain(run, options, await settingsOfReader(), terminal));
     });
 
   program
@@ -215,7 +218,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
         options: { event?: string; since?: string; rules?: string; json?: boolean },
       ) => {
         const { replay } = await import('./commands/replay.ts');
-        finish(await replay(delivery, options, await settings(), terminal));
+        finish(await replay(delivery, options, await settingsOfReader(), terminal));
       },
     );
 
@@ -227,7 +230,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .addHelpText('after', examples(['reeve redrive 42 43', 'reeve redrive --all']))
     .action(async (ids: string[], options: { all?: boolean; json?: boolean }) => {
       const { redrive } = await import('./commands/redrive.ts');
-      finish(await redrive(ids, options, await settings(), terminal));
+      finish(await redrive(ids, options, await settingsOfReader(), terminal));
     });
 
   program
@@ -251,7 +254,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .addHelpText('after', examples(['reeve runners']))
     .action(async (options: { json?: boolean }) => {
       const { runners } = await import('./commands/runners.ts');
-      finish(await runners(options, await settings(), terminal));
+      finish(await runners(options, await settingsOfReader(), terminal));
     });
 
   program
@@ -264,7 +267,7 @@ export function createProgram(context: CommandContext, finish: (status: number) 
     .addHelpText('after', examples(['reeve drift', 'reeve drift acme/demo', 'reeve drift --adopt acme/demo']))
     .action(async (items: string[], options: { adopt?: boolean; json?: boolean }) => {
       const { drift } = await import('./commands/drift.ts');
-      finish(await drift(items, options, await settings(), terminal));
+      finish(await drift(items, options, await settingsOfReader(), terminal));
     });
 
   program

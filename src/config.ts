@@ -101,9 +101,13 @@ const ours = /^(REEVE|WEBHOOK)_/;
 
 /**
  * Reads the settings from the environment and the operator file. Throws `settings` with everything that is wrong, one
- * line each; no line repeats a secret. Without `FORGE_URL` no webhook secret is needed: the demo makes its own.
+ * line each; no line repeats a secret. Without `FORGE_URL` no webhook secret is needed: the demo makes its own. Neither is
+ * one for commands that hear no deliveries (`needsSecrets: false`).
  */
-export async function loadSettings(environment: Environment): Promise<Settings> {
+export async function loadSettings(
+  environment: Environment,
+  { needsSecrets = true }: { readonly needsSecrets?: boolean } = {},
+): Promise<Settings> {
   const problems: string[] = [];
   const read = createReader(environment, problems);
   const path = read('REEVE_CONFIG');
@@ -112,7 +116,8 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 
   const forge = readForge(environment, read, problems);
   const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
-  if (read('FORGE_URL') !== undefined || secrets.length > 0) problems.push(...examineSecrets(secrets));
+  const isConnected = needsSecrets && read('FORGE_URL') !== undefined;
+  if (isConnected || secrets.length > 0) problems.push(...examineSecrets(secrets));
   const settings: Settings = {
     forge,
     setupToken: read('SETUP_TOKEN'),

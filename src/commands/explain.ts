@@ -1,14 +1,14 @@
 import type { Settings } from '../config.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
-import type { Store } from '../store/store.ts';
+import type { Delivery, Store } from '../store/store.ts';
 import { openStore } from './open-store.ts';
 import { printRun } from './print-run.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 /**
  * Prints why each rule of a run did or did not fire, as it was recorded: nothing is asked of a forge. `id` is that of a
- * run, of a delivery (all its runs), or `last`. Returns the exit status.
+ * run, of a delivery (all its runs, or why it has none), or `last`. Returns the exit status.
  */
 export async function explain(
   id: string,
@@ -20,6 +20,12 @@ export async function explain(
   try {
     const runs = await findRuns(id, store);
     if (runs.length === 0) {
+      const delivery = /^\d+$/.test(id) ? await store.describeDelivery(id) : undefined;
+      if (delivery !== undefined) {
+        if (options.json) terminal.out(JSON.stringify({ delivery }));
+        else printDelivery(delivery, terminal);
+        return 0;
+      }
       throw new ReeveError(
         'usage',
         `there is no run or delivery "${id}"; reeve explain last shows the newest run`,
@@ -44,6 +50,29 @@ export async function findRuns(
   const run = await store.readRun(id);
   if (run) return [run];
   return /^\d+$/.test(id) ? (await store.listRuns({ delivery: id })).items.toReversed() : [];
+}
+
+/** Prints why a delivery has no run. */
+function printDelivery(delivery: Delivery, terminal: Terminal): void {
+  const { id, receivedAt, eventType, repository, state, attempts } = delivery;
+  const where = repository === undefined ? '' : ` in ${repository}`;
+  const head = `delivery ${id}  ${receivedAt.toISOString()}  ${eventType}${where}  ${state}`;
+  terminal.out(terminal.style('dim', plain(head)));
+  terminal.out(plain(`No run: ${whyNoRun(delivery)}.`));
+  if (state === 'dead') terminal.out(`Once the cause is removed, reeve redrive ${id} runs it again.`);
+  if (attempts > 1) terminal.out(terminal.style('dim', `${attempts} attempts`));
+}
+
+function whyNoRun({ state, reason, copyOf, repeatOf, retryAt }: Delivery): string {
+  if (copyOf !== undefined) {
+    return `it is a duplicate of delivery ${copyOf}, which came within a minute before; see reeve explain ${copyOf}`;
+  }
+  const why = reason ?? 'the reason is not recorded';
+  if (state === 'dead') return `it was given up: ${why}`;
+  if (state === 'settled') return repeatOf === undefined ? why : `${why} (it repeats delivery ${repeatOf})`;
+  if (state === 'claimed') return 'it is being handled now';
+  const next = retryAt === undefined ? '' : `, next attempt at ${retryAt.toISOString()}`;
+  return reason === undefined ? `it waits for its turn${next}` : `it waits: ${reason}${next}`;
 }
 
 function printExplained(run: Run, terminal: Terminal): void {

@@ -1,7 +1,7 @@
 import { describeChange } from '../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../rules/verdict.ts';
-import { plain, type Terminal } from './terminal.ts';
+import { count, plain, type Terminal } from './terminal.ts';
 
 /** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
 export function printRun(run: Run, terminal: Terminal): void {
@@ -10,7 +10,7 @@ export function printRun(run: Run, terminal: Terminal): void {
   terminal.out(terminal.style('bold', plain(`${trigger.kind}${activity}`)));
   for (const verdict of run.rules) printVerdict(verdict, terminal);
   if (run.changes.length + run.refused.length === 0) {
-    terminal.out('Nothing to change.');
+    terminal.out(nothingIn(run));
     return;
   }
   for (const [request, changes] of byRequest(run.changes)) {
@@ -26,6 +26,13 @@ export function printRun(run: Run, terminal: Terminal): void {
       ),
     );
   }
+}
+
+/** Returns what to say of a run without a change: where a rule failed, or none was tried, it says nothing of the state. */
+function nothingIn({ rules }: Run): string {
+  const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
+  if (failed > 0) return `No change; ${count(failed, 'rule')} could not be evaluated.`;
+  return rules.length === 0 ? 'No rule was tried.' : 'Nothing to change.';
 }
 
 const marks = {

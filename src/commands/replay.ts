@@ -41,6 +41,12 @@ export async function replay(
 ): Promise<number> {
   if ((given === undefined) === (options.since === undefined))
     throw new ReeveError('usage', 'name a file or the id of a delivery, or say --since 7d');
+  if (settings.forge === undefined && options.rules === undefined) {
+    throw new ReeveError(
+      'usage',
+      'the rules in force are read from the forge, and none is configured: set FORGE_URL and FORGE_TOKEN, or try a rule file with --rules',
+    );
+  }
   if (options.since !== undefined) return replaySince(options.since, options, settings, terminal);
   const isStored = /^\d+$/.test(given ?? '');
   const event = isStored ? await readStored(given ?? '', settings) : await readRecorded(given ?? '', options);
