@@ -51,7 +51,7 @@ const maxFailedInARow = 3;
 
 /** A served repository as catching up needs it: few words of each, for there may be many. */
 type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
-  readonly login: string;
+  readonly owner: { readonly id: number; readonly login: string };
   readonly createdAt: string | undefined;
   readonly updatedMs: number;
 };
@@ -118,7 +118,8 @@ async function candidates(client: Client, served: ServedBy): Promise<Candidate[]
   for await (const { repositories } of servedRepositories(client, served)) {
     for (const { id, name, full_name, owner, created_at, updated_at } of repositories) {
       const updatedMs = Date.parse(updated_at ?? '') || 0;
-      found.push({ id, name, full_name, login: owner.login, createdAt: created_at ?? undefined, updatedMs });
+      const account = { id: owner.id, login: owner.login };
+      found.push({ id, name, full_name, owner: account, createdAt: created_at ?? undefined, updatedMs });
     }
   }
   return found;
@@ -156,7 +157,8 @@ async function inOrder(
 async function catchUpWith(candidate: Candidate, client: Client, options: CatchUpOptions): Promise<number> {
   const { seen, store, clock } = options;
   const before = await seen.read(candidate.id);
-  const live = await readLive(candidate, client, before);
+  const { name, owner } = candidate;
+  const live = await readLive({ login: owner.login, name }, client, before);
   const missed = before === undefined ? [] : differencesOf(before, live);
   for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
   if (missed.length > 0) options.onEnqueued();
@@ -171,10 +173,10 @@ async function catchUpWith(candidate: Candidate, client: Client, options: CatchU
 
 async function enqueue(
   { eventType, payload, key }: Missed,
-  { id, name, full_name, login }: Candidate,
+  { id, name, full_name, owner }: Candidate,
   { store, now }: { store: Pick<Store, 'enqueue'>; now: Date },
 ): Promise<void> {
-  const repository = { id, name, full_name, owner: { login } };
+  const repository = { id, name, full_name, owner };
   const whole = { ...payload, repository, sender: null, caught_up: true };
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
   await store.enqueue({

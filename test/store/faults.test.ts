@@ -135,7 +135,7 @@ describe.skipIf(!hasStrace)(
   () => {
     it('is not healthy although small ones are stored, until large ones are, too', () => {
       const path = join(folder, 'large-writes', 'reeve.db');
-      const stdout = runUnderStrace('pwrite64:error=EIO:when=60..600+40', largeWritesScript, path);
+      const stdout = runUnderStrace('pwrite64:error=EIO:when=80..600+40', largeWritesScript, path);
 
       const seen = JSON.parse(stdout) as Record<string, unknown>;
 
