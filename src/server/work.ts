@@ -16,6 +16,7 @@ import type { Admissions } from '../sources/admission.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { Store } from '../store/store.ts';
 import { caughtUpEvent } from '../sweeps/catch-up.ts';
+import { localChoreLanes } from '../sweeps/chores.ts';
 import { createSeen } from '../sweeps/seen.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
@@ -94,6 +95,7 @@ export function createWork(options: {
   const worker = createWorker({
     ...{ store: withReports(store, rules), handle, handleJob, log, clock, nowMs, concurrency, answers },
     probe: askWhoWeAre,
+    localLanes: localChoreLanes,
     ...(backoff ? { backoff } : {}),
   });
   return { worker, sweeps };

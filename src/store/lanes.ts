@@ -17,13 +17,19 @@ const formerWaitMs = 7_200_000;
 /** Bodies handed out for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
 
+/** Lanes that a claim leaves out, or is limited to. */
+export type LaneChoice = {
+  readonly avoid: readonly string[];
+  readonly only: readonly string[] | undefined;
+};
+
 /** The steps from unrouted to claimed, to be called inside a transaction. */
 export interface Lanes {
   unrouted(limit: number): DeliveryWithBody[];
   /** Returns how many were settled. */
   route(routings: readonly Routing[], at: Date): number;
-  /** Claims those whose turn it is, and none of the lanes to avoid. */
-  claim(limit: number, now: Date, avoid: readonly string[]): Claim[];
+  /** Claims those whose turn it is, in the lanes that are chosen. */
+  claim(limit: number, now: Date, lanes: LaneChoice): Claim[];
   /** Claims this one. */
   claimOne(id: number): Claim;
   /** Gives back what is claimed under the given leases. */
@@ -127,10 +133,11 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
       return settled;
     },
 
-    claim(limit, now, avoid) {
+    claim(limit, now, { avoid, only }) {
       returning.run(now.toISOString());
       returningDeferred.run(now.toISOString());
-      return heads.next(limit, avoid).map(claimOne);
+      const ids = only === undefined ? heads.next(limit, avoid) : heads.of(only).slice(0, limit);
+      return ids.map(claimOne);
     },
     claimOne,
 
@@ -146,13 +153,20 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
 }
 
 /** Finds the deliveries whose turn it is. */
-function createHeads(database: DatabaseSync): { next(limit: number, avoid: readonly string[]): number[] } {
+function createHeads(database: DatabaseSync): {
+  next(limit: number, avoid: readonly string[]): number[];
+  of(lanes: readonly string[]): number[];
+} {
   const where = "state = 'accepted' AND routed = 1";
   const nextTurn = database.prepare(
     `SELECT turn FROM deliveries WHERE ${where} AND turn > ? ORDER BY turn LIMIT 1`,
   );
   const nextLane = database.prepare(
     `SELECT lane, id FROM deliveries WHERE ${where} AND turn = ? AND lane > ? ORDER BY lane, id LIMIT 1`,
+  );
+  const firstOf = database.prepare(
+    `SELECT id FROM deliveries WHERE ${where} AND turn = ?1 AND lane = ?2
+       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE state = 'claimed' AND lane = ?2) ORDER BY id LIMIT 1`,
   );
   const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
   let lastTurn = '';
@@ -201,6 +215,11 @@ function createHeads(database: DatabaseSync): { next(limit: number, avoid: reado
       if (lastLanes.size > maxRounds) lastLanes.clear();
       return heads;
     },
+    of: (lanes) =>
+      lanes.flatMap((lane) => {
+        const row = firstOf.get(turnOf(lane), lane);
+        return row === undefined ? [] : [Number(row.id)];
+      }),
   };
 }
 

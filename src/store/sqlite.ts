@@ -171,7 +171,7 @@ function createSqliteStore(
       // Not `settled += await …`: that reads the count before the wait, and loses what was settled meanwhile.
       settled += ended;
     },
-    async claim({ limit, leaseMs, avoid = [] }) {
+    async claim({ limit, leaseMs, avoid = [], only }) {
       asWorker();
       await loadRepeats();
       const nowMs = monotonicMs();
@@ -183,7 +183,9 @@ function createSqliteStore(
         aheadMs = now.getTime() - nowMs;
         const turn = crashes.turn(nowMs);
         if (turn === 'wait') return [];
-        const claims = turn === 'free' ? lanes.claim(limit, now, avoid) : [lanes.claimOne(turn)];
+        // What is handled alone comes in its own turn, and may need the forge.
+        if (turn !== 'free' && only !== undefined) return [];
+        const claims = turn === 'free' ? lanes.claim(limit, now, { avoid, only }) : [lanes.claimOne(turn)];
         // Here, not after the sync: were that to fail, nobody else would know these leases and end them.
         for (const claim of claims) {
           leases.set(claim.lease, nowMs + leaseMs);

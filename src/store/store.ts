@@ -162,7 +162,7 @@ export interface Store {
   route(routings: readonly Routing[]): Promise<void>;
   /**
    * Claims up to `limit` deliveries, taking turns between repositories, then between their lanes; the oldest of a lane
-   * first, one of a lane at a time, none of the lanes to `avoid`. A lease that no heartbeat has extended for `leaseMs` ends
+   * first, one of a lane at a time, none of the lanes to `avoid`, with `only` none but of these. A lease that no heartbeat has extended for `leaseMs` ends
    * and its delivery returns. What was being handled when the process died is claimed alone at first, so that one which
    * takes the process down is found.
    */
@@ -170,6 +170,7 @@ export interface Store {
     readonly limit: number;
     readonly leaseMs: number;
     readonly avoid?: readonly string[];
+    readonly only?: readonly string[];
   }): Promise<readonly Claim[]>;
   /** Extends the lease, counted from now. Throws `lease-lost`. */
   heartbeat(claim: Claim, leaseMs: number): Promise<void>;

@@ -57,6 +57,9 @@ export function createChores(options: {
   };
 }
 
+/** Lanes of the chores that need no forge: a store must not fill up during an outage. */
+export const localChoreLanes: readonly string[] = ['chore retention', 'chore size'];
+
 /** Returns the chores as entries of the scheduler. */
 export function scheduledChores(chores: Readonly<Record<string, Chore>>): readonly Scheduled[] {
   return Object.entries(chores).map(([name, { cron }]) => ({

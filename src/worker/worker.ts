@@ -40,6 +40,8 @@ export type WorkerOptions = {
   readonly pollMs?: number;
   readonly backoff?: BackoffOptions;
   readonly breaker?: BreakerOptions;
+  /** Lanes whose work needs no forge: it goes on while the forge is away. Default: none. */
+  readonly localLanes?: readonly string[];
   /** Called with how each delivery that was claimed or routed ended: for metrics. */
   readonly onEnd?: (how: Ending['how'], eventType: string) => void;
 };
@@ -65,7 +67,7 @@ type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 export function createWorker(options: WorkerOptions): Worker {
   const { store, log, clock = { now: () => new Date() }, timer = systemTimer, onEnd = () => {} } = options;
   const { nowMs = () => performance.now(), answers = countUp() } = options;
-  const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000 } = options;
+  const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000, localLanes = [] } = options;
   const sleep = createSleep(timer);
   const breaker = createBreaker({ ...options.breaker, nowMs });
   const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => wake() });
@@ -90,7 +92,10 @@ export function createWorker(options: WorkerOptions): Worker {
   const claim = async (): Promise<readonly Claim[]> => {
     if (stopping.signal.aborted) return [];
     watch.look();
-    const limit = breaker.room(concurrency - tasks.size);
+    const places = concurrency - tasks.size;
+    if (breaker.state() === 'open' && localLanes.length > 0 && places > 0)
+      return store.claim({ limit: places, leaseMs, only: localLanes });
+    const limit = breaker.room(places);
     if (limit <= 0) return [];
     const avoid = breaker.state() === 'closed' ? [] : breaker.suspects();
     const claims = await store.claim({ limit, leaseMs, avoid });

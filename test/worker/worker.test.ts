@@ -361,6 +361,30 @@ describe('a forge that fails', () => {
     expect((await store.listDeliveries()).items.every((each) => each.attempts === 1)).toBe(true);
   });
 
+  it('stops no work of lanes that need no forge', async () => {
+    const done: string[] = [];
+    const unreachable = failing('forge-unreachable');
+    start({
+      localLanes: ['chore size'],
+      probe: unreachable,
+      handle: unreachable,
+      handleJob: async ({ lane = '' }) => {
+        done.push(lane);
+        return nothing;
+      },
+    });
+    await accept(1);
+    await pass();
+    for (const lane of ['chore size', 'chore rules']) {
+      await store.enqueue({ door: 'cron', uuid: lane, kind: 'chore', lane, receivedAt: now, payload: null });
+    }
+
+    await work(60);
+
+    expect([done, worker.status().breaker]).toEqual([['chore size'], 'open']);
+    expect(await store.counts()).toMatchObject({ accepted: 2, settled: 1 });
+  });
+
   it.each(hostFailures)(
     'with %s for a night ends no delivery, and all are done within two minutes after it',
     async (code) => {
