@@ -18,6 +18,7 @@ import { neededScopes } from './connection/needs.ts';
 import { readOperatorText } from './connection/operator-text.ts';
 import { placesOf } from './connection/places.ts';
 import { localAddress } from './connection/probe-receiver.ts';
+import { lookAtServedHooks } from './connection/served-hooks.ts';
 import type { Prompt } from './prompt.ts';
 import { type Answers, gatherAnswers, keptVariables, type SetupOptions } from './setup/answers.ts';
 import { bringAboutEnvFile, bringAboutOperatorFile } from './setup/files.ts';
@@ -166,6 +167,10 @@ async function connect(run: Run): Promise<void> {
     places: placesOf(webhook),
     url: webhook.url,
   });
+  const served = { client, login: account.login, listed: settings.repositories, store: undefined };
+  const lookAtServed = () => lookAtServedHooks({ ...served, places: placesOf(webhook), url: webhook.url });
+  const servedFinding = await steps.attemptAlone('served-hooks', lookAtServed);
+  if (servedFinding) steps.tell('served-hooks', servedFinding);
   const left = withoutOldValues(wanted);
   if (options.rotate && isWhole && !plan && Object.keys(left).length > 0) {
     Object.assign(wanted, left);

@@ -246,6 +246,15 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /does not hear .*issues/,
   ],
   [
+    'served-hooks',
+    'C3: a served repository without a hook',
+    async ({ forge, bot, owner }) => {
+      const other = await forge.makeRepository(owner, { auto_init: true });
+      await forge.ask('PUT', `/user/starred/${other}`, { as: bot });
+    },
+    /no hook delivers from .*, of 2 served repositories/,
+  ],
+  [
     'hook-secret',
     'other secrets in the settings',
     async () => ({ WEBHOOK_SECRET: strong }),

@@ -54,6 +54,27 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     }
   });
 
+  it('C3: is not connected while nothing is served, or no hook delivers from what is', async () => {
+    const { repository, bot, owner } = connection;
+    await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
+    const none = await connection.setup();
+    expect(none.status).toBe(1);
+    expect(entriesOf(none, 'served-hooks')).toMatchObject([
+      { state: 'wrong', text: expect.stringContaining('no repository is served') },
+    ]);
+    const said = await reeve(['setup'], { cwd: connection.folder });
+    expect(said.out).toContain('Not connected yet');
+    expect(said.out).not.toMatch(/^Connected/m);
+
+    const other = await forge.makeRepository(owner, { auto_init: true });
+    for (const one of [repository, other]) await forge.ask('PUT', `/user/starred/${one}`, { as: bot });
+    const unheard = await connection.setup();
+    expect(unheard.status).toBe(1);
+    expect(entriesOf(unheard, 'served-hooks')).toMatchObject([
+      { state: 'wrong', text: expect.stringContaining(`no hook delivers from ${other}, of 2`) },
+    ]);
+  });
+
   it('plans without writing anything, anywhere', async () => {
     const proxy = await startFaultProxy(forge.url);
 
@@ -106,6 +127,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(refused, 'administrator')).toMatchObject([{ state: 'wrong' }]);
     expect(existsSync(connection.envFile)).toBe(false);
     expect(await connection.hooks()).toEqual([]);
+    await forge.ask('PUT', `/user/starred/${connection.repository}`, {
+      headers: { authorization: `token ${forge.adminToken}` },
+    });
     expect(await connection.setup({ allowAdmin: true })).toMatchObject({ status: 0 });
     expect(readFileSync(connection.path('reeve.yml'), 'utf8')).toContain('allow-admin: true');
   });

@@ -5,6 +5,7 @@ import { type Finding, ok, skipped, wrong } from '../connection/finding.ts';
 import { hookKinds } from '../connection/hook-kinds.ts';
 import { type KnownHook, missingKinds, printsOf } from '../connection/hook-match.ts';
 import { titleOf } from '../connection/places.ts';
+import { lookAtServedHooks } from '../connection/served-hooks.ts';
 import { count } from '../terminal.ts';
 import type { Check } from './check.ts';
 import { deliveryChecks } from './delivery-checks.ts';
@@ -106,6 +107,22 @@ export const hookChecks: readonly Check[] = [
     remedy: '`reeve setup` gives the hooks the values of the settings.',
     after: ['token', 'store', 'hooks'],
     run: lookAtSecrets,
+  },
+  {
+    id: 'served-hooks',
+    looks:
+      'Whether a hook delivers from every served repository: one of a place of `webhook` that holds it, one of its own, or one that has delivered before.',
+    fails: 'No hook is known for one: nothing is heard from there. Or no repository is served.',
+    remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
+    after: ['token', 'store'],
+    run: async ({ client, account, settings, hooks, store }) => {
+      const { seen, hiddenPlaces } = await hooks();
+      const active = seen.filter(({ match }) => match.found?.active).map(({ place }) => place);
+      return lookAtServedHooks({
+        ...{ client, login: (await account()).login, listed: settings.repositories },
+        ...{ places: [...active, ...hiddenPlaces], url: settings.webhook?.url, store: await store() },
+      });
+    },
   },
   ...deliveryChecks,
 ];

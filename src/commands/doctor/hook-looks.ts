@@ -18,7 +18,11 @@ export type SeenPlace = {
 };
 
 /** What was seen at the places of the operator file, and why nothing was at the others. */
-export type HookLooks = { readonly seen: readonly SeenPlace[]; readonly hidden: readonly string[] };
+export type HookLooks = {
+  readonly seen: readonly SeenPlace[];
+  readonly hidden: readonly string[];
+  readonly hiddenPlaces: readonly Place[];
+};
 
 /** Reads the hooks of every place that the operator file names. */
 export async function lookAtHooks(
@@ -28,6 +32,7 @@ export async function lookAtHooks(
 ): Promise<HookLooks> {
   const seen: SeenPlace[] = [];
   const hidden: string[] = [];
+  const hiddenPlaces: Place[] = [];
   for (const place of webhook ? placesOf(webhook) : []) {
     const known = await recallHook(store, place);
     try {
@@ -35,8 +40,9 @@ export async function lookAtHooks(
       seen.push({ place, client, live, known, match: matchHooks(live, webhook?.url ?? '', known) });
     } catch (error) {
       if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
+      hiddenPlaces.push(place);
       hidden.push(`${titleOf(place)} (${messageOf(error)})`);
     }
   }
-  return { seen, hidden };
+  return { seen, hidden, hiddenPlaces };
 }
