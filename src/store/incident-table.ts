@@ -37,8 +37,8 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
   );
   const size = database.prepare('SELECT count(*) AS n FROM incidents WHERE kind = ?');
   const dropOldest = database.prepare(
-    `DELETE FROM incidents WHERE kind = ?1 AND key IN
-       (SELECT key FROM incidents WHERE kind = ?1 ORDER BY last_at LIMIT ?2)`,
+    `DELETE FROM incidents WHERE kind = ? AND key IN
+       (SELECT key FROM incidents WHERE kind = ? ORDER BY last_at LIMIT ?)`,
   );
   const remove = database.prepare(
     'DELETE FROM incidents WHERE kind = ? AND key IN (SELECT value FROM json_each(?)) AND last_at < ?',
@@ -56,7 +56,7 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
     const json = JSON.stringify(details);
     upsert.run(kind, key, atText, atText, subject ?? null, json, overBefore, overBefore);
     const excess = Number(size.get(kind)?.n) - maxPerKind;
-    if (excess > 0) dropOldest.run(kind, excess);
+    if (excess > 0) dropOldest.run(kind, kind, excess);
   };
 
   // A later version of this program may have written kinds that this one does not know.

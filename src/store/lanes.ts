@@ -74,7 +74,8 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
   const giveBack = database.prepare(
     "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed' AND lease = ?",
   );
-  const nearest = `strftime('%Y-%m-%dT%H:%M:%fZ', julianday(?1) + coalesce(retry_wait_ms, ${formerWaitMs}) / 86400000.0)`;
+  // Plain placeholders: node:sqlite of Node 22 cannot bind numbered ones.
+  const nearest = `strftime('%Y-%m-%dT%H:%M:%fZ', julianday(?) + coalesce(retry_wait_ms, ${formerWaitMs}) / 86400000.0)`;
   const clamp = database.prepare(
     `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'retry' AND retry_at > ${nearest}`,
   );
@@ -146,8 +147,9 @@ export function createLanes(database: DatabaseSync, repeats: Repeats): Lanes {
     },
 
     clampRetries(now) {
-      clamp.run(now.toISOString());
-      clampDeferred.run(now.toISOString());
+      const at = now.toISOString();
+      clamp.run(at, at);
+      clampDeferred.run(at, at);
     },
   };
 }
@@ -165,8 +167,8 @@ function createHeads(database: DatabaseSync): {
     `SELECT lane, id FROM deliveries WHERE ${where} AND turn = ? AND lane > ? ORDER BY lane, id LIMIT 1`,
   );
   const firstOf = database.prepare(
-    `SELECT id FROM deliveries WHERE ${where} AND turn = ?1 AND lane = ?2
-       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE state = 'claimed' AND lane = ?2) ORDER BY id LIMIT 1`,
+    `SELECT id FROM deliveries WHERE ${where} AND turn = ? AND lane = ?
+       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE state = 'claimed' AND lane = ?) ORDER BY id LIMIT 1`,
   );
   const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
   let lastTurn = '';
@@ -217,7 +219,7 @@ function createHeads(database: DatabaseSync): {
     },
     of: (lanes) =>
       lanes.flatMap((lane) => {
-        const row = firstOf.get(turnOf(lane), lane);
+        const row = firstOf.get(turnOf(lane), lane, lane);
         return row === undefined ? [] : [Number(row.id)];
       }),
   };
