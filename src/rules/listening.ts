@@ -40,6 +40,19 @@ export function readOn(written: Written, at: YamlPath, context: FileContext): Re
   return { on, schedules };
 }
 
+/**
+ * Returns the families that an `on` with a mistake names all the same, so that the rest of its rule is checked too. The
+ * mistake itself is reported by the grammar.
+ */
+export function readFamilies(written: unknown): ReadOn {
+  const words = (Array.isArray(written) ? written : [written]).flatMap((entry: unknown) => {
+    if (typeof entry === 'string') return [entry.split('.')[0] ?? ''];
+    return typeof entry === 'object' && entry !== null ? Object.keys(entry) : [];
+  });
+  const families = words.filter((word): word is Family => Object.hasOwn(eventFamilies, word));
+  return { on: [...new Set(families)].map((family) => ({ family })), schedules: [] };
+}
+
 function readWord(word: string): Listening {
   const [family = '', activity] = word.split('.');
   return { family: family as Family, ...(activity !== undefined && { activities: [activity] }) };

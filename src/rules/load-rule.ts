@@ -4,7 +4,7 @@ import { compileScope } from '../patterns/repository-scope.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';
-import { type ReadOn, readOn, readPattern } from './listening.ts';
+import { type ReadOn, readFamilies, readOn, readPattern } from './listening.ts';
 import { loadCondition, loadStep } from './load-step.ts';
 import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from './rule.ts';
 import type { YamlPath } from './yaml-source.ts';
@@ -51,10 +51,10 @@ export function loadRule(
     context,
   );
   const on = On.safeParse(rule.on);
-  const heard: ReadOn = on.success ? readOn(on.data, [...at, 'on'], context) : { on: [], schedules: [] };
+  const heard: ReadOn = on.success ? readOn(on.data, [...at, 'on'], context) : readFamilies(rule.on);
   const each = loadEach(rule.each, heard, at, context);
   const occasions = occasionsOf(heard, each);
-  const environment = on.success && occasions.length > 0 ? context.environment(occasions) : undefined;
+  const environment = occasions.length > 0 ? context.environment(occasions) : undefined;
   const written = Expression.safeParse(rule.if);
   const condition = written.success
     ? loadCondition(written.data, [...at, 'if'], context, environment)
@@ -67,7 +67,7 @@ export function loadRule(
     const step = loadStep(parsed.data, place + 1, [...at, 'steps', place], options);
     if (step) steps.push(step);
   }
-  if (environment === undefined || context.problems.length > before) return undefined;
+  if (!on.success || environment === undefined || context.problems.length > before) return undefined;
   const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
   return {
     id: `${context.path}#${name}`,

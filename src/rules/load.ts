@@ -1,4 +1,5 @@
 import { FileContext } from './context.ts';
+import { type DecodedText, decodeText } from './decode-text.ts';
 import { maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { loadDefaults, loadRule } from './load-rule.ts';
@@ -9,7 +10,8 @@ import { readYaml } from './yaml-source.ts';
 export type RuleFileSource = {
   /** Path as people know it; it becomes part of the rules' identity. */
   readonly path: string;
-  readonly text: string;
+  /** The text, or the bytes of the file. */
+  readonly text: string | Uint8Array;
   readonly level: Level;
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
@@ -31,8 +33,18 @@ export function isRuleFileName(path: string): boolean {
  * whatever the text is. Loading is bounded: 64 KiB, 100 rules, no aliases; no expression is run.
  */
 export function loadRuleFile(source: RuleFileSource): LoadedFile {
-  const file = readYaml(source.path, source.text);
-  const context = new FileContext(source, file);
+  const decoded: DecodedText =
+    typeof source.text === 'string' ? { text: source.text, invalidAt: undefined } : decodeText(source.text);
+  const { text, invalidAt } = decoded;
+  const file = readYaml(source.path, text);
+  const context = new FileContext({ ...source, text }, file);
+  if (invalidAt !== undefined) {
+    const message = 'the file is not UTF-8 from here on: save it as UTF-8';
+    return {
+      rules: [],
+      problems: [file.problem('encoding', message, { start: invalidAt, end: invalidAt + 1 })],
+    };
+  }
   if (!isRuleFileName(source.path)) {
     const message = source.path.endsWith('.test.yml')
       ? 'this is a rule test: it is never loaded as rules'

@@ -2,6 +2,7 @@
 export const problemCodes = {
   'file-name': 'The file is not one that rules are read from.',
   'file-size': 'The file is larger than 64 KiB.',
+  encoding: 'The file is not UTF-8.',
   yaml: 'The text is not YAML as rule files are allowed to use it.',
   'yaml-alias': 'The file uses an alias or an anchor.',
   'yaml-tag': 'The file uses a tag, often because an unquoted value starts with `!`.',

@@ -46,7 +46,7 @@ export async function loadRuleFiles(paths: readonly string[]): Promise<readonly 
   const found = await findRuleFiles(paths);
   return Promise.all(
     found.map(async (path) => {
-      const text = await readFile(path, 'utf8');
+      const text = await readFile(path);
       return { path, ...loadRuleFile({ path, text, level: levelOf(path), commit: '', registry }) };
     }),
   );

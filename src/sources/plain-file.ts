@@ -131,7 +131,7 @@ export function loadEntry(
   if ((entry.size ?? 0) > maxBytes) return `it has ${entry.size} bytes, and a rule file may have ${maxBytes}`;
   if (entry.encoding !== 'base64' || typeof entry.content !== 'string')
     return 'the forge did not give its content';
-  const text = Buffer.from(entry.content, 'base64').toString('utf8');
+  const text = Buffer.from(entry.content, 'base64');
   const { source, commit, level, grants, home } = options;
   const loaded = loadRuleFile({ path: source, text, level, commit, registry, grants });
   return { ...loaded, rules: loaded.rules.map((rule) => ({ ...rule, home })) };

@@ -3,7 +3,7 @@ import type { RepositoryRef } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { repositoryPaths } from './paths.ts';
+import { misspeltPath, repositoryPaths } from './paths.ts';
 import { type Head, loadEntry, type Place, readEntry, readSteadily } from './plain-file.ts';
 
 /** The rules of one file of a forge, or why it has none. `commit` is the head of the default branch it was read at. */
@@ -65,7 +65,11 @@ export async function readFileAt(
     )
   ).filter(({ entry }) => entry !== undefined);
   const [first] = found;
-  if (first?.entry === undefined) return none;
+  if (first?.entry === undefined) {
+    if ((await readEntry(client, { at, ref }, misspeltPath)) === undefined) return none;
+    const source = `${at.owner}/${at.name}/${misspeltPath}`;
+    return { ...none, source, problems: [`${source}: it is not read: rename it to ${repositoryPaths[0]}`] };
+  }
   if (found.length > 1) {
     const names = found.map(({ path }) => path).join(' and ');
     const problem = `${names} are both there; keep one of them, until then none is used`;

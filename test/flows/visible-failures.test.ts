@@ -201,3 +201,29 @@ it('C5: a broken rule file that was removed is no longer listed, also where no p
   // Every start reads the rules, and every hour does.
   await expect.poll(isBroken, { timeout: 10_000 }).toBe(false);
 });
+
+it('C5: a file .reeve.yaml is reported where there is no other', async () => {
+  const params = { ...at, filepath: '.reeve.yml' };
+  const live = await stage.root.call(operations.getContents, { params });
+  const sha = Array.isArray(live) ? '' : (live.sha ?? '');
+  await stage.pushed(() =>
+    stage.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
+  );
+  const content = Buffer.from(ownRules).toString('base64');
+  await stage.pushed(() =>
+    stage.root.call(operations.createFile, {
+      params: { ...at, filepath: '.reeve.yaml' },
+      body: { content, message: 'misspelt' },
+    }),
+  );
+  await openIssue('one');
+
+  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
+  const statuses = () =>
+    stage.root.call(operations.listStatuses, { params: { ...at, sha: commit?.id ?? '' } });
+  await expect
+    .poll(statuses, { timeout: 10_000 })
+    .toMatchObject([
+      { status: 'failure', description: 'acme/demo/.reeve.yaml: it is not read: rename it to .reeve.yml' },
+    ]);
+});

@@ -332,3 +332,28 @@ describe('a problem as people read it', () => {
     expect(`${problem?.line}:${problem?.column}`).toBe(place);
   });
 });
+
+describe('C5: a file that is not UTF-8', () => {
+  const text = 'version: 1\n# gr\u00fcn \ufffd\nrules: {}\n';
+
+  it('is refused with the place of the first byte that is none', () => {
+    const bytes = Buffer.concat([Buffer.from(text), Buffer.from('# Stra\u00dfe\n', 'latin1')]);
+
+    expect(placesOf('', { text: bytes })).toEqual(['4:7 encoding']);
+    expect(placesOf('', { text: Buffer.from('# \u00fc', 'latin1') })).toEqual(['1:3 encoding']);
+  });
+
+  it('is another than one that holds the replacement character, or begins with a byte order mark', () => {
+    expect(placesOf('', { text: Buffer.from(text) })).toEqual([]);
+    expect(placesOf('', { text: Buffer.from(`\ufeff${text}`) })).toEqual([]);
+  });
+});
+
+it('C5: lists every problem of a rule beside an unknown activity or kind', () => {
+  const rest = 'if: issue.titel == "x"\nsteps: [{ uses: say, with: { text: 5 } }, { uses: nothing }]';
+  const others = ['5:15 unknown-member', '6:40 argument', '6:55 unknown-action'];
+
+  expect(placesOf(fileOf(`on: issues.opend\n${rest}`))).toEqual(['4:9 unknown-activity', ...others]);
+  expect(placesOf(fileOf(`on: { issues: [opend] }\n${rest}`))).toEqual(['4:20 unknown-activity', ...others]);
+  expect(placesOf(fileOf(`on: [issues, isues]\n${rest}`))).toEqual(['4:18 unknown-kind', ...others]);
+});
