@@ -125,14 +125,15 @@ export function createProgram(context: CommandContext, finish: (status: number) 
   program
     .command('check [paths...]')
     .description(
-      'list the problems of rule files, by default those of this repository; offline, or, with FORGE_URL and a way to sign in, also what that forge cannot do',
+      'list the problems of rule files, by default those of this repository; offline, or, with FORGE_URL and a way to sign in, also what that forge cannot do, and labels that are not there',
     )
+    .option('--repository <names...>', 'look for labels in these, instead of in starred repositories')
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
       examples(['reeve check', 'reeve check rules/ .reeve.yml', 'reeve check --json rules/']),
     )
-    .action(async (paths: string[], options: { json?: boolean }) => {
+    .action(async (paths: string[], options: { json?: boolean; repository?: string[] }) => {
       const { check } = await import('./commands/check.ts');
       const { loadForge } = await import('./config.ts');
       const forge = loadForge(environment);

@@ -9,6 +9,7 @@ import { repositoryPaths } from '../sources/paths.ts';
 import { nextTimes } from '../sweeps/cron.ts';
 import { lackingIn } from './lacking.ts';
 import { count, type Terminal } from './terminal.ts';
+import { unknownLabels } from './unknown-labels.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
 export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
@@ -24,43 +25,49 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 }
 
 /**
- * Prints the problems of rule files; with a forge, also what that forge cannot do. Returns the exit status: 0 where there
- * is none, 1 else.
+ * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do and labels that are not
+ * there. Returns the exit status: 0 where there is no problem, 1 else; warnings change nothing.
  */
 export async function check(
   given: readonly string[],
-  options: { json?: boolean; rules?: string | undefined; forge?: Pick<ClientOptions, 'url' | 'credentials'> },
+  options: {
+    json?: boolean;
+    rules?: string | undefined;
+    forge?: Pick<ClientOptions, 'url' | 'credentials'>;
+    /** Repositories whose labels are looked at; default: those that the account has starred. */
+    repository?: readonly string[];
+  },
   terminal: Terminal,
 ): Promise<number> {
   const files = await loadRuleFiles(pathsOrDefault(given, options.rules));
-  const lacking = options.forge
-    ? lackingIn(
-        files.flatMap(({ rules }) => rules),
-        await findCapabilities(createClient(options.forge)),
-        (path) => readFileSync(path, 'utf8'),
-      )
-    : [];
+  const loaded = files.flatMap(({ rules }) => rules);
+  const textOf = (path: string): string => readFileSync(path, 'utf8');
+  const client = options.forge && createClient(options.forge);
+  const lacking = client ? lackingIn(loaded, await findCapabilities(client), textOf) : [];
   const problems = [...files.flatMap((file) => file.problems), ...lacking];
+  const repositories = options.repository ?? [];
+  const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
+  const warnings = [...files.flatMap((file) => file.warnings ?? []), ...labels];
   if (options.json) {
-    terminal.out(
-      JSON.stringify({ files: files.length, rules: files.flatMap(({ rules }) => rules).length, problems }),
-    );
+    terminal.out(JSON.stringify({ files: files.length, rules: loaded.length, problems, warnings }));
     return problems.length === 0 ? 0 : 1;
   }
   for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
-  printClocks(
-    files.flatMap((file) => file.rules),
-    terminal,
-  );
-  const rules = files.flatMap((file) => file.rules).length;
+  for (const warning of warnings) {
+    const marked = { ...warning, message: `warning: ${warning.message}` };
+    terminal.out(terminal.style('yellow', `${formatProblem(marked)}\n`));
+  }
+  printClocks(loaded, terminal);
+  const rules = loaded.length;
+  const also = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`;
   const broken = new Set(problems.map(({ path }) => path)).size;
   if (files.length === 0) throw new ReeveError('usage', 'no rule file was found');
   terminal.out(
     problems.length === 0
-      ? terminal.style('green', `${count(files.length, 'file')}, ${count(rules, 'rule')}: no problems`)
+      ? terminal.style('green', `${count(files.length, 'file')}, ${count(rules, 'rule')}: no problems${also}`)
       : terminal.style(
           'red',
-          `${count(problems.length, 'problem')} in ${count(broken, 'file')} of ${files.length}`,
+          `${count(problems.length, 'problem')} in ${count(broken, 'file')} of ${files.length}${also}`,
         ),
   );
   return problems.length === 0 ? 0 : 1;

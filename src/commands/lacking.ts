@@ -2,6 +2,7 @@ import { type Capabilities, type Capability, lackOf } from '../client/capabiliti
 import type { Family } from '../contract/events.ts';
 import type { Problem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
+import { problemAtLine } from './problem-at-line.ts';
 
 /** Kinds of events that not every forge sends. */
 const capabilityOfFamily: Partial<Record<Family, Capability>> = {
@@ -23,12 +24,8 @@ export function lackingIn(
     const report = (line: number, what: string, needed: readonly Capability[]): Problem[] => {
       const why = lackOf(capabilities, needed);
       if (why === undefined) return [];
-      const source = textOf(rule.source).split(/\r?\n/)[line - 1] ?? '';
-      const column = source.search(/\S/) + 1 || 1;
-      const width = Math.max(1, source.trim().length);
-      return [
-        { code: 'capability', message: `${what}: ${why}`, path: rule.source, line, column, source, width },
-      ];
+      const message = `${what}: ${why}`;
+      return [problemAtLine({ code: 'capability', message, path: rule.source, line }, textOf)];
     };
     const families = [...new Set(rule.on.map(({ family }) => family))];
     return [

@@ -5,6 +5,7 @@ export type ExpressionProblemCode =
   | 'unknown-name'
   | 'unknown-member'
   | 'needs-has'
+  | 'null-member'
   | 'subject'
   | 'level'
   | 'value'

@@ -6,12 +6,15 @@ import type { Environment } from './environment.ts';
 import type { ExpressionProblem, ExpressionProblemCode } from './expression-problem.ts';
 import { functionNames } from './functions.ts';
 import { nearest } from './nearest.ts';
+import { warningOfNull } from './null-members.ts';
 import type { Scope } from './scope.ts';
 import { anyType, type Type } from './types.ts';
 
 /** What is found out about an expression before it runs. */
 export abstract class Resolution {
   readonly problems: ExpressionProblem[] = [];
+  /** What can be meant so and probably is not. */
+  readonly warnings: ExpressionProblem[] = [];
   readonly facts = new Map<string, FactRequest>();
   /** What was made of the literal patterns of calls. */
   readonly matchers = new Map<ASTNode, Matcher>();
@@ -43,6 +46,12 @@ export abstract class Resolution {
     const { start, end } = place;
     this.problems.push({ code, message, start, end, ...(suggestion !== undefined && { suggestion }) });
     return anyType;
+  }
+
+  /** Warns where a value that is often null stands in a place that cannot use null. */
+  warnOfNull(node: ASTNode, scope: Scope): void {
+    const warning = warningOfNull(node, scope);
+    if (warning !== undefined) this.warnings.push(warning);
   }
 
   /** Reports a name that means nothing here. */

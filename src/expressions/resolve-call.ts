@@ -127,6 +127,8 @@ function resolveFunction(
   if (rows.length === 0) return refuseFunction(resolver, node, name, receiver !== undefined);
   const owner = receiver && resolver.resolve(receiver, scope);
   const types = given.map((argument) => resolver.resolve(argument, scope));
+  if (receiver) resolver.warnOfNull(receiver, scope);
+  if (name === 'timestamp' && given[0]) resolver.warnOfNull(given[0], scope);
   const row = rows.find((candidate) => accepts(candidate, owner, types));
   if (row === undefined) {
     const written = types.map(describeType).join(', ');

@@ -9,7 +9,12 @@ import { emptyScope } from './scope.ts';
 import type { Type } from './types.ts';
 
 /** What an expression is compiled with: the names it may use, and the compiler of its file's patterns. */
-export type ExpressionContext = { readonly environment: Environment; readonly patterns: Re2Compiler };
+export type ExpressionContext = {
+  readonly environment: Environment;
+  readonly patterns: Re2Compiler;
+  /** Takes warnings, with offsets in the text. */
+  readonly onWarning?: (warning: ExpressionProblem) => void;
+};
 
 /** An expression that was looked up in its environment. */
 export type ResolvedExpression = {
@@ -21,11 +26,12 @@ export type ResolvedExpression = {
 /** Returns the expression parsed and looked up, or its problems with offsets in the text. Never throws. */
 export function resolveExpression(
   source: string,
-  { environment, patterns }: ExpressionContext,
+  { environment, patterns, onWarning }: ExpressionContext,
 ): ResolvedExpression | { readonly problems: readonly ExpressionProblem[] } {
   const node = parseExpression(source);
   if ('message' in node) return { problems: [node] };
   const resolution = new Resolver(environment, patterns);
   const type = resolution.resolve(node, emptyScope);
+  for (const warning of resolution.warnings) onWarning?.(warning);
   return resolution.problems.length > 0 ? { problems: resolution.problems } : { node, type, resolution };
 }

@@ -103,6 +103,7 @@ export class Resolver extends Resolution {
 
   #member(node: ASTNode, object: ASTNode, member: string, scope: Scope): Type {
     const type = this.resolve(object, scope);
+    this.warnOfNull(object, scope);
     const found = memberOf(type, member);
     // The library marks where a member begins by `pos`; `start` is where its whole chain does.
     const place = { start: node.pos, end: node.end };

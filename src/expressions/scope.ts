@@ -37,9 +37,20 @@ export function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string>
       const [argument] = node.args[1];
       return truth && node.args[0] === 'has' && argument ? prefixes(chainOf(argument)) : new Set();
     }
+    case '!=':
+    case '==': {
+      const [left, right] = node.args;
+      const compared = isNull(right) ? left : isNull(left) ? right : undefined;
+      const isThere = (node.op === '!=') === truth;
+      return compared && isThere ? prefixes(chainOf(compared)) : new Set();
+    }
     default:
       return new Set();
   }
+}
+
+function isNull(node: ASTNode): boolean {
+  return node.op === 'value' && node.args === null;
 }
 
 function prefixes(chain: readonly string[] | undefined): ReadonlySet<string> {

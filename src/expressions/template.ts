@@ -128,7 +128,9 @@ function compilePiece(
     start: problem.start + piece.offset,
     end: problem.end + piece.offset,
   });
-  const resolved = resolveExpression(piece.expression, context);
+  const { onWarning } = context;
+  const shifted = onWarning && { onWarning: (warning: ExpressionProblem) => onWarning(shift(warning)) };
+  const resolved = resolveExpression(piece.expression, { ...context, ...shifted });
   if ('problems' in resolved) return { problems: resolved.problems.map(shift) };
   const { node, type, resolution } = resolved;
   if (!mayBe(type, ['string', 'number', 'bool', 'timestamp', 'duration'])) {

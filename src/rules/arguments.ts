@@ -45,13 +45,15 @@ type Slot = {
 export function compileArguments(
   written: unknown,
   schema: z.ZodType,
-  context: ExpressionContext,
+  context: ExpressionContext & { readonly onArgumentWarning?: (found: ArgumentProblem) => void },
   placeOf: (path: ArgumentPath) => ExpressionPlace,
 ): { readonly arguments: StepArguments } | { readonly problems: readonly ArgumentProblem[] } {
   const problems: ArgumentProblem[] = [];
   const slots: Slot[] = [];
   for (const found of textsOf(written, schema, [])) {
-    const compiled = compileText(found, context, placeOf);
+    const onWarning = (problem: ExpressionProblem): void =>
+      context.onArgumentWarning?.({ path: found.path, problem });
+    const compiled = compileText(found, { ...context, onWarning }, placeOf);
     if (compiled === undefined) continue;
     if ('problems' in compiled) {
       problems.push(...compiled.problems.map((problem) => ({ path: found.path, problem })));

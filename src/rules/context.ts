@@ -18,6 +18,8 @@ export class FileContext {
   readonly grants: readonly string[];
   readonly file: YamlSource;
   readonly problems: Problem[];
+  /** What the file may say and probably does not mean; it is used all the same. */
+  readonly warnings: Problem[] = [];
   readonly #patterns = new Re2Compiler();
 
   constructor(
@@ -49,9 +51,17 @@ export class FileContext {
     this.add(this.file.problem(code, message, this.file.valueAt(path), suggestion));
   }
 
-  reportInside(path: YamlPath, { code, message, suggestion, start, end }: ExpressionProblem): void {
+  reportInside(path: YamlPath, problem: ExpressionProblem): void {
+    this.add(this.#problemInside(path, problem));
+  }
+
+  warnInside(path: YamlPath, problem: ExpressionProblem): void {
+    if (this.warnings.length < maxProblems) this.warnings.push(this.#problemInside(path, problem));
+  }
+
+  #problemInside(path: YamlPath, { code, message, suggestion, start, end }: ExpressionProblem): Problem {
     const span = { start: this.file.inside(path, start), end: this.file.inside(path, end) };
-    this.add(this.file.problem(code, message, span, suggestion));
+    return this.file.problem(code, message, span, suggestion);
   }
 
   /** Keeps a problem, unless YAML already stumbled on its line: what follows is its consequence. */

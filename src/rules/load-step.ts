@@ -1,9 +1,10 @@
 import type { Action } from '../actions/action.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
 import type { Environment } from '../expressions/environment.ts';
+import type { ExpressionProblem } from '../expressions/expression-problem.ts';
 import { nearest } from '../expressions/nearest.ts';
 import { hasTemplate } from '../expressions/template.ts';
-import { type ArgumentPath, bracesProblem, compileArguments } from './arguments.ts';
+import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from './arguments.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import type { StepForm } from './grammar.ts';
@@ -49,9 +50,11 @@ export function loadCondition(
   if (written === undefined || environment === undefined) return undefined;
   const text = String(written);
   const braces = bracesProblem(text);
+  const onWarning = (warning: ExpressionProblem): void => context.warnInside(at, warning);
+  const expressions = { ...context.expressions(environment), onWarning };
   const compiled = braces
     ? { problems: [braces] }
-    : compileCondition(text, context.expressions(environment), placeIn(context, at));
+    : compileCondition(text, expressions, placeIn(context, at));
   if ('condition' in compiled) return compiled.condition;
   for (const problem of compiled.problems) context.reportInside(at, problem);
   return undefined;
@@ -135,7 +138,10 @@ function loadArguments(
   // Conditions of arguments that are wrong elsewhere are checked all the same: all problems are listed at once.
   const value = parsed.success ? parsed.data : written;
   const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
-  const compiled = compileArguments(value, schema, context.expressions(environment), placeOf);
+  const onArgumentWarning = ({ path, problem }: ArgumentProblem): void =>
+    context.warnInside([...at, ...path], problem);
+  const expressions = { ...context.expressions(environment), onArgumentWarning };
+  const compiled = compileArguments(value, schema, expressions, placeOf);
   if ('arguments' in compiled) return parsed.success ? compiled.arguments : undefined;
   for (const { path, problem } of compiled.problems) context.reportInside([...at, ...path], problem);
   return undefined;

@@ -3,6 +3,7 @@ import { type DecodedText, decodeText } from './decode-text.ts';
 import { maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { loadDefaults, loadRule } from './load-rule.ts';
+import { opposingRules } from './opposing-rules.ts';
 import type { Problem } from './problem.ts';
 import type { Level, LoadedRule, RuleRegistry } from './rule.ts';
 import { readYaml } from './yaml-source.ts';
@@ -21,7 +22,12 @@ export type RuleFileSource = {
 };
 
 /** The rules of a file, or all its problems: a file with a problem has no rules. */
-export type LoadedFile = { readonly rules: readonly LoadedRule[]; readonly problems: readonly Problem[] };
+export type LoadedFile = {
+  readonly rules: readonly LoadedRule[];
+  readonly problems: readonly Problem[];
+  /** What a file without problems probably does not mean; absent where there is nothing. */
+  readonly warnings?: readonly Problem[];
+};
 
 /** Says whether a file's name is one that rules are read from: `.yml`, and no rule test. */
 export function isRuleFileName(path: string): boolean {
@@ -52,7 +58,10 @@ export function loadRuleFile(source: RuleFileSource): LoadedFile {
     context.add(file.problem('file-name', message, { start: 0, end: 1 }));
   }
   const rules = file.readable ? loadValue(file.value, context) : [];
-  if (context.problems.length === 0) return { rules, problems: [] };
+  if (context.problems.length === 0) {
+    const warnings = [...context.warnings, ...opposingRules(rules, file)];
+    return { rules, problems: [], ...(warnings.length > 0 ? { warnings } : {}) };
+  }
   const problems = context.problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
   return { rules: [], problems };
 }

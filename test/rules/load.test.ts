@@ -357,3 +357,40 @@ it('C5: lists every problem of a rule beside an unknown activity or kind', () =>
   expect(placesOf(fileOf(`on: { issues: [opend] }\n${rest}`))).toEqual(['4:20 unknown-activity', ...others]);
   expect(placesOf(fileOf(`on: [issues, isues]\n${rest}`))).toEqual(['4:18 unknown-kind', ...others]);
 });
+
+describe('C5: warnings', () => {
+  const warningsOf = (text: string) =>
+    (load(text).warnings ?? []).map(({ line, column, code, message }) => [
+      `${line}:${column} ${code}`,
+      message,
+    ]);
+  const fileWith = (condition: string, value = 'hi') =>
+    fileOf(`on: issues\nif: ${condition}\nsteps: [{ uses: say, with: { text: '${value}' } }]`);
+
+  it('name members that are often null where null cannot be used', () => {
+    expect(warningsOf(fileWith('issue.milestone.title == "1.0"'))).toEqual([
+      [
+        '5:9 null-member',
+        'issue.milestone is null without a milestone, and the rule then fails: ask has(issue.milestone) first',
+      ],
+    ]);
+    expect(warningsOf(fileWith('timestamp(issue.closed_at) < now')).map(([place]) => place)).toEqual([
+      '5:19 null-member',
+    ]);
+    expect(warningsOf(fileWith('true', 'by ${{ issue.assignee.login }}')).map(([place]) => place)).toEqual([
+      '6:48 null-member',
+    ]);
+  });
+
+  it.each([
+    'has(issue.milestone) && issue.milestone.title == "1.0"',
+    'issue.milestone != null && issue.milestone.title == "1.0"',
+    'issue.milestone == null || issue.milestone.title == "1.0"',
+    'issue.milestone == null',
+    'has(issue.milestone.title)',
+    'issue.user.login == "ada"',
+  ])('say nothing of %s', (condition) => {
+    expect(load(fileWith(`'${condition}'`)).problems).toEqual([]);
+    expect(warningsOf(fileWith(`'${condition}'`))).toEqual([]);
+  });
+});

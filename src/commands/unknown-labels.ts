@@ -1,0 +1,90 @@
+import type { Client } from '../client/client.ts';
+import { operations } from '../contract/operations.ts';
+import type { RepositoryRef, Subject } from '../contract/subject.ts';
+import { ReeveError } from '../errors.ts';
+import { createFactMemory, createFacts } from '../facts/ask.ts';
+import type { LabelDefinition } from '../facts/label-definitions.ts';
+import { createUnlimitedMeter } from '../patterns/meter.ts';
+import { isInScope } from '../rules/match.ts';
+import type { Problem } from '../rules/problem.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { refOf, servedRepositories } from '../sweeps/repositories.ts';
+import { problemAtLine } from './problem-at-line.ts';
+
+/** Repositories that are looked into; each costs two requests or a few. */
+const maxRepositories = 100;
+
+/**
+ * Returns a warning for each label that a `set-labels` step names and that a repository in the scope of its rule does not
+ * have: the repositories given by name, or those that the account has starred. Whose file a repository's own is, is not
+ * known: its labels are looked for in repositories given by name alone. `textOf` gives a file's text.
+ */
+export async function unknownLabels(
+  rules: readonly LoadedRule[],
+  {
+    client,
+    repositories,
+    textOf,
+  }: {
+    readonly client: Client;
+    readonly repositories: readonly string[];
+    readonly textOf: (path: string) => string;
+  },
+): Promise<readonly Problem[]> {
+  const found = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
+  const wanted = found.flatMap((rule) =>
+    rule.steps.flatMap((step) =>
+      labelsOf(step.arguments.written, step.action.name).map((label) => ({ rule, step, label })),
+    ),
+  );
+  if (wanted.length === 0) return [];
+  const missing = new Map<(typeof wanted)[number], string[]>();
+  for (const repository of await find(client, repositories)) {
+    const name = `${repository.owner}/${repository.name}`;
+    const subject: Subject = { kind: 'repository', repository };
+    const inScope = wanted.filter(({ rule }) => isInScope(rule, subject, createUnlimitedMeter()));
+    if (inScope.length === 0) continue;
+    const known = await labelsIn(client, repository);
+    for (const one of inScope) {
+      if (!known.has(one.label)) missing.set(one, [...(missing.get(one) ?? []), name]);
+    }
+  }
+  return [...missing].map(([{ rule, step, label }, [first = '', ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; make it, or say create`;
+    return problemAtLine({ code: 'unknown-label', message, path: rule.source, line: step.line }, textOf);
+  });
+}
+
+/** Names of labels that must be there: none where the step makes what is missing. */
+function labelsOf(written: unknown, action: string): readonly string[] {
+  if (action !== 'set-labels' || typeof written !== 'object' || written === null) return [];
+  if (Reflect.get(written, 'create') !== undefined) return [];
+  const sync: unknown = Reflect.get(written, 'sync');
+  const lists: readonly unknown[] = [Reflect.get(written, 'add'), Reflect.get(written, 'remove')];
+  const names = [...lists.flat(), ...Object.keys(typeof sync === 'object' && sync !== null ? sync : {})];
+  return names.filter((name): name is string => typeof name === 'string');
+}
+
+async function find(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
+  const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
+  const served = { login: async () => login, listed: [], ...(names.length > 0 ? { only: names } : {}) };
+  const found: RepositoryRef[] = [];
+  for await (const { repositories, failures } of servedRepositories(client, served)) {
+    const [failure] = failures;
+    if (failure) throw new ReeveError('usage', `${failure.item} cannot be seen: ${failure.error.message}`);
+    found.push(...repositories.map(refOf));
+    if (found.length >= maxRepositories) return found.slice(0, maxRepositories);
+  }
+  return found;
+}
+
+/** Returns the names of the labels of a repository and of its organization. */
+async function labelsIn(client: Client, repository: RepositoryRef): Promise<ReadonlySet<string>> {
+  const nowMs = (): number => performance.now();
+  const subject: Subject = { kind: 'repository', repository };
+  const facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+  // What this fact returns is an array of its shape.
+  const labels = (await facts.ask({ name: 'label_definitions' })) as readonly LabelDefinition[];
+  return new Set(labels.map(({ name }) => name));
+}

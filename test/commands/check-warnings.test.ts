@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/rules/problem.ts';
+import { reeve } from '../support/command.ts';
+import { type Account, type ContractForge, startEmbedded } from '../support/contract-forge.ts';
+
+let forge: ContractForge;
+let bot: Account;
+let folder: string;
+beforeAll(async () => {
+  forge = await startEmbedded();
+  bot = await forge.makeUser();
+});
+afterAll(() => forge.close());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-warnings-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function check(rules: string, args: readonly string[] = [], environment: Record<string, string> = {}) {
+  const path = join(folder, 'rules.yml');
+  await writeFile(path, `version: 1\nrules:\n${rules}`);
+  const { status, out, error } = await reeve(['check', '--json', ...args, path], { environment });
+  const { problems, warnings }: { problems: readonly Problem[]; warnings: readonly Problem[] } = JSON.parse(
+    out || '{}',
+  );
+  return {
+    status,
+    error,
+    problems,
+    warnings: warnings.map(({ line, code, message }) => `${line} ${code}: ${message}`),
+  };
+}
+
+const label = (name: string, key: string, of: string, more = ''): string =>
+  `  ${name}: { on: ${of}, ${more} steps: [{ uses: set-labels, with: { ${key}: [bug] } }] }\n`;
+
+describe('C5: two rules that undo each other', () => {
+  it('are a warning, which does not fail', async () => {
+    const found = await check(label('one', 'add', 'issues') + label('two', 'remove', 'issues.opened'));
+
+    expect(found).toMatchObject({ status: 0, problems: [] });
+    expect(found.warnings).toEqual([
+      '4 opposing-rules: rule one adds the label "bug" and rule two removes it on the same events: where both apply, neither change is made',
+    ]);
+  });
+
+  it.each([
+    ['other events', label('one', 'add', 'issues.opened') + label('two', 'remove', 'issues.closed')],
+    [
+      'conditions that may exclude each other',
+      label('one', 'add', 'issues', 'if: issue.number > 1,') +
+        label('two', 'remove', 'issues', 'if: issue.number < 2,'),
+    ],
+  ])('are none with %s', async (_, rules) => {
+    expect((await check(rules)).warnings).toEqual([]);
+  });
+});
+
+it('C2: a label that does not exist is a warning where a forge is configured', async () => {
+  const [one, two] = [await forge.makeRepository(bot), await forge.makeRepository(bot)];
+  for (const repository of [one, two]) await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
+  const make = (repository: string) =>
+    forge.ask('POST', `/repos/${repository}/labels`, { as: bot, body: { name: 'bug', color: 'ff0000' } });
+  const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
+  const rules = label('one', 'add', 'issues');
+
+  const none = await check(rules, [], environment);
+  expect(none).toMatchObject({ status: 0, problems: [] });
+  expect(none.warnings).toEqual([
+    expect.stringMatching(/^3 unknown-label: there is no label "bug" in .* and 1 more: /),
+  ]);
+  await make(one);
+  expect((await check(rules, [], environment)).warnings).toEqual([
+    `3 unknown-label: there is no label "bug" in ${two}: the rule fails there; make it, or say create`,
+  ]);
+  expect((await check(rules, ['--repository', one, '--'], environment)).warnings).toEqual([]);
+  expect((await check(rules, [], {})).warnings).toEqual([]);
+  await make(two);
+  expect((await check(rules, [], environment)).warnings).toEqual([]);
+});
