@@ -38,7 +38,7 @@ if (process.argv[1]?.endsWith('reeve.mjs')) {
   );
   const { status, stderr } = spawnSync(process.execPath, [...(given.flags ?? []), reeve, ...words], {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 60_000,
     env: {
       PATH: process.env.PATH,
       PORT: 'none',

@@ -334,7 +334,7 @@ describe.each(contractForges)('issues on $name', ({ start }) => {
 
       // Some forges count in the background.
       await expect
-        .poll(async () => (await ask('GET', '/milestones')).json[0], { timeout: 15_000 })
+        .poll(async () => (await ask('GET', '/milestones')).json[0], { timeout: 60_000 })
         .toMatchObject({ open_issues: 1, closed_issues: 1 });
     });
   });

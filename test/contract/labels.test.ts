@@ -60,7 +60,7 @@ describe.each(contractForges)('labels on $name', ({ start }) => {
 
       // Some forges count in the background.
       await expect
-        .poll(async () => namesOf((await ask('GET', `/labels${query}`)).json), { timeout: 15_000 })
+        .poll(async () => namesOf((await ask('GET', `/labels${query}`)).json), { timeout: 60_000 })
         .toEqual(names);
     });
 

@@ -200,7 +200,7 @@ describe.each(contractForges)('wikis on $name', ({ start }) => {
     afterAll(() => receiver.close());
 
     const heard = (count: number) =>
-      expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(count);
+      expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(count);
 
     it('what became of a page', async () => {
       const told = await forge.makeRepository(ada);

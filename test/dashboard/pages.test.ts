@@ -174,7 +174,7 @@ describe('what is dead', () => {
         receivedAt: new Date(),
       },
     });
-    await expect.poll(async () => (await store.readDelivery(id))?.state, { timeout: 10_000 }).toBe('dead');
+    await expect.poll(async () => (await store.readDelivery(id))?.state, { timeout: 60_000 }).toBe('dead');
     expect((await operator.get('/')).text).toContain(`Dead deliveries: ${before + 1}`);
     expect((await operator.get('/deliveries?state=dead')).text).toContain(
       'nobody handles jobs of kind unheard-of',
@@ -205,7 +205,7 @@ describe('the other pages', () => {
     await stage.quiet();
     await stage.ada.call(operations.createIssue, { params: at, body: { title: 'read it' } });
     await expect
-      .poll(async () => (await operator.get('/rules')).text, { timeout: 10_000 })
+      .poll(async () => (await operator.get('/rules')).text, { timeout: 60_000 })
       .toContain('acme/demo/.reeve.yml');
     expect((await operator.get('/')).text).toContain('Rule files that cannot be used: 2');
 
@@ -213,7 +213,7 @@ describe('the other pages', () => {
     await stage.ada.call(operations.createIssue, { params: at, body: { title: 'read it again' } });
 
     await expect
-      .poll(async () => (await operator.get('/rules')).text, { timeout: 10_000 })
+      .poll(async () => (await operator.get('/rules')).text, { timeout: 60_000 })
       .not.toContain('acme/demo/.reeve.yml');
   });
 
@@ -230,7 +230,7 @@ describe('the other pages', () => {
     });
 
     await expect
-      .poll(async () => (await operator.get('/sweeps')).text, { timeout: 10_000 })
+      .poll(async () => (await operator.get('/sweeps')).text, { timeout: 60_000 })
       .toContain('1 of 1 items, 0 changes, 1 wanted and not made');
     const drift = await operator.get('/drift');
     expect(drift.text).toContain('label-definition:wanted');

@@ -108,7 +108,7 @@ it.each([
     expect(bombed.rules[0]?.reason).toMatch(new RegExp(`\\.reeve\\.yml:${line}:\\d+`));
     expect(bombed.changes).toEqual([]);
     await expect
-      .poll(() => reportOn('main'), { timeout: 10_000 })
+      .poll(() => reportOn('main'), { timeout: 60_000 })
       .toMatchObject([
         {
           context: 'reeve/rules',

@@ -258,7 +258,7 @@ describe('redrive', () => {
       body: Buffer.from(body),
     });
     await expect
-      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 5_000 })
+      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 60_000 })
       .toBe('dead');
     const { status, out } = await reeve(['redrive', id], { environment });
 
@@ -266,7 +266,7 @@ describe('redrive', () => {
     const after = await stage.server.store.readDelivery(id);
     expect(after?.redrivenBy).toContain('by reeve redrive');
     await expect
-      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 5_000 })
+      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 60_000 })
       .toBe('dead');
     expect(JSON.parse((await reeve(['redrive', '--all', '--json'], { environment })).out).redriven).toBe(1);
     expect((await reeve(['redrive', '999999'], { environment })).status).toBe(1);

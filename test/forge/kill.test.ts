@@ -141,7 +141,7 @@ describe('the embedded forge killed in the middle of writes', { timeout: 600_000
     const second = await open();
 
     // Four were on their way to a receiver that never answered: those are lost, as the baseline loses them.
-    await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(before + count - 4);
+    await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(before + count - 4);
     const titles = receiver.payloads('issues').map(({ issue }) => issue.title);
     await second.kill('SIGTERM');
     await receiver.close();
