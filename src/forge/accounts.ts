@@ -4,7 +4,6 @@ import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import type { Page } from './paging.ts';
-import { hashPassword } from './passwords.ts';
 import { removeAccount } from './removal.ts';
 import { renameAccount } from './renaming.ts';
 import { toUser } from './resources/user.ts';
@@ -42,7 +41,7 @@ async function updateAccount(context: ForgeContext, account: UserRow, edit: Edit
   const { db } = context;
   assertTexts(edit);
   const visibility = readVisibility(edit.visibility) ?? account.visibility;
-  const hash = edit.password ? await hashPassword(edit.password) : account.password_hash;
+  const hash = edit.password ? await context.passwords.hash(edit.password) : account.password_hash;
   assertEmail(context, account, edit.email);
   const administrators = 'SELECT count(*) AS count FROM users WHERE is_admin = 1 AND is_active = 1';
   const isLast = account.is_admin && db.get<{ count: number }>(administrators)?.count === 1;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createThrottle } from '../throttle.ts';
 import { ForgeProblem } from './errors.ts';
 import { createSlots } from './git/slots.ts';
-import { isPassword } from './passwords.ts';
+import { hashPassword, isPassword } from './passwords.ts';
 import type { UserRow } from './rows.ts';
 
 /** A name and a password of a sign-in. */
@@ -22,6 +22,8 @@ export interface PasswordGate {
    * problem with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
    */
   check(attempt: PasswordAttempt): Promise<boolean>;
+  /** Returns the hash of a new password. The first sign-in with it needs no second derivation. */
+  hash(password: string): Promise<string>;
 }
 
 const kinds = ['pair', 'address', 'name'] as const;
@@ -57,20 +59,31 @@ export function createPasswordGate(now: () => Date): PasswordGate {
   return {
     async check(attempt) {
       const keys = keysOf(attempt);
-      const digest = digestOf(attempt);
+      const hash = attempt.user?.password_hash ?? '';
+      const digest = digestOf(hash, attempt.password);
+      const isKnown = (): boolean => {
+        if (!right.has(digest)) return false;
+        trusted.add(keys.pair);
+        return true;
+      };
       assertNotThrottled(keys);
-      if (right.has(digest)) return true;
+      if (isKnown()) return true;
       return await inSlot(async () => {
         // Checked again: attempts sent at once have waited here for the failures of the first ones.
         assertNotThrottled(keys);
-        if (right.has(digest)) return true;
-        const isRight = await isPassword(attempt.password, attempt.user?.password_hash ?? '');
+        if (isKnown()) return true;
+        const isRight = await isPassword(attempt.password, hash);
         if (isRight) {
           right.add(digest);
           trusted.add(keys.pair);
         } else for (const kind of kinds) throttles[kind].isTooMuch(keys[kind]);
         return isRight;
       });
+    },
+    async hash(password) {
+      const hash = await hashPassword(password);
+      right.add(digestOf(hash, password));
+      return hash;
     },
   };
 }
@@ -85,10 +98,8 @@ function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind,
 }
 
 /** A changed password has another hash, so no entry becomes wrong. */
-function digestOf({ user, password }: PasswordAttempt): string {
-  return createHash('sha256')
-    .update(`${user?.password_hash ?? ''}\0${password}`)
-    .digest('hex');
+function digestOf(hash: string, password: string): string {
+  return createHash('sha256').update(`${hash}\0${password}`).digest('hex');
 }
 
 /** Creates a set that drops the entries added longest ago. */

@@ -3,7 +3,6 @@ import { ForgeProblem } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { userNamed } from './moved.ts';
-import { hashPassword } from './passwords.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow, Visibility } from './rows.ts';
 
@@ -22,7 +21,7 @@ export type NewAccount = {
 /** Makes a person's account and returns its row. Ends the request with 422 where name or address are taken or unusable. */
 export async function createAccount(context: ForgeContext, account: NewAccount): Promise<UserRow> {
   const { db, clock } = context;
-  const hash = account.password ? await hashPassword(account.password) : '';
+  const hash = account.password ? await context.passwords.hash(account.password) : '';
   return db.transaction(() => {
     assertNameIsFree(context, account.name);
     assertEmailIsFree(context, account.email);
@@ -50,7 +49,7 @@ export async function createAccount(context: ForgeContext, account: NewAccount):
 /** Sets the password of an account and makes it a site administrator, making the account where there is none. */
 export async function ensureAdministrator(context: ForgeContext, account: NewAccount): Promise<UserRow> {
   if (!userNamed(context.db, account.name)) return createAccount(context, { ...account, isAdmin: true });
-  const hash = await hashPassword(account.password ?? '');
+  const hash = await context.passwords.hash(account.password ?? '');
   context.db.run(
     'UPDATE users SET password_hash = ?, is_admin = 1 WHERE lower_name = ?',
     hash,
