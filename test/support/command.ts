@@ -25,7 +25,12 @@ export function start(
 ): ChildProcess {
   return spawn(process.execPath, [join(root, 'src/cli.ts'), ...args], {
     cwd: cwd ?? root,
-    env: { PATH: process.env.PATH, NO_COLOR: '1', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NO_COLOR: '1',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
