@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
 import { createRedactor, type Redact } from '../redactor.ts';
+import { isSameSecret } from '../same-secret.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 
 /** The credential that a client signs in with. It changes when its file does. */
@@ -30,9 +31,9 @@ export function createCredential(options: {
     headers: () => (authorization === undefined ? {} : { authorization }),
     renew(used) {
       // Another request may have read it meanwhile.
-      if (used !== authorization) return true;
+      if (!isSame(used, authorization)) return true;
       const read = used === undefined ? undefined : readCredentials?.();
-      if (read === undefined || authorizationOf(read) === used) return false;
+      if (read === undefined || isSame(authorizationOf(read), used)) return false;
       const [former, next] = [redact, redactorOf(secretsOf(read))];
       redact = (text) => next(former(text));
       authorization = authorizationOf(read);
@@ -44,4 +45,9 @@ export function createCredential(options: {
     },
     redact: (text) => redact(text),
   };
+}
+
+function isSame(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return isSameSecret(one, other);
 }

@@ -115,7 +115,12 @@ function announceFork(
     payload: () =>
       forkPayload({
         source: toRepository(context, repository, { owner, viewer: actor }),
-        fork: toRepository(context, fork, { owner: holder, viewer: undefined, permission: 'owner' }),
+        fork: toRepository(context, fork, {
+          owner: holder,
+          viewer: undefined,
+          permission: 'owner',
+          parentReader: actor,
+        }),
         sender: toUser(context, actor, undefined),
       }),
   });

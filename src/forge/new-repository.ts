@@ -138,7 +138,12 @@ export function announceRepository(
     payload: () =>
       repositoryPayload({
         action,
-        repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'owner' }),
+        repository: toRepository(context, repository, {
+          owner,
+          viewer: undefined,
+          permission: 'owner',
+          parentReader: actor,
+        }),
         owner: toUser(context, owner, undefined),
         sender: toUser(context, actor, undefined),
       }),

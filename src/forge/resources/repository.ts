@@ -11,6 +11,8 @@ type Sight = {
   readonly viewer: UserRow | undefined;
   /** What the viewer may do; looked up where it is not given. Payloads give the actor's or the poster's. */
   readonly permission?: Permission;
+  /** Account whose right to read the parent of a fork counts: in payloads, which have no viewer, the actor. Default: the viewer. */
+  readonly parentReader?: UserRow;
 };
 
 /** Returns a repository as the API shows it to a viewer. */
@@ -43,7 +45,8 @@ function findParent(context: ForgeContext, repository: RepositoryRow, sight: Sig
   if (repository.fork_id === null) return undefined;
   const parent = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.fork_id);
   const owner = parent && loadUsers(context, [parent.owner_id]).get(parent.owner_id);
-  if (!parent || !owner || !canSee(context.db, sight.viewer, parent, owner)) return undefined;
+  const reader = sight.parentReader ?? sight.viewer;
+  if (!parent || !owner || !canSee(context.db, reader, parent, owner)) return undefined;
   const permission = sight.permission ?? permissionOf(context.db, sight.viewer, repository, sight.owner);
   return toBare(context, parent, { owner, viewer: sight.viewer, permission });
 }
