@@ -16,7 +16,7 @@ import {
 import { argumentsOf } from '../support/random-rules.ts';
 
 /** Pairs in all, a twelfth of them led by each action. */
-const numRuns = process.env.LONG ? 100_000 : 600;
+const numRuns = process.env.LONG ? 100_000 : 2_000;
 const perAction = Math.ceil(numRuns / actions.length);
 const small = ['set-labels', 'comment', 'set-status'];
 
