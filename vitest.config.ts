@@ -14,5 +14,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Two cores are the common small runner. Tests of processes wait for half of their time: a third worker uses it.
     maxWorkers: 3,
+    // No source file has state of its own: files of tests share their worker's modules, which saves a fifth of the time.
+    isolate: false,
   },
 });
