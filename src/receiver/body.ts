@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { type BudgetedBody, createBodyBudget } from './body-budget.ts';
-import { type BufferPool, createBufferPool, pooledSizes } from './buffer-pool.ts';
+import { type BufferPool, createBufferPool, pooledSizes, release } from './buffer-pool.ts';
 
 /** Why a body cannot be read: it broke off, is too large, or was dropped to make room for others. */
 export class BodyError extends Error {
@@ -61,12 +61,15 @@ class Reading implements BudgetedBody {
   readonly #parts: Parts;
   #buffer: Buffer | undefined;
   #length = 0;
+  /** Chunks of a request from the network were made for it alone; those of an injected one belong to its caller. */
+  readonly #ownsChunks: boolean;
   /** A chunk that arrived and waits for memory. */
   #pending: Buffer | undefined;
 
   constructor(request: IncomingMessage, parts: Parts) {
     this.#request = request;
     this.#parts = parts;
+    this.#ownsChunks = request instanceof IncomingMessage;
     this.address = request.socket.remoteAddress ?? '';
   }
 
@@ -99,6 +102,7 @@ class Reading implements BudgetedBody {
     if (length > (this.#buffer?.length ?? 0) && !this.#grow(chunk, length, isGranted)) return;
     this.#buffer?.set(chunk, this.#length);
     this.#length = length;
+    if (this.#ownsChunks) release(chunk);
   }
 
   /** Moves the body into a larger buffer. Returns false where the chunk has to wait, or the body was dropped. */

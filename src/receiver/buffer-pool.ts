@@ -42,8 +42,11 @@ export function createBufferPool(): BufferPool {
   };
 }
 
-/** Frees the memory of a large buffer at once: the garbage collector would leave many of them lying for seconds. */
-function release(buffer: Buffer): void {
-  // Only a whole ArrayBuffer can be detached, and `allocUnsafeSlow` shares none.
-  (buffer.buffer as ArrayBuffer).transfer(0);
+/**
+ * Frees the memory of a buffer at once: the garbage collector leaves large buffers allocated for seconds. Nothing may use the
+ * buffer, or a view of it, afterwards. A buffer that shares its memory with others is left to the collector.
+ */
+export function release(buffer: Buffer): void {
+  const memory = buffer.buffer;
+  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.byteLength) memory.transfer(0);
 }

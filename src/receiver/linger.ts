@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
+import { release } from './buffer-pool.ts';
 
 /** How long a refused body is still read, so that its sender reads the answer: the forge gives up after five seconds. */
 const lingerMs = 5_000;
@@ -55,6 +56,7 @@ export function createLingering(): Lingering {
       request.on('data', (chunk: Buffer) => {
         read += chunk.length;
         const left = (rest.get(request) ?? 0) - chunk.length;
+        if (request instanceof IncomingMessage) release(chunk);
         if (read > lingerBytes) rest.delete(request);
         else rest.set(request, left);
         if (left <= 0 || read > lingerBytes) request.pause();
