@@ -4,13 +4,14 @@ import { reaches } from './access.ts';
 import { announceComment, announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { readIssueRow } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
 import { loadAttachments, toAttachment } from './resources/attachment.ts';
 import type { AttachmentRow, CommentRow, IssueRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 import type { Upload } from './uploads.ts';
 
 /** What may be attached: the baseline's kinds of files, smaller ones than it takes since they pass through memory. */

@@ -5,9 +5,10 @@ import { isAncestor } from './git/history.ts';
 import { isRefName } from './git/names.ts';
 import { isEmpty, listRefs, moveRefs, readBranch, resolveRef } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
-import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
+import { type Call, defineHandlers } from './handler.ts';
 import { tellRename, withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & Pick<Call, 'context'> & { readonly caller: UserRow };
 

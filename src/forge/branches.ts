@@ -18,9 +18,10 @@ import {
   resolveRef,
 } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Branches, read from git and made and removed there. */
 export const branchHandlers = defineHandlers({

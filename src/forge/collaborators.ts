@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
 

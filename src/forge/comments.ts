@@ -2,7 +2,7 @@ import { reaches } from './access.ts';
 import { announceComment, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf } from './instants.ts';
 import { readIssueRow } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
@@ -10,6 +10,7 @@ import { requireAuthorOrWriter } from './issues.ts';
 import { notifyActivity } from './notify.ts';
 import { toComment, toComments } from './resources/comment.ts';
 import type { CommentRow, UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & { readonly context: ForgeContext; readonly params: { readonly id: number } };
 

@@ -14,10 +14,11 @@ import { findMergeBase, listCommits } from './git/history.ts';
 import { takeRef } from './git/merge.ts';
 import { moveRefs, readCommit, readRef, resolveRef } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { findHead } from './head-repository.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
 export const compareHandlers = defineHandlers({

@@ -8,7 +8,8 @@ import { cleanTreePath } from './git/names.ts';
 import { resolveRef } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { findEntry, readTree, type TreeEntry } from './git/tree.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Asked = RepositoryTarget & {
   readonly context: ForgeContext;

@@ -2,15 +2,16 @@ import { permissionOf, reaches } from './access.ts';
 import { hasDependencies } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf, toInstant } from './instants.ts';
 import { readIssueRow, touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import { defaultLimit } from './paging.ts';
 import { toIssue } from './resources/issue.ts';
 import { type Home, loadHomes, toIssuesById } from './resources/issue-lists.ts';
 import type { IssueRow, Permission, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & {
   readonly context: ForgeContext;

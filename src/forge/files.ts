@@ -8,11 +8,12 @@ import type { FileEdit } from './git/commit-files.ts';
 import { cleanWritePath, isRefName } from './git/names.ts';
 import { readBranch, readCommit } from './git/refs.ts';
 import { findEntry } from './git/tree.ts';
-import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
+import { type Call, defineHandlers } from './handler.ts';
 import { parseInstant } from './instants.ts';
 import { withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
 import { signatureOf } from './signature.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
 

@@ -1,15 +1,16 @@
 import { isMember } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import { announceRepository, assertRepositoryName, isTaken } from './new-repository.ts';
 import { forkPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
 import { mergeSettings } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 

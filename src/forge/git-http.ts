@@ -7,12 +7,12 @@ import { refuseCrossSiteWrites } from './cross-site.ts';
 import { ForgeProblem } from './errors.ts';
 import { readGitBody } from './git-body.ts';
 import { receivePush } from './git-receive.ts';
-import type { RepositoryTarget } from './handler.ts';
 import { findRepository } from './lookup.ts';
 import { Moved } from './moved.ts';
 import type { UserRow } from './rows.ts';
 import { coversScopes } from './scopes.ts';
 import { settingsOf } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 import { ensureWiki, hasWiki, wikiIdOf } from './wiki-repository.ts';
 
 type Service = 'git-upload-pack' | 'git-receive-pack';

@@ -8,9 +8,9 @@ import type { ForgeContext } from './context.ts';
 import { refusePush } from './enforcement-push.ts';
 import { ForgeProblem } from './errors.ts';
 import { listRefs, type Ref } from './git/refs.ts';
-import type { RepositoryTarget } from './handler.ts';
 import { type RefChange, withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Where a push goes: the repository's own git repository, or its wiki's. */
 type Receiving = RepositoryTarget & {

@@ -3,7 +3,8 @@ import type { OperationName, operations } from '../contract/operations.ts';
 import type { Actor } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import type { Page } from './paging.ts';
-import type { Permission, RepositoryRow, TeamRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
+import type { RepositoryTarget, TeamTarget } from './targets.ts';
 import type { Upload } from './uploads.ts';
 
 /** What a handler may say beside its answer. */
@@ -14,16 +15,6 @@ export interface Reply {
   /** Length of the whole list, for the row's kind of paging. */
   total(count: number): void;
 }
-
-/** What the path named and the framework has looked up, with the caller's permission. */
-export type RepositoryTarget = {
-  readonly repository: RepositoryRow;
-  readonly owner: UserRow;
-  readonly permission: Permission;
-};
-
-/** The team that the path named, and its organization. */
-export type TeamTarget = { readonly team: TeamRow; readonly organization: UserRow };
 
 type Target<Path extends string> = Path extends `${string}{owner}/{repo}${string}`
   ? RepositoryTarget

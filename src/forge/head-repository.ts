@@ -1,9 +1,10 @@
 import { permissionOf } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import type { RepositoryTarget } from './handler.ts';
-import { findRepository, userNamed } from './lookup.ts';
+import { findRepository } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** A branch somewhere: its repository and its short name. */
 export type Head = RepositoryTarget & { readonly name: string };

@@ -4,7 +4,7 @@ import { refuseBlocked } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import { notifyActivity, notifyPersons } from './notify.ts';
 import { followReopened } from './pull-refresh.ts';
 import { isDraftTitle } from './resources/issue.ts';

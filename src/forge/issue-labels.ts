@@ -1,11 +1,12 @@
 import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { loadLabels, toLabel } from './resources/label.ts';
 import type { IssueRow, LabelRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Returns the text before the last slash of an exclusive label: an issue carries one label of each scope. */
 export function exclusiveScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {

@@ -1,10 +1,10 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
-import type { RepositoryTarget } from './handler.ts';
 import { parseInstant } from './instants.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
 import type { IssueRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Text = string | undefined;
 

@@ -2,12 +2,13 @@ import { reaches } from './access.ts';
 import { announceIssue } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { parseInstant, toEndOfDay, toInstant } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
 import { toIssues } from './resources/issue.ts';
 import type { IssueRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Pinned issues, and pinned pull requests, of one repository at most. */
 const maxPinned = 3;

@@ -2,7 +2,7 @@ import { reaches } from './access.ts';
 import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, forbiddenInSilence } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { parseInstant } from './instants.ts';
 import {
   announceAssignees,
@@ -24,6 +24,7 @@ import { listIssueRows } from './issue-list.ts';
 import { notifyOpened } from './notify.ts';
 import { toIssue, toIssues } from './resources/issue.ts';
 import type { IssueRow, UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Ends the request with a bare 403 unless the caller wrote the thing or may write to the repository. */
 export function requireAuthorOrWriter(target: RepositoryTarget, caller: UserRow, authorId: number): void {

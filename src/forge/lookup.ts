@@ -3,15 +3,13 @@ import { canSee, isMember, isOrganizationOwner, isVisible, permissionOf, reaches
 import type { Actor } from './actor.ts';
 import type { Database } from './database.ts';
 import { ForgeProblem } from './errors.ts';
-import type { RepositoryTarget, TeamTarget } from './handler.ts';
-import { accountNamed, Moved, userNamed } from './moved.ts';
+import { accountNamed, Moved } from './moved.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
 import { isPublicOnly, lackingScopes } from './scopes.ts';
 import { settingsOf } from './settings.ts';
+import type { RepositoryTarget, TeamTarget } from './targets.ts';
 import { findTeam, guardTeam } from './team-access.ts';
 import { type Unit, unitOf } from './units.ts';
-
-export { userNamed };
 
 /** What the path of a request names. */
 export type Target =

@@ -1,9 +1,10 @@
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf, toEndOfDay } from './instants.ts';
 import { toMilestone } from './resources/milestone.ts';
 import type { MilestoneRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Returns a milestone by id, or by title where no id fits. */
 function findMilestone({ context, repository, params }: Place): MilestoneRow {

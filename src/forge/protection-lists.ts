@@ -1,7 +1,7 @@
 import { permissionOf, reaches } from './access.ts';
 import type { RulePlace } from './branch-protection-access.ts';
 import { ForgeProblem } from './errors.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import type { TeamRow, UserRow } from './rows.ts';
 
 /** Holds for a team `t` that reaches one of these units: its own word on the unit, else its permission. */

@@ -9,9 +9,10 @@ import {
 import { editedTerms, newTerms } from './branch-protection-terms.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf, toInstant } from './instants.ts';
 import { namesAmong, type Readers, readersOf } from './protection-lists.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Call = RepositoryTarget & { readonly context: ForgeContext };
 

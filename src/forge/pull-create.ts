@@ -3,7 +3,6 @@ import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { resolveRef } from './git/refs.ts';
-import type { RepositoryTarget } from './handler.ts';
 import { findHead, type Head } from './head-repository.ts';
 import { parseInstant } from './instants.ts';
 import {
@@ -27,6 +26,7 @@ import {
 } from './review-requests.ts';
 import type { IssueRow, LabelRow, PullRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** What a caller says of a new pull request; the contract's `CreatePullRequestOption`. */
 export type PullText = {

@@ -3,7 +3,6 @@ import type { IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { readBranch } from './git/refs.ts';
-import type { RepositoryTarget } from './handler.ts';
 import { parseInstant } from './instants.ts';
 import {
   changeAssignees,
@@ -21,6 +20,7 @@ import { findByBranches, findPull } from './pull-rows.ts';
 import type { Pull } from './resources/pull.ts';
 import { recountOfficial } from './review-state.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** What a caller wants changed; the contract's body of `pull.edit`. Absent means unchanged. */
 export type PullEdit = {

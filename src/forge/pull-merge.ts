@@ -6,7 +6,7 @@ import { ForgeProblem, found } from './errors.ts';
 import type { CommitData } from './git/commit.ts';
 import { findMergeBase, isAncestor } from './git/history.ts';
 import { moveRefs, readBranch, readCommit } from './git/refs.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
 import { markMerged, tellClosed } from './pull-closing.ts';
 import { findPull } from './pull-rows.ts';
@@ -17,6 +17,7 @@ import type { Pull } from './resources/pull.ts';
 import type { UserRow } from './rows.ts';
 import { type RepositorySettings, settingsOf } from './settings.ts';
 import { signatureOf } from './signature.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Wish = {
   readonly merge_title_field?: string | undefined;

@@ -4,7 +4,7 @@ import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { listChanges } from './git/changes.ts';
 import { countCommits, listCommits } from './git/history.ts';
-import { defineHandlers, type Reply, type RepositoryTarget } from './handler.ts';
+import { defineHandlers, type Reply } from './handler.ts';
 import { findHead } from './head-repository.ts';
 import { requireAuthorOrWriter } from './issues.ts';
 import type { Page } from './paging.ts';
@@ -13,6 +13,7 @@ import { openPull } from './pull-create.ts';
 import { changePull } from './pull-edit.ts';
 import { findByBranches, findPull, listPullRows } from './pull-rows.ts';
 import { type Pull, toPull, toPulls } from './resources/pull.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** What answers for pull requests; their labels, comments and state of discussion are those of issues. */
 export const pullHandlers = defineHandlers({

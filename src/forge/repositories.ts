@@ -8,13 +8,14 @@ import {
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { readBranch } from './git/refs.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { assertRepositoryName, createRepository, isTaken } from './new-repository.ts';
 import { removeRepository } from './removal.ts';
 import { toRepositories, toRepository } from './resources/repository.ts';
 import type { RepositoryRow } from './rows.ts';
 import { mergeSettings } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** Gives a repository another name; the old one keeps leading to it until somebody else takes it. */
 function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, name: string): void {

@@ -1,5 +1,5 @@
 import type { ForgeContext } from './context.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { findPull } from './pull-rows.ts';
 import { toReviews } from './resources/review.ts';
 import {
@@ -10,6 +10,7 @@ import {
   requestReview,
   requestTeamReview,
 } from './review-requests.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type At = RepositoryTarget & { readonly context: ForgeContext; readonly params: { readonly index: number } };
 

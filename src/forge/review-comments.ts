@@ -2,13 +2,14 @@ import { permissionOf, reaches } from './access.ts';
 import { announceComment } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import { toReviewComments } from './resources/review.ts';
 import { cutHunk, findAuthorCommit, type LineOfFile } from './review-hunk.ts';
 import { type ReviewCommentRow, readReview, takeCommentId } from './review-rows.ts';
 import { isOfficial } from './review-state.ts';
 import type { IssueRow, PullRow, UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 /** A comment on a line with all that git says of it, ready to be written. */
 export type DraftComment = LineOfFile & {

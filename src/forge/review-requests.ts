@@ -4,7 +4,7 @@ import { accountByEmail } from './commits.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import { notifyPersons } from './notify.ts';
 import { reachesUnit } from './protection-lists.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';

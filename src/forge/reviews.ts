@@ -3,7 +3,7 @@ import { ForgeProblem, found } from './errors.ts';
 import { findMergeBase } from './git/history.ts';
 import { isObjectId } from './git/names.ts';
 import { readCommit } from './git/refs.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { notifyActivity } from './notify.ts';
 import { findPull } from './pull-rows.ts';
 import type { Pull } from './resources/pull.ts';
@@ -13,6 +13,7 @@ import { insertComment, prepareComment } from './review-comments.ts';
 import { mayKnow, type ReviewCommentRow, type ReviewRow, readReview } from './review-rows.ts';
 import { type Opinion, openDraft, recordReview, removeReview, setDismissed } from './review-state.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & { readonly context: ForgeContext };
 type Reading = Place & { readonly caller: UserRow | undefined };

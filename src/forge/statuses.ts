@@ -3,13 +3,14 @@ import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { listTouched } from './git/changes.ts';
 import { resolveRef } from './git/refs.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf, toInstant } from './instants.ts';
 import type { Page } from './paging.ts';
 import { toRepository } from './resources/repository.ts';
 import { loadUsers, toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
 import { combineStates, latestStatuses, type StatusRow } from './status-rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & { readonly context: ForgeContext };
 

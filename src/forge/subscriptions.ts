@@ -1,13 +1,14 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type Reply, type RepositoryTarget } from './handler.ts';
+import { defineHandlers, type Reply } from './handler.ts';
 import { toInstant } from './instants.ts';
 import { findIssue } from './issue-labels.ts';
-import { userNamed } from './lookup.ts';
 import { listMarked } from './marked-repositories.ts';
+import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 import { hearsOfIssue, isWatching, sayAboutIssue, unwatchRepository, watchRepository } from './watches.ts';
 
 type Place = RepositoryTarget & { readonly context: ForgeContext };

@@ -5,10 +5,11 @@ import { compileForgeGlob } from './branch-protection-rules.ts';
 import type { ForgeContext } from './context.ts';
 import type { Database } from './database.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { secondsOf, toInstant } from './instants.ts';
 import { namesAmong, type Readers, readersOf, teamIds, userIds } from './protection-lists.ts';
 import type { Seconds, UserRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Row = {
   readonly id: number;

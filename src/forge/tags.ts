@@ -4,10 +4,11 @@ import { ForgeProblem, found } from './errors.ts';
 import { isRefName } from './git/names.ts';
 import { moveRefs, readRef, resolveRef } from './git/refs.ts';
 import { findTag, listTags, type TagData, writeTagObject } from './git/tags.ts';
-import { type Call, defineHandlers, type RepositoryTarget } from './handler.ts';
+import { type Call, defineHandlers } from './handler.ts';
 import { toInstant } from './instants.ts';
 import { withPush } from './pushes.ts';
 import { signatureOf } from './signature.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & Pick<Call, 'context'>;
 

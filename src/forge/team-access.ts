@@ -2,8 +2,8 @@ import type { Operation } from '../contract/operation.ts';
 import { isMember, isOrganizationOwner, isVisible } from './access.ts';
 import type { Database } from './database.ts';
 import { ForgeProblem, found } from './errors.ts';
-import type { TeamTarget } from './handler.ts';
 import type { TeamRow, UserRow } from './rows.ts';
+import type { TeamTarget } from './targets.ts';
 
 /** Returns a team with its organization, or ends the request with 404. */
 export function findTeam(db: Database, id: number): TeamTarget {

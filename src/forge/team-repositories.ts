@@ -1,10 +1,11 @@
 import { canSee, isOrganizationOwner, permissionOf, reaches } from './access.ts';
 import type { Database } from './database.ts';
 import { ForgeProblem, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget, type TeamTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { toRepositories, toRepository } from './resources/repository.ts';
 import { toTeam } from './resources/team.ts';
 import type { RepositoryRow, TeamRow, UserRow } from './rows.ts';
+import type { RepositoryTarget, TeamTarget } from './targets.ts';
 import { showsTeam } from './team-access.ts';
 
 /** Teams for all repositories have every one of the organization without a row of its own. */

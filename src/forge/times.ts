@@ -1,16 +1,17 @@
 import { canSee, reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, forbiddenInSilence, found } from './errors.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf, toInstant } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
-import { userNamed } from './lookup.ts';
+import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
 import { type Home, loadHomes, toIssuesById } from './resources/issue-lists.ts';
 import { loadUsers } from './resources/user.ts';
 import type { IssueRow, RepositoryRow, Seconds, TrackedTimeRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
+import type { RepositoryTarget } from './targets.ts';
 
 const disabled = 'time tracking disabled';
 

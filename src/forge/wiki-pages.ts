@@ -5,8 +5,8 @@ import { lastCommits } from './git/history.ts';
 import { readBranch, readCommit } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { readBlob, readTree, type TreeEntry } from './git/tree.ts';
-import type { RepositoryTarget } from './handler.ts';
 import type { RepositoryRow } from './rows.ts';
+import type { RepositoryTarget } from './targets.ts';
 import { fileNameOf, titleOf } from './wiki-names.ts';
 import { hasWiki, wikiBranch, wikiIdOf } from './wiki-repository.ts';
 

@@ -4,13 +4,14 @@ import { ForgeProblem, found } from './errors.ts';
 import type { FileEdit } from './git/commit-files.ts';
 import { lastCommits } from './git/history.ts';
 import { cleanWritePath } from './git/names.ts';
-import { defineHandlers, type RepositoryTarget } from './handler.ts';
+import { defineHandlers } from './handler.ts';
 import { defaultLimit, pageHeaders } from './paging.ts';
 import { wikiPayload } from './payloads.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';
 import { signatureOf } from './signature.ts';
+import type { RepositoryTarget } from './targets.ts';
 import { assertUsable, fileNameOf, webNameIn, webNameOf, webNameOfFile } from './wiki-names.ts';
 import {
   findPage,

@@ -3,7 +3,8 @@ import { type Html, html } from '../../html.ts';
 import { isOrganizationOwner, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { ForgeProblem, found } from '../errors.ts';
-import { findRepository, userNamed } from '../lookup.ts';
+import { findRepository } from '../lookup.ts';
+import { userNamed } from '../moved.ts';
 import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runner-rows.ts';
 import type { Show, View, Visit } from './visit.ts';
 

@@ -1,10 +1,10 @@
 import { type Html, html } from '../../html.ts';
 import type { ForgeContext } from '../context.ts';
-import type { RepositoryTarget } from '../handler.ts';
 import { toInstant } from '../instants.ts';
 import { loadLabels } from '../resources/label.ts';
 import { loadUsers } from '../resources/user.ts';
 import type { CommentRow, IssueRow, LabelRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
+import type { RepositoryTarget } from '../targets.ts';
 import { viewReviews } from './reviews.ts';
 
 /** How many lines a page shows; the API has the rest. */

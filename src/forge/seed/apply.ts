@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
 import type { ForgeContext } from '../context.ts';
-import { userNamed } from '../lookup.ts';
+import { userNamed } from '../moved.ts';
 import { replaceRunners, type ToldRunner } from '../runner-rows.ts';
 import { createAccount } from '../users.ts';
 import { createSeedCaller, type SeedCaller } from './caller.ts';

@@ -11,7 +11,7 @@ import { ReeveError } from '../../errors.ts';
 import { digestOf } from '../actor.ts';
 import type { ForgeContext } from '../context.ts';
 import { secondsOf } from '../instants.ts';
-import { userNamed } from '../lookup.ts';
+import { userNamed } from '../moved.ts';
 
 /** Calls operations of this very forge as the people of a seed: what a seed brings about, a client could. */
 export interface SeedCaller {

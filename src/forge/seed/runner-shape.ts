@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../database.ts';
 import { parseInstant } from '../instants.ts';
-import { userNamed } from '../lookup.ts';
+import { userNamed } from '../moved.ts';
 import type { ToldRunner } from '../runner-rows.ts';
 
 const instant = z.iso.datetime({ offset: true });
