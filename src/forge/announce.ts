@@ -3,6 +3,7 @@ import type { ForgeContext } from './context.ts';
 import { type Changes, commentPayload, issuePayload, pullPayload } from './payloads.ts';
 import { toComment } from './resources/comment.ts';
 import { toIssue } from './resources/issue.ts';
+import { toPull } from './resources/pull.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { CommentRow, IssueRow, RepositoryRow, UserRow } from './rows.ts';
@@ -52,7 +53,7 @@ export function announceIssue(context: ForgeContext, scene: IssueScene, news: Is
       return issue.is_pull
         ? pullPayload({
             ...event,
-            pullRequest: { ...context.toPull(context, issue, asActor(scene)), ...told },
+            pullRequest: { ...toPull(context, issue, asActor(scene)), ...told },
           })
         : issuePayload({ ...event, issue: { ...toIssue(context, issue, asActor(scene)), ...told } });
     },
@@ -75,7 +76,7 @@ export function announceComment(
       commentPayload({
         action: news.action,
         issue: toIssue(context, issue, asActor(scene)),
-        pullRequest: issue.is_pull ? context.toPull(context, issue, asActor(scene)) : undefined,
+        pullRequest: issue.is_pull ? toPull(context, issue, asActor(scene)) : undefined,
         comment: toComment(context, news.comment, issue, asActor(scene)),
         changes: news.changes && { ...news.changes },
         ...surroundings(context, scene),

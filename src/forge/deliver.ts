@@ -1,23 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Deliveries } from './context.ts';
 import type { Database } from './database.ts';
 import { post } from './exchange.ts';
 import type { HookRow, HookTaskRow } from './rows.ts';
-
-/** Sends what happened to the hooks: in the background, without retry, each delivery recorded with its answer. */
-export interface Deliveries {
-  /** Tells that new deliveries were queued. */
-  wake(): void;
-  /** Resolves once nothing is queued or on its way. */
-  idle(): Promise<void>;
-  /** Returns the newest deliveries of a hook first. */
-  list(hookId: number, limit?: number): readonly HookTaskRow[];
-  /** Queues the same payload again under a new id, and returns that id; undefined for an unknown one. */
-  redeliver(uuid: string): string | undefined;
-  /** Stops sending. What was on its way is sent again after the next start, under the same id. */
-  close(): Promise<void>;
-}
 
 export type DeliveryOptions = {
   readonly database: Database;

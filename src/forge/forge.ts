@@ -10,14 +10,14 @@ import { sendFailure } from './answer.ts';
 import { registerAttachmentFiles } from './attachment-files.ts';
 import { createAttachmentStore } from './attachment-store.ts';
 import { createBackground } from './background.ts';
-import type { ForgeContext } from './context.ts';
+import type { Deliveries, ForgeContext } from './context.ts';
 import { createFaults, type Faults } from './control/faults.ts';
 import { createMovableClock } from './control/movable-clock.ts';
 import { type Control, registerControl } from './control/routes.ts';
 import { ensureControlToken } from './control/token.ts';
 import { refuseCrossSiteWrites } from './cross-site.ts';
 import { openDatabase } from './database.ts';
-import { createDeliveries, type Deliveries } from './deliver.ts';
+import { createDeliveries } from './deliver.ts';
 import { ForgeProblem } from './errors.ts';
 import { createEmit } from './events.ts';
 import { defaultFeatures, type Features } from './features.ts';
@@ -31,7 +31,6 @@ import { registerPages } from './pages/routes.ts';
 import { createPasswordGate } from './password-gate.ts';
 import { scheduleChecks } from './pull-checks.ts';
 import { recover } from './recovery.ts';
-import { toPull } from './resources/pull.ts';
 import { registerOperations } from './route.ts';
 import type { UserRow } from './rows.ts';
 import { applySeed } from './seed/apply.ts';
@@ -109,7 +108,6 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     emit,
     deliveries,
     background,
-    toPull,
     attachments,
     features,
     limits,

@@ -1,30 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createThrottle } from '../throttle.ts';
+import type { PasswordAttempt, PasswordGate } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { createSlots } from './git/slots.ts';
 import { hashPassword, isPassword } from './passwords.ts';
-import type { UserRow } from './rows.ts';
-
-/** A name and a password of a sign-in. */
-export type PasswordAttempt = {
-  /** Network address of the sender. */
-  readonly address: string;
-  readonly name: string;
-  /** The account of that name; undefined where there is none. */
-  readonly user: UserRow | undefined;
-  readonly password: string;
-};
-
-/** Checks passwords, and throttles guessing. */
-export interface PasswordGate {
-  /**
-   * Returns whether the password is right, after the same work for every name, also for one without an account. Throws a
-   * problem with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
-   */
-  check(attempt: PasswordAttempt): Promise<boolean>;
-  /** Returns the hash of a new password. The first sign-in with it needs no second derivation. */
-  hash(password: string): Promise<string>;
-}
 
 const kinds = ['pair', 'address', 'name'] as const;
 type Kind = (typeof kinds)[number];

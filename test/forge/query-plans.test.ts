@@ -15,7 +15,6 @@ import { createGitStore } from '../../src/forge/git/store.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { defaultLimits } from '../../src/forge/limits.ts';
 import { createPasswordGate } from '../../src/forge/password-gate.ts';
-import { toPull } from '../../src/forge/resources/pull.ts';
 import { registerOperations } from '../../src/forge/route.ts';
 import { ensureAdministrator } from '../../src/forge/users.ts';
 import { silentLog } from '../../src/log.ts';
@@ -69,7 +68,6 @@ describe('statements of the forge', () => {
       emit,
       deliveries,
       background,
-      toPull,
       attachments: createAttachmentStore(traced, join(folder, 'attachments')),
       features: defaultFeatures,
       limits: defaultLimits,
