@@ -1,10 +1,10 @@
 import type { EditUser } from '../contract/accounts.ts';
+import { removeAccount } from './account-removal.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import type { Page } from './paging.ts';
-import { removeAccount } from './removal.ts';
 import { renameAccount } from './renaming.ts';
 import { toUser } from './resources/user.ts';
 import type { UserRow } from './rows.ts';

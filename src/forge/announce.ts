@@ -1,12 +1,13 @@
 import { permissionOf } from './access.ts';
 import type { ForgeContext } from './context.ts';
+import type { CommentRow, IssueRow } from './issue-rows.ts';
 import { type Changes, commentPayload, issuePayload, pullPayload } from './payloads.ts';
 import { toComment } from './resources/comment.ts';
 import { toIssue } from './resources/issue.ts';
 import { toPull } from './resources/pull.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
-import type { CommentRow, IssueRow, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 
 /** An issue or pull request, where it is, and who does something to it. */
 export type IssueScene = {

@@ -5,8 +5,9 @@ import { sendFailure } from './answer.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { readIssueRow } from './issue-changes.ts';
+import type { AttachmentRow } from './issue-rows.ts';
 import { loadHomes } from './resources/issue-lists.ts';
-import type { AttachmentRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 
 /**
  * Serves attached files at `/attachments/{uuid}` to whoever may read their repository; to others there is none. A file

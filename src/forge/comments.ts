@@ -6,10 +6,11 @@ import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf } from './instants.ts';
 import { readIssueRow } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
+import type { CommentRow } from './issue-rows.ts';
 import { requireAuthorOrWriter } from './issues.ts';
 import { notifyActivity } from './notify.ts';
 import { toComment, toComments } from './resources/comment.ts';
-import type { CommentRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & { readonly context: ForgeContext; readonly params: { readonly id: number } };

@@ -6,11 +6,12 @@ import { defineHandlers } from './handler.ts';
 import { secondsOf, toInstant } from './instants.ts';
 import { readIssueRow, touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import { defaultLimit } from './paging.ts';
 import { toIssue } from './resources/issue.ts';
 import { type Home, loadHomes, toIssuesById } from './resources/issue-lists.ts';
-import type { IssueRow, Permission, RepositoryRow, UserRow } from './rows.ts';
+import type { Permission, RepositoryRow, UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 type Place = RepositoryTarget & {

@@ -9,7 +9,8 @@ import { listChangedPaths } from './enforcement.ts';
 import { ForgeProblem } from './errors.ts';
 import { isAncestor } from './git/history.ts';
 import type { GitRepository } from './git/repository.ts';
-import type { PullRow, UserRow } from './rows.ts';
+import type { PullRow } from './issue-rows.ts';
+import type { UserRow } from './rows.ts';
 import { combineStates, latestStatuses } from './status-rows.ts';
 
 type Merging = RulePlace & {

@@ -5,8 +5,8 @@ import { ReeveError } from '../errors.ts';
 import { hasRules, type Mover, refusalOf } from './enforcement.ts';
 import { ForgeProblem } from './errors.ts';
 import { isObjectId, isZeroId } from './git/names.ts';
+import type { RefChange } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
-import type { RefChange } from './pushes.ts';
 
 /** A push as it came in: its commands, what its client can read, and where its pack starts. */
 type Push = {

@@ -8,8 +8,8 @@ import {
 import type { Database } from './database.ts';
 import { ForgeProblem } from './errors.ts';
 import { findMergeBase, isAncestor } from './git/history.ts';
+import type { RefChange } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
-import type { RefChange } from './pushes.ts';
 import type { UserRow } from './rows.ts';
 import { hasTagRules, mayControlTag } from './tag-protections.ts';
 

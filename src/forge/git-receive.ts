@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import type { ForgeContext } from './context.ts';
 import { refusePush } from './enforcement-push.ts';
 import { ForgeProblem } from './errors.ts';
-import { listRefs, type Ref } from './git/refs.ts';
-import { type RefChange, withPush } from './pushes.ts';
+import { listRefs, type Ref, type RefChange } from './git/refs.ts';
+import { withPush } from './pushes.ts';
 import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 

@@ -4,11 +4,12 @@ import { refuseBlocked } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import { notifyActivity, notifyPersons } from './notify.ts';
 import { followReopened } from './pull-refresh.ts';
 import { isDraftTitle } from './resources/issue.ts';
-import type { IssueRow, RepositoryRow, Seconds, UserRow } from './rows.ts';
+import type { RepositoryRow, Seconds, UserRow } from './rows.ts';
 import type { Unit } from './units.ts';
 
 /**

@@ -3,8 +3,9 @@ import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
+import type { IssueRow, LabelRow } from './issue-rows.ts';
 import { loadLabels, toLabel } from './resources/label.ts';
-import type { IssueRow, LabelRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 import type { RepositoryTarget } from './targets.ts';
 

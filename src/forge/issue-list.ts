@@ -1,9 +1,9 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { parseInstant } from './instants.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
-import type { IssueRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 type Text = string | undefined;

@@ -6,8 +6,8 @@ import { defineHandlers } from './handler.ts';
 import { parseInstant, toEndOfDay, toInstant } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { toIssues } from './resources/issue.ts';
-import type { IssueRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** Pinned issues, and pinned pull requests, of one repository at most. */

@@ -21,9 +21,10 @@ import {
 } from './issue-changes.ts';
 import { attachLabels, findIssue, findLabels } from './issue-labels.ts';
 import { listIssueRows } from './issue-list.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { notifyOpened } from './notify.ts';
 import { toIssue, toIssues } from './resources/issue.ts';
-import type { IssueRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** Ends the request with a bare 403 unless the caller wrote the thing or may write to the repository. */

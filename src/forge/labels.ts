@@ -2,9 +2,9 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
+import type { LabelRow } from './issue-rows.ts';
 import type { Page } from './paging.ts';
 import { toLabel } from './resources/label.ts';
-import type { LabelRow } from './rows.ts';
 
 /** Whose labels: a repository's or an organization's. */
 type Holder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };

@@ -2,8 +2,8 @@ import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf, toEndOfDay } from './instants.ts';
+import type { MilestoneRow } from './issue-rows.ts';
 import { toMilestone } from './resources/milestone.ts';
-import type { MilestoneRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** Returns a milestone by id, or by title where no id fits. */

@@ -1,9 +1,10 @@
 import { permissionOf, reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { secondsOf } from './instants.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { findMentioned } from './mentions.ts';
 import { isDraftTitle } from './resources/issue.ts';
-import type { IssueRow, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { EditOrganization } from '../contract/organizations.ts';
 import type { CreateOrganization } from '../contract/users.ts';
 import { canCreateRepositoryIn, isVisible } from './access.ts';
+import { removeOrganization } from './account-removal.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
@@ -8,7 +9,7 @@ import { secondsOf } from './instants.ts';
 import { memberHandlers } from './members.ts';
 import { accountNamed } from './moved.ts';
 import type { Page } from './paging.ts';
-import { removeOrganization, removeRepository } from './removal.ts';
+import { removeRepository } from './removal.ts';
 import { freeName, renameAccount } from './renaming.ts';
 import { toOrganization } from './resources/user.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';

@@ -8,11 +8,12 @@ import { takeRef } from './git/merge.ts';
 import { moveRefs, readBranch } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { defineHandlers } from './handler.ts';
+import type { PullRow } from './issue-rows.ts';
 import { makeMerge } from './merge-commits.ts';
 import { checkPull } from './pull-checks.ts';
 import { findPull } from './pull-rows.ts';
 import { withPush } from './pushes.ts';
-import type { PullRow, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 import { signatureOf } from './signature.ts';
 

@@ -1,7 +1,7 @@
 import type { ForgeContext } from './context.ts';
 import { readBranch } from './git/refs.ts';
+import type { PullRow } from './issue-rows.ts';
 import { inspectPull } from './pull-inspection.ts';
-import type { PullRow } from './rows.ts';
 
 const checking = /* sql */ `
 FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE p.status = 'checking' AND i.is_closed = 0`;

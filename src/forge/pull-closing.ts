@@ -1,9 +1,10 @@
 import { isBlocked } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { secondsOf } from './instants.ts';
+import type { PullRow } from './issue-rows.ts';
 import { notifyActivity } from './notify.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
-import type { PullRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 
 /** Closes a pull request because a branch of it is gone, and tells; one that waits for an open issue stays open. */
 export function closePull(context: ForgeContext, place: PullPlace, pull: PullRow): void {

@@ -13,6 +13,7 @@ import {
   insertIssue,
 } from './issue-changes.ts';
 import { attachLabels, findLabels } from './issue-labels.ts';
+import type { IssueRow, LabelRow, PullRow } from './issue-rows.ts';
 import { notifyOpened } from './notify.ts';
 import { inspectPull } from './pull-inspection.ts';
 import { keepHead } from './pull-refresh.ts';
@@ -24,7 +25,7 @@ import {
   requestReview,
   requestTeamReview,
 } from './review-requests.ts';
-import type { IssueRow, LabelRow, PullRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 import type { RepositoryTarget } from './targets.ts';
 

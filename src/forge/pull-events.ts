@@ -1,10 +1,11 @@
 import { permissionOf } from './access.ts';
 import type { ForgeContext } from './context.ts';
+import type { IssueRow } from './issue-rows.ts';
 import { type Changes, pullPayload } from './payloads.ts';
 import { toPull } from './resources/pull.ts';
 import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
-import type { IssueRow, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 
 /** Where a pull request stands and who does something to it. */
 export type PullPlace = {

@@ -2,7 +2,7 @@ import { listChanges } from './git/changes.ts';
 import { findMergeBase } from './git/history.ts';
 import { mergeTrees } from './git/merge.ts';
 import type { GitRepository } from './git/repository.ts';
-import type { PullRow } from './rows.ts';
+import type { PullRow } from './issue-rows.ts';
 
 /** What git says of a pull request. */
 export type Inspection = Pick<PullRow, 'merge_base' | 'additions' | 'deletions' | 'changed_files'> & {

@@ -4,6 +4,7 @@ import { takeRef } from './git/merge.ts';
 import { moveRefs, readBranch, readRef } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { secondsOf } from './instants.ts';
+import type { PullRow } from './issue-rows.ts';
 import { notifyActivity } from './notify.ts';
 import { scheduleChecks } from './pull-checks.ts';
 import { closePull, markMerged, tellClosed } from './pull-closing.ts';
@@ -11,7 +12,7 @@ import { emitPull, type PullPlace } from './pull-events.ts';
 import { inspectPull } from './pull-inspection.ts';
 import { isOtherChange } from './review-change.ts';
 import { followHeadWithReviews, hasReviews } from './review-state.ts';
-import type { PullRow, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 
 /** A branch that moved, came or went. */

@@ -1,9 +1,9 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
+import type { IssueRow, PullRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
 import type { Pull } from './resources/pull.ts';
-import type { IssueRow, PullRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 export type PullFilter = {

@@ -4,7 +4,7 @@ import { listTouched } from './git/changes.ts';
 import type { CommitData } from './git/commit.ts';
 import { countCommits, listCommits, listOwnCommits } from './git/history.ts';
 import { zeroIdLike } from './git/names.ts';
-import { listRefs, readCommit } from './git/refs.ts';
+import { listRefs, type RefChange, readCommit } from './git/refs.ts';
 import type { GitRepository } from './git/repository.ts';
 import { secondsOf } from './instants.ts';
 import { createPayload, deletePayload, pushPayload } from './payloads.ts';
@@ -14,14 +14,6 @@ import { toRepository } from './resources/repository.ts';
 import { toUser } from './resources/user.ts';
 import type { Permission, RepositoryRow, UserRow } from './rows.ts';
 import { beginWork, endWork } from './unfinished.ts';
-
-/** A branch or tag that moved. No `before`: it is new; no `after`: it is gone. */
-export type RefChange = {
-  /** Full name. */
-  readonly ref: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-};
 
 export type Pushed = {
   readonly repository: RepositoryRow;

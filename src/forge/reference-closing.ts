@@ -2,9 +2,10 @@ import { permissionOf, reaches } from './access.ts';
 import { isBlocked } from './blockers.ts';
 import type { ForgeContext } from './context.ts';
 import { changeState } from './issue-changes.ts';
+import type { CommentRow, IssueRow, PullRow } from './issue-rows.ts';
 import { parseReferences, type Reference, withoutCode } from './references.ts';
 import { loadUsers } from './resources/user.ts';
-import type { CommentRow, IssueRow, PullRow, RepositoryRow, UserRow } from './rows.ts';
+import type { RepositoryRow, UserRow } from './rows.ts';
 
 type Place = { readonly repository: RepositoryRow; readonly owner: UserRow; readonly actor: UserRow };
 type Named = { readonly issue: IssueRow; readonly repository: RepositoryRow; readonly owner: UserRow };

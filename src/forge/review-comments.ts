@@ -4,11 +4,12 @@ import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
+import type { IssueRow, PullRow, ReviewCommentRow } from './issue-rows.ts';
 import { toReviewComments } from './resources/review.ts';
 import { cutHunk, findAuthorCommit, type LineOfFile } from './review-hunk.ts';
-import { type ReviewCommentRow, readReview, takeCommentId } from './review-rows.ts';
+import { readReview, takeCommentId } from './review-rows.ts';
 import { isOfficial } from './review-state.ts';
-import type { IssueRow, PullRow, UserRow } from './rows.ts';
+import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** A comment on a line with all that git says of it, ready to be written. */

@@ -4,12 +4,13 @@ import { accountByEmail } from './commits.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import { secondsOf } from './instants.ts';
+import type { ReviewRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import { notifyPersons } from './notify.ts';
 import { reachesUnit } from './protection-lists.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
 import type { Pull } from './resources/pull.ts';
-import { lastOpinion, type ReviewRow, readReview } from './review-rows.ts';
+import { lastOpinion, readReview } from './review-rows.ts';
 import { isOfficial, restoreOfficial } from './review-state.ts';
 import type { TeamRow, UserRow } from './rows.ts';
 

@@ -1,43 +1,7 @@
 import type { Database } from './database.ts';
 import { found } from './errors.ts';
-import type { Bit, Seconds, UserRow } from './rows.ts';
-
-/** A review of a pull request, or the request for one. */
-export type ReviewRow = {
-  readonly id: number;
-  readonly issue_id: number;
-  /** Null where a team was asked. */
-  readonly reviewer_id: number | null;
-  readonly team_id: number | null;
-  readonly type: 'PENDING' | 'COMMENT' | 'APPROVED' | 'REQUEST_CHANGES' | 'REQUEST_REVIEW';
-  readonly body: string;
-  readonly commit_id: string;
-  readonly official: Bit;
-  readonly stale: Bit;
-  readonly dismissed: Bit;
-  /** What the last dismissal said. */
-  readonly dismissal: string;
-  /** Its place in the discussion, counted with the comments; 0 for a request. */
-  readonly comment_id: number;
-  readonly created_at: Seconds;
-  readonly updated_at: Seconds;
-};
-
-/** A comment on a line; below 0 the line of the old file. */
-export type ReviewCommentRow = {
-  readonly id: number;
-  readonly review_id: number;
-  readonly repo_id: number;
-  readonly poster_id: number;
-  readonly body: string;
-  readonly path: string;
-  readonly line: number;
-  readonly commit_id: string;
-  readonly diff_hunk: string;
-  readonly resolver_id: number | null;
-  readonly created_at: Seconds;
-  readonly updated_at: Seconds;
-};
+import type { ReviewRow } from './issue-rows.ts';
+import type { UserRow } from './rows.ts';
 
 /** Returns a review by id, or ends the request with 404. */
 export function readReview(db: Database, id: number): ReviewRow {

@@ -2,7 +2,7 @@ import type { Operation } from '../contract/operation.ts';
 import { isMember, isOrganizationOwner, isVisible } from './access.ts';
 import type { Database } from './database.ts';
 import { ForgeProblem, found } from './errors.ts';
-import type { TeamRow, UserRow } from './rows.ts';
+import type { RepositoryRow, TeamRow, UserRow } from './rows.ts';
 import type { TeamTarget } from './targets.ts';
 
 /** Returns a team with its organization, or ends the request with 404. */
@@ -17,6 +17,16 @@ export function findTeam(db: Database, id: number): TeamTarget {
 export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
   const sql = 'SELECT 1 AS one FROM team_members WHERE team_id = ? AND user_id = ?';
   return db.get(sql, team.id, user.id) !== undefined;
+}
+
+/** Gives a team a repository of its organization. */
+export function addTeamRepository(
+  db: Database,
+  team: Pick<TeamRow, 'id'>,
+  repository: Pick<RepositoryRow, 'id'>,
+): void {
+  const sql = 'INSERT INTO team_repositories (team_id, repo_id) VALUES (?, ?) ON CONFLICT DO NOTHING';
+  db.run(sql, team.id, repository.id);
 }
 
 /**

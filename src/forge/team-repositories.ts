@@ -6,7 +6,7 @@ import { toRepositories, toRepository } from './resources/repository.ts';
 import { toTeam } from './resources/team.ts';
 import type { RepositoryRow, TeamRow, UserRow } from './rows.ts';
 import type { RepositoryTarget, TeamTarget } from './targets.ts';
-import { showsTeam } from './team-access.ts';
+import { addTeamRepository, showsTeam } from './team-access.ts';
 
 /** Teams for all repositories have every one of the organization without a row of its own. */
 const hasRepository = (team: string, repository: string) =>
@@ -17,16 +17,6 @@ function isOfTeam(db: Database, team: TeamRow, repository: RepositoryRow): boole
   if (team.includes_all_repositories === 1) return true;
   const sql = 'SELECT 1 AS one FROM team_repositories WHERE team_id = ? AND repo_id = ?';
   return db.get(sql, team.id, repository.id) !== undefined;
-}
-
-/** Gives a team a repository of its organization. */
-export function addTeamRepository(
-  db: Database,
-  team: Pick<TeamRow, 'id'>,
-  repository: Pick<RepositoryRow, 'id'>,
-): void {
-  const sql = 'INSERT INTO team_repositories (team_id, repo_id) VALUES (?, ?) ON CONFLICT DO NOTHING';
-  db.run(sql, team.id, repository.id);
 }
 
 function removeTeamRepository(db: Database, team: TeamRow, repository: RepositoryRow): void {

@@ -5,11 +5,12 @@ import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf, toInstant } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
 import { findIssue } from './issue-labels.ts';
+import type { IssueRow, TrackedTimeRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
 import { type Home, loadHomes, toIssuesById } from './resources/issue-lists.ts';
 import { loadUsers } from './resources/user.ts';
-import type { IssueRow, RepositoryRow, Seconds, TrackedTimeRow, UserRow } from './rows.ts';
+import type { RepositoryRow, Seconds, UserRow } from './rows.ts';
 import { settingsOf } from './settings.ts';
 import type { RepositoryTarget } from './targets.ts';
 

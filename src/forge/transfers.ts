@@ -8,7 +8,7 @@ import { isTaken } from './new-repository.ts';
 import { notifyOfRepository } from './notify.ts';
 import { toRepository } from './resources/repository.ts';
 import type { RepositoryRow, TeamRow, TransferRow, UserRow } from './rows.ts';
-import { addTeamRepository } from './team-repositories.ts';
+import { addTeamRepository } from './team-access.ts';
 import { watchRepository } from './watches.ts';
 
 type Move = {

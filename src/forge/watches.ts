@@ -1,6 +1,6 @@
 import type { ForgeContext } from './context.ts';
 import { secondsOf } from './instants.ts';
-import type { IssueRow } from './rows.ts';
+import type { IssueRow } from './issue-rows.ts';
 
 /** Lets an account hear of everything in a repository; whoever makes one hears of it. */
 export function watchRepository(context: ForgeContext, userId: number, repositoryId: number): void {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, ReeveError } from '../../errors.ts';
 import type { ForgeContext } from '../context.ts';
-import type { HookTaskRow } from '../rows.ts';
+import { redeliverOf } from '../redelivery.ts';
 import { putRunners } from '../seed/apply.ts';
 import { Runner } from '../seed/runner-shape.ts';
 import type { Faults } from './faults.ts';
@@ -61,13 +61,6 @@ export function registerControl(app: FastifyInstance, context: ForgeContext, con
       return reply.code(202).send({ uuid: again });
     },
   );
-}
-
-/** Sends a delivery of a hook again and returns the new id; undefined where the hook has no such delivery. */
-export function redeliverOf(context: ForgeContext, hookId: number, uuid: string): string | undefined {
-  const sql = 'SELECT * FROM hook_tasks WHERE uuid = ? AND hook_id = ?';
-  const task = context.db.get<HookTaskRow>(sql, uuid, Number.isSafeInteger(hookId) ? hookId : 0);
-  return task && context.deliveries.redeliver(task.uuid);
 }
 
 function answer<S extends z.ZodType>(

@@ -10,6 +10,14 @@ export type Ref = {
   readonly id: string;
 };
 
+/** A branch or tag that moved. No `before`: it is new; no `after`: it is gone. */
+export type RefChange = {
+  /** Full name. */
+  readonly ref: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+};
+
 /** A commit that a caller named, and as what. */
 export type Resolved = { readonly kind: 'branch' | 'tag' | 'commit'; readonly commit: CommitData };
 

@@ -1,7 +1,8 @@
 import { type Html, html } from '../../html.ts';
 import type { ForgeContext } from '../context.ts';
-import { mayKnow, type ReviewRow } from '../review-rows.ts';
-import type { PullRow, UserRow } from '../rows.ts';
+import type { PullRow, ReviewRow } from '../issue-rows.ts';
+import { mayKnow } from '../review-rows.ts';
+import type { UserRow } from '../rows.ts';
 
 /** Shows the reviews of a pull request, and what was reported of its head. */
 export function viewReviews(context: ForgeContext, pull: PullRow, caller: UserRow | undefined): Html {

@@ -1,9 +1,10 @@
 import { type Html, html } from '../../html.ts';
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
+import type { CommentRow, IssueRow, LabelRow, PullRow } from '../issue-rows.ts';
 import { loadLabels } from '../resources/label.ts';
 import { loadUsers } from '../resources/user.ts';
-import type { CommentRow, IssueRow, LabelRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
+import type { RepositoryRow, UserRow } from '../rows.ts';
 import type { RepositoryTarget } from '../targets.ts';
 import { viewReviews } from './reviews.ts';
 

@@ -1,6 +1,6 @@
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
-import type { AttachmentRow } from '../rows.ts';
+import type { AttachmentRow } from '../issue-rows.ts';
 
 /** Returns an attached file as the API shows it. */
 export function toAttachment(context: ForgeContext, attachment: AttachmentRow) {

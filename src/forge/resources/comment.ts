@@ -1,6 +1,6 @@
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
-import type { CommentRow, IssueRow } from '../rows.ts';
+import type { CommentRow, IssueRow } from '../issue-rows.ts';
 import { loadAttachments, toAttachment } from './attachment.ts';
 import { type IssuePlace, issueAddress } from './issue.ts';
 import { loadUsers, toUser } from './user.ts';

@@ -1,5 +1,6 @@
 import type { ForgeContext } from '../context.ts';
-import type { IssueRow, RepositoryRow, UserRow } from '../rows.ts';
+import type { IssueRow } from '../issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../rows.ts';
 import { toIssues } from './issue.ts';
 import { loadUsers } from './user.ts';
 

@@ -1,6 +1,7 @@
 import type { ForgeContext } from '../context.ts';
 import { toInstant, toInstantOrNull } from '../instants.ts';
-import type { IssueRow, MilestoneRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
+import type { IssueRow, MilestoneRow, PullRow } from '../issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../rows.ts';
 import { loadAttachments, toAttachment } from './attachment.ts';
 import { loadLabels, toLabel } from './label.ts';
 import { toMilestone } from './milestone.ts';

@@ -1,5 +1,6 @@
 import type { ForgeContext } from '../context.ts';
-import type { LabelRow, RepositoryRow, UserRow } from '../rows.ts';
+import type { LabelRow } from '../issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../rows.ts';
 
 /** Where a label is shown: its repository, and the repository's owner (or the organization alone). */
 export type LabelPlace = { readonly repository?: RepositoryRow; readonly owner: UserRow };

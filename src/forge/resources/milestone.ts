@@ -1,5 +1,5 @@
 import { toInstant, toInstantOrNull } from '../instants.ts';
-import type { MilestoneRow } from '../rows.ts';
+import type { MilestoneRow } from '../issue-rows.ts';
 
 /** Returns a milestone as the API shows it. */
 export function toMilestone(milestone: MilestoneRow) {

@@ -1,7 +1,8 @@
 import { canSee } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
-import type { IssueRow, NotificationRow, PullRow, UserRow } from '../rows.ts';
+import type { IssueRow, PullRow } from '../issue-rows.ts';
+import type { NotificationRow, UserRow } from '../rows.ts';
 import { issueAddress } from './issue.ts';
 import { type Home, loadHomes } from './issue-lists.ts';
 import { toRepository } from './repository.ts';

@@ -1,7 +1,8 @@
 import { permissionOf, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { toInstantOrNull } from '../instants.ts';
-import type { IssueRow, PullRow, RepositoryRow, UserRow } from '../rows.ts';
+import type { IssueRow, PullRow } from '../issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../rows.ts';
 import { type IssuePlace, issueAddress, toIssues } from './issue.ts';
 import { toRepository } from './repository.ts';
 import { loadReviewSummaries, type ReviewSummary, reviewersOf, reviewTeamsOf } from './reviewers.ts';

@@ -1,7 +1,7 @@
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
-import type { ReviewCommentRow, ReviewRow } from '../review-rows.ts';
-import type { IssueRow, TeamRow, UserRow } from '../rows.ts';
+import type { IssueRow, ReviewCommentRow, ReviewRow } from '../issue-rows.ts';
+import type { TeamRow, UserRow } from '../rows.ts';
 import { type IssuePlace, issueAddress } from './issue.ts';
 import { toTeam } from './team.ts';
 import { loadUsers, toUser } from './user.ts';

@@ -12,6 +12,7 @@ import { digestOf } from '../actor.ts';
 import type { ForgeContext } from '../context.ts';
 import { secondsOf } from '../instants.ts';
 import { userNamed } from '../moved.ts';
+import type { SeedRepository } from './shape.ts';
 
 /** Calls operations of this very forge as the people of a seed: what a seed brings about, a client could. */
 export interface SeedCaller {
@@ -20,6 +21,14 @@ export interface SeedCaller {
   /** Takes the credentials away again. */
   close(): void;
 }
+
+/** A repository of a seed while it is made: who makes it, and the path parameters that name it. */
+export type Making = {
+  readonly caller: SeedCaller;
+  readonly by: string;
+  readonly params: { readonly owner: string; readonly repo: string };
+  readonly repository: SeedRepository;
+};
 
 /** Creates the caller. Each person gets a token for as long as the seed takes; nobody ever sees it. */
 export function createSeedCaller(app: FastifyInstance, context: ForgeContext): SeedCaller {

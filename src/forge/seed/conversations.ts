@@ -1,6 +1,6 @@
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
-import type { Making } from './repository.ts';
+import type { Making } from './caller.ts';
 import type { SeedIssue, SeedPull } from './shape.ts';
 
 type Ids = { readonly labels: ReadonlyMap<string, number>; readonly milestones: ReadonlyMap<string, number> };

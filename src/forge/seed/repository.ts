@@ -2,17 +2,9 @@ import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
 import type { ForgeContext } from '../context.ts';
 import { userNamed } from '../moved.ts';
-import type { SeedCaller } from './caller.ts';
+import type { Making, SeedCaller } from './caller.ts';
 import { createConversations } from './conversations.ts';
 import type { Seed, SeedHook, SeedRepository } from './shape.ts';
-
-/** A repository of a seed while it is made: who makes it, and the path parameters that name it. */
-export type Making = {
-  readonly caller: SeedCaller;
-  readonly by: string;
-  readonly params: { readonly owner: string; readonly repo: string };
-  readonly repository: SeedRepository;
-};
 
 /** Makes a repository of a seed with everything in it, unless it is there; a failure half-way removes it again. */
 export async function createSeedRepository(
