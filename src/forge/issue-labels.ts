@@ -1,12 +1,12 @@
 import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
+import { findIssue } from './find-issue.ts';
 import { defineHandlers } from './handler.ts';
 import { secondsOf } from './instants.ts';
 import type { IssueRow, LabelRow } from './issue-rows.ts';
 import { loadLabels, toLabel } from './resources/label.ts';
 import type { UserRow } from './rows.ts';
-import { settingsOf } from './settings.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** Returns the text before the last slash of an exclusive label: an issue carries one label of each scope. */
@@ -87,15 +87,6 @@ type LabelCall = RepositoryTarget & {
   readonly context: ForgeContext;
   readonly params: { readonly index: number };
 };
-
-/** Returns the issue or pull request that the path names, unless its unit is switched off. */
-export function findIssue({ context, repository, params }: LabelCall): IssueRow {
-  const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
-  const issue = found(context.db.get<IssueRow>(sql, repository.id, params.index));
-  const { has_issues, has_pull_requests } = settingsOf(repository);
-  const isOn = issue.is_pull ? has_pull_requests : has_issues;
-  return found(isOn ? issue : undefined);
-}
 
 /** Changes the labels of the issue in the path, then tells the hooks, whether or not anything changed. */
 function changeLabels(

@@ -2,6 +2,7 @@ import { reaches } from './access.ts';
 import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, forbiddenInSilence } from './errors.ts';
+import { findIssue } from './find-issue.ts';
 import { defineHandlers } from './handler.ts';
 import { parseInstant } from './instants.ts';
 import {
@@ -19,7 +20,7 @@ import {
   insertIssue,
   readIssueRow,
 } from './issue-changes.ts';
-import { attachLabels, findIssue, findLabels } from './issue-labels.ts';
+import { attachLabels, findLabels } from './issue-labels.ts';
 import { listIssueRows } from './issue-list.ts';
 import type { IssueRow } from './issue-rows.ts';
 import { notifyOpened } from './notify.ts';

@@ -2,6 +2,7 @@ import { isMember, reaches } from './access.ts';
 import { announceIssue, type IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
+import { findPull } from './find-issue.ts';
 import { resolveRef } from './git/refs.ts';
 import { findHead, type Head } from './head-repository.ts';
 import { parseInstant } from './instants.ts';
@@ -17,7 +18,7 @@ import type { IssueRow, LabelRow, PullRow } from './issue-rows.ts';
 import { notifyOpened } from './notify.ts';
 import { inspectPull } from './pull-inspection.ts';
 import { keepHead } from './pull-refresh.ts';
-import { findByBranches, findPull } from './pull-rows.ts';
+import { findByBranches } from './pull-rows.ts';
 import {
   findReviewers,
   guardRequest,

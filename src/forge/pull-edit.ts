@@ -2,6 +2,7 @@ import { reaches } from './access.ts';
 import type { IssueScene } from './announce.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
+import { findPull, type Pull } from './find-issue.ts';
 import { readBranch } from './git/refs.ts';
 import { parseInstant } from './instants.ts';
 import {
@@ -16,8 +17,7 @@ import {
 import { findLabels, replaceLabels } from './issue-labels.ts';
 import { emitPull } from './pull-events.ts';
 import { inspectPull } from './pull-inspection.ts';
-import { findByBranches, findPull } from './pull-rows.ts';
-import type { Pull } from './resources/pull.ts';
+import { findByBranches } from './pull-rows.ts';
 import { recountOfficial } from './review-state.ts';
 import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';

@@ -1,9 +1,9 @@
 import type { ForgeContext } from './context.ts';
-import { ForgeProblem, found } from './errors.ts';
+import { ForgeProblem } from './errors.ts';
+import type { Pull } from './find-issue.ts';
 import type { IssueRow, PullRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
-import type { Pull } from './resources/pull.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 export type PullFilter = {
@@ -80,15 +80,6 @@ function loadPulls(db: ForgeContext['db'], issueIds: readonly number[]): readonl
     const [issue, pull] = [byId.get(id), byIssue.get(id)];
     return issue && pull ? [{ issue, pull }] : [];
   });
-}
-
-/** Returns both sides of a pull request by its number, or ends the request with 404. */
-export function findPull({ db }: ForgeContext, { repository }: RepositoryTarget, number: number): Pull {
-  const pull = found(
-    db.get<PullRow>('SELECT * FROM pulls WHERE repo_id = ? AND number = ?', repository.id, number),
-    `pull request does not exist [index: ${number}]`,
-  );
-  return { pull, issue: found(db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', pull.issue_id)) };
 }
 
 /** The two branches of a pull request. */

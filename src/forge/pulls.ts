@@ -2,6 +2,7 @@ import { addressOf } from './commits.ts';
 import { toChangedFile, toEntries, toEntry } from './compare.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';
+import { findPull, type Pull } from './find-issue.ts';
 import { listChanges } from './git/changes.ts';
 import { countCommits, listCommits } from './git/history.ts';
 import { defineHandlers, type Reply } from './handler.ts';
@@ -11,8 +12,8 @@ import type { Page } from './paging.ts';
 import { checkPull } from './pull-checks.ts';
 import { openPull } from './pull-create.ts';
 import { changePull } from './pull-edit.ts';
-import { findByBranches, findPull, listPullRows } from './pull-rows.ts';
-import { type Pull, toPull, toPulls } from './resources/pull.ts';
+import { findByBranches, listPullRows } from './pull-rows.ts';
+import { toPull, toPulls } from './resources/pull.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** What answers for pull requests; their labels, comments and state of discussion are those of issues. */

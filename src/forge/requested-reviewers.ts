@@ -1,6 +1,6 @@
 import type { ForgeContext } from './context.ts';
+import { findPull } from './find-issue.ts';
 import { defineHandlers } from './handler.ts';
-import { findPull } from './pull-rows.ts';
 import { toReviews } from './resources/review.ts';
 import {
   cancelRequest,

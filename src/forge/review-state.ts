@@ -2,11 +2,11 @@ import { isOfficialReviewer } from './branch-protection-access.ts';
 import { findBranchRule } from './branch-protection-rules.ts';
 import type { ForgeContext } from './context.ts';
 import type { Database } from './database.ts';
+import type { Pull } from './find-issue.ts';
 import { secondsOf } from './instants.ts';
 import type { PullRow, ReviewRow } from './issue-rows.ts';
 import { notifyActivity } from './notify.ts';
 import { emitPull, type PullPlace } from './pull-events.ts';
-import type { Pull } from './resources/pull.ts';
 import { findDraft, readReview, takeCommentId } from './review-rows.ts';
 import type { RepositoryRow, UserRow } from './rows.ts';
 

@@ -1,13 +1,12 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
+import { findPull, type Pull } from './find-issue.ts';
 import { findMergeBase } from './git/history.ts';
 import { isObjectId } from './git/names.ts';
 import { readCommit } from './git/refs.ts';
 import { defineHandlers } from './handler.ts';
 import type { ReviewCommentRow, ReviewRow } from './issue-rows.ts';
 import { notifyActivity } from './notify.ts';
-import { findPull } from './pull-rows.ts';
-import type { Pull } from './resources/pull.ts';
 import { toReviewComments, toReviews } from './resources/review.ts';
 import { isOtherChange } from './review-change.ts';
 import { insertComment, prepareComment } from './review-comments.ts';

@@ -1,8 +1,8 @@
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
+import { findIssue } from './find-issue.ts';
 import { defineHandlers, type Reply } from './handler.ts';
 import { toInstant } from './instants.ts';
-import { findIssue } from './issue-labels.ts';
 import { listMarked } from './marked-repositories.ts';
 import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';

@@ -1,10 +1,10 @@
 import { canSee, reaches } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, forbiddenInSilence, found } from './errors.ts';
+import { findIssue } from './find-issue.ts';
 import { defineHandlers } from './handler.ts';
 import { parseInstant, secondsOf, toInstant } from './instants.ts';
 import { touchIssue } from './issue-changes.ts';
-import { findIssue } from './issue-labels.ts';
 import type { IssueRow, TrackedTimeRow } from './issue-rows.ts';
 import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';

@@ -1,5 +1,6 @@
 import { permissionOf, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
+import type { Pull } from '../find-issue.ts';
 import { toInstantOrNull } from '../instants.ts';
 import type { IssueRow, PullRow } from '../issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../rows.ts';
@@ -13,9 +14,6 @@ type RepositoryShape = ReturnType<typeof toRepository>;
 const noTeams: ReturnType<typeof reviewTeamsOf> | null = null;
 
 type Branch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
-
-/** The issue side and the pull-request side of one pull request. */
-export type Pull = { readonly issue: IssueRow; readonly pull: PullRow };
 
 /** Returns a pull request, given its issue side, as the API shows it. */
 export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace) {
