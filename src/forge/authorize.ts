@@ -7,7 +7,7 @@ import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from '
 import { scopesOfGrant } from './oauth2-tokens.ts';
 import { page, policy } from './pages/page.ts';
 import type { OAuth2ApplicationRow, UserRow } from './rows.ts';
-import { createSessions, type Session } from './sessions.ts';
+import { createSessions, type Session, type Sessions } from './sessions.ts';
 
 /** What a program asks for when it sends somebody here (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
 const members = [
@@ -25,114 +25,127 @@ type Visit = {
   readonly application: OAuth2ApplicationRow;
 };
 
+/** What the pages share. */
+type SignIn = {
+  readonly context: ForgeContext;
+  readonly sessions: Sessions;
+  readonly readActor: ReturnType<typeof createActorReader>;
+};
+
 /**
  * Registers the pages on which a person signs in and allows a program something: without scripts, and with forms that
  * only this forge's own pages can send. A program whose address is not registered is never sent anything.
  */
 export function registerAuthorize(app: FastifyInstance, context: ForgeContext): void {
-  const { db, clock } = context;
   const isSecure = () => context.rootUrl().startsWith('https:');
-  const sessions = createSessions({ clock, isSecure });
-  const readActor = createActorReader(context);
+  const sessions = createSessions({ clock: context.clock, isSecure });
+  const signIn: SignIn = { context, sessions, readActor: createActorReader(context) };
 
   app.get('/login/oauth/authorize', (request, reply) => {
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
-    return visit(request, reply, query, (seen) => welcome(seen));
+    return visit(signIn, request, reply, query, (seen) => showFirstPage(signIn, seen));
   });
   app.post('/login/oauth/sign-in', (request, reply) =>
-    visit(request, reply, formOf(request), (seen) => signIn(seen)),
+    visit(signIn, request, reply, formOf(request), (seen) => acceptPassword(signIn, seen)),
   );
   app.post('/login/oauth/grant', (request, reply) =>
-    visit(request, reply, formOf(request), (seen) => decide(seen)),
+    visit(signIn, request, reply, formOf(request), (seen) => acceptConsent(signIn, seen)),
   );
+}
 
-  async function visit(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    form: URLSearchParams,
-    answer: (seen: Visit) => FastifyReply | Promise<FastifyReply>,
-  ): Promise<FastifyReply> {
-    // The names are those of the table above, each with its first value.
-    const asked = Object.fromEntries(members.map((name) => [name, form.get(name) ?? ''])) as Asked;
-    const application = applicationOf(context, asked.client_id);
-    protect(
-      reply,
-      application && allowsAddress(application, asked.redirect_uri) ? asked.redirect_uri : undefined,
-    );
-    if (!application) return refuse(reply, 'Client ID not registered');
-    if (!allowsAddress(application, asked.redirect_uri)) return refuse(reply, 'Unregistered Redirect URI');
-    const problem = problemOf(asked, application);
-    if (problem) return sendBack(reply, asked, problem);
-    const session = sessions.open(request, reply);
-    return answer({ request, reply, session, form, asked, application });
+/** Checks what the program asks for, then answers within the session of the browser. */
+async function visit(
+  { context, sessions }: SignIn,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: URLSearchParams,
+  answer: (seen: Visit) => FastifyReply | Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  // The names are those of the table above, each with its first value.
+  const asked = Object.fromEntries(members.map((name) => [name, form.get(name) ?? ''])) as Asked;
+  const application = applicationOf(context, asked.client_id);
+  protect(
+    reply,
+    application && allowsAddress(application, asked.redirect_uri) ? asked.redirect_uri : undefined,
+  );
+  if (!application) return refuse(reply, 'Client ID not registered');
+  if (!allowsAddress(application, asked.redirect_uri)) return refuse(reply, 'Unregistered Redirect URI');
+  const problem = problemOf(asked, application);
+  if (problem) return sendBack(reply, asked, problem);
+  const session = sessions.open(request, reply);
+  return answer({ request, reply, session, form, asked, application });
+}
+
+function personOf({ db }: ForgeContext, { userId }: Session): UserRow | undefined {
+  const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', userId ?? 0);
+  return user?.is_active && !user.prohibit_login && !user.must_change_password ? user : undefined;
+}
+
+/** Shows the sign-in form, the consent form, or sends the code at once where the person has allowed the program before. */
+function showFirstPage({ context, sessions }: SignIn, seen: Visit): FastifyReply {
+  const { reply, asked, application, session } = seen;
+  const user = personOf(context, session);
+  if (!user) return show(reply, 'Sign in', signInForm(sessions, seen, ''));
+  const grant = grantOf(context, application, user);
+  const isKnown = application.is_confidential || application.skip_secondary_authorization;
+  if (grant && isKnown) return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
+  return show(reply, `Allow ${application.name}?`, consentForm({ context, sessions }, seen, user));
+}
+
+async function acceptPassword({ sessions, readActor }: SignIn, seen: Visit): Promise<FastifyReply> {
+  const { request, reply, session, form, asked } = seen;
+  if (!sessions.isMarked(request, session, 'sign-in', form.get('mark') ?? ''))
+    return refuse(reply, stale, 403);
+  const words = `${form.get('user_name') ?? ''}:${form.get('password') ?? ''}`;
+  try {
+    const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
+    const actor = await readActor({ ...headerCredentials(request), authorization });
+    // A token in place of the password would allow a program more than the token allows.
+    if (!actor.user || actor.scopes) throw new ForgeProblem(401, 'only a password signs in here');
+    sessions.signIn(session, reply, actor.user.id);
+  } catch (error) {
+    if (!(error instanceof ForgeProblem)) throw error;
+    const isGuesser = error.status === 429;
+    const text = isGuesser ? 'Too many wrong passwords: wait a minute.' : 'Name or password are wrong.';
+    return show(reply.code(error.status).headers(error.headers), 'Sign in', signInForm(sessions, seen, text));
   }
+  return reply.redirect(`/login/oauth/authorize?${new URLSearchParams(asked)}`, 303);
+}
 
-  function personOf({ userId }: Session): UserRow | undefined {
-    const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', userId ?? 0);
-    return user?.is_active && !user.prohibit_login && !user.must_change_password ? user : undefined;
+function acceptConsent({ context, sessions }: SignIn, seen: Visit): FastifyReply {
+  const { request, reply, session, form, asked, application } = seen;
+  const user = personOf(context, session);
+  const isMarked = sessions.isMarked(request, session, purposeOf(asked), form.get('mark') ?? '');
+  if (!user || !isMarked) return refuse(reply, stale, 403);
+  if (form.get('granted') !== 'true') {
+    return sendBack(reply, asked, { error: 'access_denied', text: 'the request is denied' });
   }
-
-  function welcome(seen: Visit): FastifyReply {
-    const { reply, asked, application, session } = seen;
-    const user = personOf(session);
-    if (!user) return show(reply, 'Sign in', signInForm(seen, ''));
-    const grant = grantOf(context, application, user);
-    const isKnown = application.is_confidential || application.skip_secondary_authorization;
-    if (grant && isKnown) return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
-    return show(reply, `Allow ${application.name}?`, consentForm(seen, user));
+  const grant = grantOf(context, application, user) ?? insertGrant(context, application, user, asked.scope);
+  if (grant.scope !== asked.scope) {
+    return sendBack(reply, asked, { error: 'server_error', text: 'a grant exists with different scope' });
   }
+  return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
+}
 
-  async function signIn(seen: Visit): Promise<FastifyReply> {
-    const { request, reply, session, form, asked } = seen;
-    if (!sessions.isMarked(request, session, 'sign-in', form.get('mark') ?? ''))
-      return refuse(reply, stale, 403);
-    const words = `${form.get('user_name') ?? ''}:${form.get('password') ?? ''}`;
-    try {
-      const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
-      const actor = await readActor({ ...headerCredentials(request), authorization });
-      // A token in place of the password would allow a program more than the token allows.
-      if (!actor.user || actor.scopes) throw new ForgeProblem(401, 'only a password signs in here');
-      sessions.signIn(session, reply, actor.user.id);
-    } catch (error) {
-      if (!(error instanceof ForgeProblem)) throw error;
-      const isGuesser = error.status === 429;
-      const text = isGuesser ? 'Too many wrong passwords: wait a minute.' : 'Name or password are wrong.';
-      return show(reply.code(error.status).headers(error.headers), 'Sign in', signInForm(seen, text));
-    }
-    return reply.redirect(`/login/oauth/authorize?${new URLSearchParams(asked)}`, 303);
-  }
-
-  function decide(seen: Visit): FastifyReply {
-    const { request, reply, session, form, asked, application } = seen;
-    const user = personOf(session);
-    const isMarked = sessions.isMarked(request, session, purposeOf(asked), form.get('mark') ?? '');
-    if (!user || !isMarked) return refuse(reply, stale, 403);
-    if (form.get('granted') !== 'true') {
-      return sendBack(reply, asked, { error: 'access_denied', text: 'the request is denied' });
-    }
-    const grant = grantOf(context, application, user) ?? insertGrant(context, application, user, asked.scope);
-    if (grant.scope !== asked.scope) {
-      return sendBack(reply, asked, { error: 'server_error', text: 'a grant exists with different scope' });
-    }
-    return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
-  }
-
-  function signInForm({ session, asked }: Visit, problem: string): Html {
-    return html`${problem === '' ? undefined : html`<p role="alert">${problem}</p>`}
+function signInForm(sessions: Sessions, { session, asked }: Visit, problem: string): Html {
+  return html`${problem === '' ? undefined : html`<p role="alert">${problem}</p>`}
 <form method="post" action="/login/oauth/sign-in">${hidden(asked, sessions.markOf(session, 'sign-in'))}
 <p><label>Name or e-mail <input name="user_name" autocomplete="username" required></label></p>
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
 <p><button>Sign in</button></p></form>`;
-  }
+}
 
-  function consentForm({ session, asked, application }: Visit, user: UserRow): Html {
-    const maker = db.get<UserRow>('SELECT * FROM users WHERE id = ?', application.user_id);
-    const scopes = scopesOfGrant(asked.scope).join(', ');
-    return html`<p><strong>${application.name}</strong>, made by ${maker?.name ?? 'nobody known'}, asks to act as
+function consentForm(
+  { context, sessions }: Pick<SignIn, 'context' | 'sessions'>,
+  { session, asked, application }: Visit,
+  user: UserRow,
+): Html {
+  const maker = context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', application.user_id);
+  const scopes = scopesOfGrant(asked.scope).join(', ');
+  return html`<p><strong>${application.name}</strong>, made by ${maker?.name ?? 'nobody known'}, asks to act as
 <strong>${user.name}</strong>. It will be allowed: ${scopes}. You will be sent to <strong>${asked.redirect_uri}</strong>.</p>
 <form method="post" action="/login/oauth/grant">${hidden(asked, sessions.markOf(session, purposeOf(asked)))}
 <p><button name="granted" value="true">Allow</button> <button name="granted" value="false">Refuse</button></p></form>`;
-  }
 }
 
 const stale = 'this form is out of date: start again from the program';

@@ -1,8 +1,9 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Deliveries } from './context.ts';
 import type { Database } from './database.ts';
+import { createDeliveryHistory, type DeliveryHistory } from './delivery-history.ts';
 import { post } from './exchange.ts';
 import type { HookRow, HookTaskRow } from './rows.ts';
 
@@ -15,8 +16,7 @@ export type DeliveryOptions = {
   readonly timeoutMs?: number;
 };
 
-/** How long the history is kept, and how often it is looked through. */
-const keptSeconds = 7 * 24 * 3600;
+/** How often old deliveries are removed. */
 const cleaningMs = 3600_000;
 
 /** Deliveries of one hook on their way at a time: a dead receiver keeps its own waiting, never another's. */
@@ -30,116 +30,50 @@ const inAll = 64;
  */
 export function createDeliveries(options: DeliveryOptions): Deliveries {
   const { database, log, now, timeoutMs = 5_000 } = options;
+  const history = createDeliveryHistory(database, now);
   const underWay = new Map<number, { hookId: number; abort: AbortController; done: Promise<void> }>();
   let waiting: (() => void)[] = [];
   let isClosed = false;
   let isWoken = false;
 
-  database.run(
-    `UPDATE hook_tasks SET state = 'failed', response_body = ? WHERE state = 'sending'`,
-    'the forge stopped',
-  );
-
-  const settleWaiting = (): void => {
+  function settleWaiting(): void {
     if (isWoken || underWay.size > 0) return;
     const due = waiting;
     waiting = [];
     for (const resolve of due) resolve();
-  };
+  }
 
-  const nextTask = (): HookTaskRow | undefined => {
+  function fullHooks(): readonly number[] {
     const counts = new Map<number, number>();
     for (const { hookId } of underWay.values()) counts.set(hookId, (counts.get(hookId) ?? 0) + 1);
-    const full = [...counts].filter(([, count]) => count >= perHook).map(([hookId]) => hookId);
-    return database.get<HookTaskRow>(
-      `SELECT * FROM hook_tasks WHERE state = 'queued' AND hook_id NOT IN (SELECT value FROM json_each(?))
-       ORDER BY id LIMIT 1`,
-      JSON.stringify(full),
-    );
-  };
+    return [...counts].filter(([, count]) => count >= perHook).map(([hookId]) => hookId);
+  }
 
-  const pump = (): void => {
+  function pump(): void {
     isWoken = false;
     while (!isClosed && underWay.size < inAll) {
-      const task = nextTask();
+      const task = history.takeNext(fullHooks());
       if (task === undefined) break;
-      database.run(`UPDATE hook_tasks SET state = 'sending' WHERE id = ?`, task.id);
       const abort = new AbortController();
-      const done = send(task, abort.signal).finally(() => {
+      const done = send({ database, history, log, timeoutMs }, task, abort.signal).finally(() => {
         underWay.delete(task.id);
         wake();
       });
       underWay.set(task.id, { hookId: task.hook_id, abort, done });
     }
     settleWaiting();
-  };
+  }
 
-  const wake = (): void => {
+  function wake(): void {
     if (isWoken || isClosed) return;
     isWoken = true;
     // The answer to the call that caused the delivery goes out first.
     setImmediate(pump);
-  };
-
-  async function send(task: HookTaskRow, stop: AbortSignal): Promise<void> {
-    const hook = database.get<HookRow>('SELECT * FROM hooks WHERE id = ?', task.hook_id);
-    if (hook === undefined) return;
-    if (hook.is_active === 0) {
-      record(task.id, 'failed', { body: 'the hook is not active' });
-      return;
-    }
-    const body = bodyOf(hook, task.payload);
-    const headers = headersOf(task, hook, targetTypeOf(database, hook));
-    database.run(
-      'UPDATE hook_tasks SET request_headers = ?, request_body = ? WHERE id = ?',
-      JSON.stringify(headers),
-      body,
-      task.id,
-    );
-    const authorization = hook.authorization_header;
-    try {
-      const answer = await post({
-        url: hook.url,
-        headers: authorization === '' ? headers : { ...headers, Authorization: authorization },
-        body,
-        signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
-      });
-      record(task.id, answer.status >= 200 && answer.status <= 299 ? 'delivered' : 'failed', answer);
-    } catch (error) {
-      if (stop.aborted) {
-        database.run(`UPDATE hook_tasks SET state = 'queued' WHERE id = ?`, task.id);
-        return;
-      }
-      const reason = messageOf(error);
-      record(task.id, 'failed', { body: `Delivery: ${reason}` });
-      log.info({ delivery: task.uuid, hook: hook.id, reason }, 'a delivery failed');
-    }
   }
 
-  function record(
-    id: number,
-    state: 'delivered' | 'failed',
-    answer: { status?: number; headers?: Readonly<Record<string, string>>; body: string },
-  ): void {
-    database.run(
-      `UPDATE hook_tasks SET state = ?, response_status = ?, response_headers = ?, response_body = ?, delivered_at = ?
-       WHERE id = ?`,
-      state,
-      answer.status ?? 0,
-      JSON.stringify(answer.headers ?? {}),
-      answer.body,
-      now(),
-      id,
-    );
-  }
-
-  const clean = (): void => {
-    const old = now() - keptSeconds;
-    database.run(`DELETE FROM hook_tasks WHERE created_at < ? AND state IN ('delivered', 'failed')`, old);
-  };
-  const cleaning = setInterval(clean, cleaningMs);
+  const cleaning = setInterval(history.removeOld, cleaningMs);
   cleaning.unref();
-  clean();
+  history.removeOld();
   wake();
   return {
     wake,
@@ -149,23 +83,10 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
       if (isClosed) settleWaiting();
       return promise;
     },
-    list: (hookId, limit = 50) =>
-      database.all<HookTaskRow>(
-        'SELECT * FROM hook_tasks WHERE hook_id = ? ORDER BY id DESC LIMIT ?',
-        hookId,
-        limit,
-      ),
+    list: history.list,
     redeliver(uuid) {
-      const again = randomUUID();
-      const { changes } = database.run(
-        `INSERT INTO hook_tasks (uuid, hook_id, event_type, event, payload, created_at, again_of)
-         SELECT ?, hook_id, event_type, event, payload, ?, uuid FROM hook_tasks WHERE uuid = ?`,
-        again,
-        now(),
-        uuid,
-      );
-      if (changes === 0) return undefined;
-      database.afterCommit(wake);
+      const again = history.repeat(uuid);
+      if (again !== undefined) database.afterCommit(wake);
       return again;
     },
     async close() {
@@ -178,6 +99,43 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
       settleWaiting();
     },
   };
+}
+
+type Sending = Required<Pick<DeliveryOptions, 'database' | 'log' | 'timeoutMs'>> & {
+  readonly history: DeliveryHistory;
+};
+
+/** Sends one delivery and records its answer; one that `stop` interrupts is queued again. */
+async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Promise<void> {
+  const { database, history, log, timeoutMs } = sending;
+  const hook = database.get<HookRow>('SELECT * FROM hooks WHERE id = ?', task.hook_id);
+  if (hook === undefined) return;
+  if (hook.is_active === 0) {
+    history.recordAnswer(task.id, 'failed', { body: 'the hook is not active' });
+    return;
+  }
+  const body = bodyOf(hook, task.payload);
+  const headers = headersOf(task, hook, targetTypeOf(database, hook));
+  history.recordRequest(task.id, headers, body);
+  const authorization = hook.authorization_header;
+  try {
+    const answer = await post({
+      url: hook.url,
+      headers: authorization === '' ? headers : { ...headers, Authorization: authorization },
+      body,
+      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+    });
+    const isAccepted = answer.status >= 200 && answer.status <= 299;
+    history.recordAnswer(task.id, isAccepted ? 'delivered' : 'failed', answer);
+  } catch (error) {
+    if (stop.aborted) {
+      history.queueAgain(task.id);
+      return;
+    }
+    const reason = messageOf(error);
+    history.recordAnswer(task.id, 'failed', { body: `Delivery: ${reason}` });
+    log.info({ delivery: task.uuid, hook: hook.id, reason }, 'a delivery failed');
+  }
 }
 
 function bodyOf(hook: HookRow, payload: string): string {
