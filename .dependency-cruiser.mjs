@@ -51,12 +51,10 @@ const floors = [
 ];
 /** Libraries that the package and the action carry inside their bundles. All others in package.json are tools. */
 const bundled = [
-  '@fastify/swagger',
   '@marcbachmann/cel-js',
   '@octokit/webhooks-methods',
   'commander',
   'fastify',
-  'fastify-type-provider-zod',
   'ky',
   'node-cron',
   'pino',
