@@ -6,7 +6,7 @@ import { declarationsOf } from './build/declarations.ts';
 import { licensesOf } from './build/licenses.ts';
 
 /** Builds the package's JavaScript, type declarations and licences into a folder that does not exist yet. */
-export async function buildPackage(folder: string): Promise<void> {
+async function buildPackage(folder: string): Promise<void> {
   const { metafile } = await build({
     ...bundling,
     entryPoints: ['src/cli.ts', 'src/run-reeve.ts'],

@@ -13,7 +13,7 @@ const pagePath = join(root, 'docs/operations.md');
 const rows: readonly Operation[] = Object.values(operations);
 
 /** Files of `test/contract/` that call an operation, by its id; names without `.test.ts`. */
-export type Coverage = ReadonlyMap<string, readonly string[]>;
+type Coverage = ReadonlyMap<string, readonly string[]>;
 
 /** Returns what the page itself says of tests. */
 export function readCoverage(page: string): Coverage {

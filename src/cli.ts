@@ -8,7 +8,7 @@ import { defaultLimits } from './forge/limits.ts';
 import { packageVersion } from './package.ts';
 
 /** What a command line is run with; a test gives its own. */
-export type CommandContext = {
+type CommandContext = {
   readonly environment: Environment;
   readonly terminal: Terminal;
   /** Asks the person at the terminal; absent: nobody is there. */
@@ -23,7 +23,7 @@ const examples = (lines: readonly string[]): string =>
  * Builds the command line. Commands are imported when they are called, so that `reeve --help` is quick. `finish` is told
  * the exit status of the command that ran.
  */
-export function createProgram(context: CommandContext, finish: (status: number) => void): Command {
+function createProgram(context: CommandContext, finish: (status: number) => void): Command {
   const { terminal } = context;
   const program = new Command('reeve');
   const environment: Record<string, string | undefined> = { ...context.environment };
@@ -301,7 +301,7 @@ export async function runCommandLine(argv: readonly string[], context: CommandCo
 }
 
 /** Runs the command line of this process. */
-export async function main(): Promise<void> {
+async function main(): Promise<void> {
   const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
   process.exitCode = await runCommandLine(process.argv.slice(2), context);
 }

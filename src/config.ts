@@ -12,7 +12,7 @@ import { type OperatorEntry, type OperatorFile, readOperatorFile } from './opera
 import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
 
 /** One setting of the environment. */
-export type Setting = {
+type Setting = {
   readonly name: string;
   readonly meaning: string;
   /** As people read it; absent: unset. */

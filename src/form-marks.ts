@@ -6,7 +6,7 @@ import { isSameSecret } from './same-secret.ts';
  * Marks that forms carry. A browser sends credentials along with whatever another site makes it send, so a form also
  * carries what only a page of ours, shown to this very person for this very purpose, could have given.
  */
-export interface FormMarks {
+interface FormMarks {
   /** Returns the mark of a form, by who was shown it and what it does. */
   markOf(who: string, purpose: string): string;
   /** Tells whether a mark is that form's. Compared in constant time. */

@@ -22,7 +22,7 @@ import type { Delivery, Store } from './store/store.ts';
 import type { Handled } from './worker/lease.ts';
 
 /** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
-export type DeliveryHandler = (
+type DeliveryHandler = (
   delivery: Delivery,
   event: Event,
   lease?: { readonly signal: AbortSignal },

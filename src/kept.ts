@@ -1,5 +1,5 @@
 /** Readings that are kept for a while, each made once however many ask for it at the same time. */
-export interface Kept<Key, Value> {
+interface Kept<Key, Value> {
   /** Returns what is kept under the key, or reads it. A reading that fails is forgotten: the next one reads again. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
   drop(key: Key): void;

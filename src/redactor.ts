@@ -1,5 +1,5 @@
 /** A value that must not appear in any text, and what stands in its place. */
-export type Secret = { readonly value: string; readonly mark: string };
+type Secret = { readonly value: string; readonly mark: string };
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;

@@ -1,5 +1,5 @@
 /** A question that is asked once and whose answer is kept. */
-export type Remembered<T> = {
+type Remembered<T> = {
   (): Promise<T>;
   /** The next call asks again. */
   forget(): void;

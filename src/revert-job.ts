@@ -9,7 +9,7 @@ import type { Store } from './store/store.ts';
 export const revertKind = 'revert';
 
 /** What that job carries: the run to take back. */
-export type RevertJob = { readonly run: string };
+type RevertJob = { readonly run: string };
 
 /**
  * Takes back the run that a job names and returns what became of it. The same run a second time finds everything changed

@@ -7,14 +7,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startSending } from './sender.ts';
 
-export type CrashOptions = {
+type CrashOptions = {
   readonly kills: number;
   /** `ack-first`: the broken twin that the harness must catch. */
   readonly twin?: string;
   readonly onKill?: (done: number, acked: number, lost: number) => void;
 };
 
-export type CrashReport = { readonly acked: number; readonly lost: number; readonly isIntact: boolean };
+type CrashReport = { readonly acked: number; readonly lost: number; readonly isIntact: boolean };
 
 /**
  * Kills a receiving server with SIGKILL at random moments and counts the deliveries that were acknowledged and are not

@@ -5,7 +5,7 @@ export const authorization = 'Bearer only-for-the-crash-harness-on-loopback';
 export const secret = 'only-for-the-crash-harness-on-loopback';
 
 /** A load of signed deliveries. */
-export interface Sending {
+interface Sending {
   /** Uuids that were acknowledged. */
   readonly acked: readonly string[];
   stop(): Promise<void>;

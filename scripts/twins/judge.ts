@@ -11,7 +11,7 @@ export type Judgement = {
   readonly tookMs: number;
 };
 
-export type JudgeOptions = {
+type JudgeOptions = {
   /** The checkout. */
   readonly root: string;
   readonly twins: readonly Twin[];

@@ -9,7 +9,7 @@ export type ProcessResult = {
   readonly tail: string;
 };
 
-export type ProcessOptions = {
+type ProcessOptions = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;

@@ -62,7 +62,7 @@ export function defineAction<Arguments>(action: Action<Arguments>): Action<Argum
 }
 
 /** What a string argument holds beyond plain text. */
-export type Holds = 'condition' | 'template';
+type Holds = 'condition' | 'template';
 
 /** An argument that is a condition: CEL text (or a plain bool) in the file, its answer when `plan` is called. */
 export function condition(): z.ZodType<boolean> {

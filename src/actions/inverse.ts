@@ -14,7 +14,7 @@ export type DoneChange = {
 export type Undo = { readonly operation: Operation; readonly input: AnyInput; readonly except?: string };
 
 /** What is there now, in the form of the change's `after`; `undo` says how to have `before` back, or why that cannot be. */
-export type Live = { readonly value: unknown; readonly undo: () => Undo | string };
+type Live = { readonly value: unknown; readonly undo: () => Undo | string };
 
 /** How the changes of one operation are taken back. Only reads: what is to be written is returned. */
 export type Inverse = (change: DoneChange, client: Client) => Promise<Live>;

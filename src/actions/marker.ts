@@ -3,7 +3,7 @@ import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /** What a comment or an issue that we wrote has: its text and its author. */
-export type Written = {
+type Written = {
   readonly body?: string | null | undefined;
   readonly user?: { readonly id: number } | null | undefined;
 };

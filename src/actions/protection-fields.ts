@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Call = { readonly operation: string; readonly params: Members };
 
 /** One protection as a rule wants it, beside what is there. */
-export type WantedProtection = {
+type WantedProtection = {
   readonly action: string;
   /** What it decides (`protection:main`); each member adds its name. */
   readonly target: string;

@@ -4,7 +4,7 @@ import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
 
 /** How a value that must never be written stands in rule files, changes, plans, logs and the store: by its name. */
-export type SecretName = { readonly secret: string };
+type SecretName = { readonly secret: string };
 
 /**
  * The values that the operator gave a name. Actions see fingerprints alone; a value leaves this object only inside the
@@ -47,7 +47,7 @@ export function unknownSecret(name: string): string {
 }
 
 /** Says whether a value is the name of a secret and nothing else. */
-export function isSecretName(value: unknown): value is SecretName {
+function isSecretName(value: unknown): value is SecretName {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -4,7 +4,7 @@ import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 
 /** Where the code that an event is about comes from. `reason`: why that cannot be told. */
-export type Origin =
+type Origin =
   | { readonly from: 'repository' | 'fork' }
   | { readonly from: 'unknown'; readonly reason: string };
 

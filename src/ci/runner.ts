@@ -8,7 +8,7 @@ import { repositoryPaths } from '../sources/paths.ts';
 export type RunnerEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** A place in a file of the workspace. */
-export type Spot = { readonly path: string; readonly line: number; readonly column: number };
+type Spot = { readonly path: string; readonly line: number; readonly column: number };
 
 /**
  * The runner that an action talks to: Gitea Actions, Forgejo Actions, act or GitHub. Whatever comes from the repository or

@@ -81,9 +81,6 @@ const table = {
 /** One thing that a forge can or cannot do. Code asks for this, never for a product or a version. */
 export type Capability = keyof typeof table;
 
-/** Every capability there is. */
-export const capabilityNames = Object.keys(table) as readonly Capability[];
-
 /** What one forge can do. */
 export type Capabilities = {
   /** As the forge reports it, for messages. */

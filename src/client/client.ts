@@ -22,7 +22,7 @@ import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { normalizeRunners } from './runners.ts';
 
 /** One item of a list answer. */
-export type ItemOf<O extends Operation> =
+type ItemOf<O extends Operation> =
   NonNullable<AnswerOf<O>> extends readonly (infer I)[]
     ? I
     : NonNullable<AnswerOf<O>> extends { runners: readonly (infer I)[] }

@@ -4,7 +4,7 @@ import { isSameSecret } from '../same-secret.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 
 /** The credential that a client signs in with. It changes when its file does. */
-export interface Credential {
+interface Credential {
   headers(): { readonly authorization?: string };
   /**
    * Reads the credential again because the forge refused the one that was `used`. Returns whether there is another one by

@@ -3,7 +3,7 @@ import { type Answer, readText } from './answer.ts';
 import { stopped, unreachable } from './failure.ts';
 
 /** One HTTP request. `where` names it in errors. */
-export type Exchange = {
+type Exchange = {
   readonly url: URL;
   readonly method: string;
   readonly where: string;

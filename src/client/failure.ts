@@ -83,7 +83,7 @@ function reasonOf(thrown: unknown): { name: string; reason: string } {
 const maxPauseMs = 30 * 86_400_000;
 
 /** Reads `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined where it says nothing usable. */
-export function retryAfterMs(value: string | null, nowMs: number): number | undefined {
+function retryAfterMs(value: string | null, nowMs: number): number | undefined {
   if (value === null || value === '') return undefined;
   const askedMs = /^\d{1,12}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
   return Number.isNaN(askedMs) ? undefined : Math.min(Math.max(0, askedMs), maxPauseMs);

@@ -3,7 +3,7 @@ import { apiRoot } from './client.ts';
 import { unreachable } from './failure.ts';
 
 /** What the forge's clock says beside ours, in milliseconds since 1970; undefined where it sends no `Date`. */
-export type ForgeDate = { readonly forgeMs: number; readonly ourMs: number } | undefined;
+type ForgeDate = { readonly forgeMs: number; readonly ourMs: number } | undefined;
 
 /**
  * Asks a forge for the time: the `Date` header of an answer, in whole seconds. Our own time is that of the middle of the

@@ -5,7 +5,7 @@ import type { Capabilities } from './capabilities.ts';
 import type { Client } from './client.ts';
 
 /** Whether a token has a scope; `unknown`: the forge lists none, and it was not tried. */
-export type Holding = 'held' | 'missing' | 'unknown';
+type Holding = 'held' | 'missing' | 'unknown';
 
 type Try = (client: Client, nobody: string) => Promise<unknown>;
 

@@ -9,7 +9,7 @@ import { ReeveError } from '../errors.ts';
 type Step = { readonly uses: string; readonly with: Readonly<Record<string, unknown>> };
 
 /** A rule file as text, and what of the live state it cannot say. */
-export type Adopted = { readonly yaml: string; readonly left: readonly string[] };
+type Adopted = { readonly yaml: string; readonly left: readonly string[] };
 
 /**
  * Returns the rule file that describes what is live in a repository (`acme/demo`) or an organization (`acme`): branch and

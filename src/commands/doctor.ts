@@ -7,7 +7,7 @@ import { type Examination, examine } from './doctor/examination.ts';
 import { adviceOf } from './setup/steps.ts';
 import { count, type Terminal } from './terminal.ts';
 
-export type DoctorOptions = {
+type DoctorOptions = {
   readonly settings?: string;
   readonly thorough?: boolean;
   readonly test?: boolean;

@@ -42,10 +42,7 @@ export async function explain(
 }
 
 /** Returns the run with this id, else the runs of the delivery with this id, oldest first. */
-export async function findRuns(
-  id: string,
-  store: Pick<Store, 'readRun' | 'listRuns'>,
-): Promise<readonly Run[]> {
+async function findRuns(id: string, store: Pick<Store, 'readRun' | 'listRuns'>): Promise<readonly Run[]> {
   if (id === 'last') return (await store.listRuns({ limit: 1 })).items;
   const run = await store.readRun(id);
   if (run) return [run];

@@ -11,7 +11,7 @@ import { keepFilesPrivate } from './private-umask.ts';
 import { watchSignals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
-export type ForgeOptions = {
+type ForgeOptions = {
   readonly port?: string;
   readonly data?: string;
   readonly admin?: string;

@@ -16,7 +16,7 @@ import { printRun } from './print-run.ts';
 import { readData } from './read-data.ts';
 import type { Terminal } from './terminal.ts';
 
-export type PlanOptions = {
+type PlanOptions = {
   readonly event: string;
   readonly payload: string;
   readonly facts?: string;

@@ -22,7 +22,7 @@ import { printRun } from './print-run.ts';
 import { readData } from './read-data.ts';
 import type { Terminal } from './terminal.ts';
 
-export type ReplayOptions = {
+type ReplayOptions = {
   readonly event?: string;
   readonly since?: string;
   readonly rules?: string;

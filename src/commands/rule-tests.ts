@@ -12,7 +12,7 @@ import { readData } from './read-data.ts';
 import { count } from './terminal.ts';
 
 /** What the rule tests beside rule files came to. */
-export type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
+type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
   /** Problems of rule files and of files of tests. */
   readonly problems: readonly Problem[];
   readonly failed: Awaited<ReturnType<typeof runRuleTests>>['results'];

@@ -15,7 +15,7 @@ import { createProgressLine, type ProgressLine, type ProgressStream } from './pr
 import { watchSignals } from './signals.ts';
 import { plain, type Terminal } from './terminal.ts';
 
-export type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
 /** The job that somebody started by hand and that has not ended, so that the same command goes on with it. */
 type ByHand = { readonly job: string; readonly in: readonly string[] };

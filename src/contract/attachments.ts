@@ -4,7 +4,7 @@ import { defineOperation } from './operation.ts';
 import { flag, inRepository, int, list, resource, text } from './shape.ts';
 
 /** What may be attached on this forge. */
-export const AttachmentSettings = resource(
+const AttachmentSettings = resource(
   { enabled: flag },
   {
     /** File name extensions and media types, separated by commas; empty or one with every kind means all. */
@@ -15,7 +15,6 @@ export const AttachmentSettings = resource(
     max_size: int,
   },
 );
-export type AttachmentSettings = z.output<typeof AttachmentSettings>;
 
 const onIssue = { ...inRepository, index: int };
 const onComment = { ...inRepository, id: int };

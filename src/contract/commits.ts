@@ -5,11 +5,10 @@ import { flag, inRepository, text } from './shape.ts';
 import { User } from './users.ts';
 
 /** A commit by itself: as in a list, with the accounts behind its addresses. */
-export const SingleCommit = CommitEntry.extend({
+const SingleCommit = CommitEntry.extend({
   author: User.nullish(),
   committer: User.nullish(),
 });
-export type SingleCommit = z.output<typeof SingleCommit>;
 
 export const commitOperations = {
   getCommit: defineOperation({

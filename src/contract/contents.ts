@@ -28,14 +28,10 @@ export const ContentsEntry = resource(
 export type ContentsEntry = z.output<typeof ContentsEntry>;
 
 /** Exactly one of the two is set; an empty directory gives neither. */
-export const ExtendedContents = resource(
-  {},
-  { file_contents: ContentsEntry, dir_contents: z.array(ContentsEntry) },
-);
-export type ExtendedContents = z.output<typeof ExtendedContents>;
+const ExtendedContents = resource({}, { file_contents: ContentsEntry, dir_contents: z.array(ContentsEntry) });
 
 const CommitUser = resource({}, { name: text, email: text, date: text });
-export const FileResponse = resource(
+const FileResponse = resource(
   {},
   {
     content: ContentsEntry,
@@ -55,16 +51,14 @@ export const FileResponse = resource(
     verification: resource({}, { verified: flag, reason: text, signature: text, payload: text }),
   },
 );
-export type FileResponse = z.output<typeof FileResponse>;
 
 /** The same for several files: one entry each, `null` for those removed. */
-export const FilesResponse = FileResponse.omit({ content: true }).extend({
+const FilesResponse = FileResponse.omit({ content: true }).extend({
   files: z.array(ContentsEntry.nullable()).nullish(),
 });
-export type FilesResponse = z.output<typeof FilesResponse>;
 
 /** One of several things that a commit does. */
-export const ChangeFile = z.strictObject({
+const ChangeFile = z.strictObject({
   /** create, update, upload (either), rename or delete. */
   operation: text,
   path: text,
@@ -73,7 +67,6 @@ export const ChangeFile = z.strictObject({
   sha: text.optional(),
   from_path: text.optional(),
 });
-export type ChangeFile = z.output<typeof ChangeFile>;
 
 const person = z.strictObject({ name: text.optional(), email: text.optional() }).optional();
 const writing = {

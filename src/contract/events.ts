@@ -158,7 +158,7 @@ export function activitiesOf(family: Family): readonly string[] {
 }
 
 /** Who did it. The bot recognises itself by `id`; names change. */
-export type Sender = { readonly id: number; readonly login: string };
+type Sender = { readonly id: number; readonly login: string };
 
 /** What a delivery says happened. A delivery says "look here", never "it is so": what decides a write is read live. */
 export type Event = {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { defineOperation } from './operation.ts';
 import { int, resource, text } from './shape.ts';
 
-export const Version = z.object({ version: text });
+const Version = z.object({ version: text });
 
 /** Paging of this forge: what `limit` is capped at, and what a missing one means. */
-export const ApiSettings = resource(
+const ApiSettings = resource(
   {},
   {
     max_response_items: int,
@@ -15,7 +15,6 @@ export const ApiSettings = resource(
     default_max_response_size: int,
   },
 );
-export type ApiSettings = z.output<typeof ApiSettings>;
 
 export const instanceOperations = {
   getVersion: defineOperation({

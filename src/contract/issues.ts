@@ -11,7 +11,7 @@ export const Attachment = resource(
 );
 export type Attachment = z.output<typeof Attachment>;
 
-export const Project = resource(
+const Project = resource(
   { id: int },
   {
     title: text,

@@ -4,7 +4,7 @@ import { Repository } from './repositories.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from './shape.ts';
 
 /** What a thread is about. */
-export const NotificationSubject = resource(
+const NotificationSubject = resource(
   { type: z.enum(['Issue', 'Pull', 'Commit', 'Repository']) },
   {
     title: text,
@@ -18,7 +18,6 @@ export const NotificationSubject = resource(
     state: text,
   },
 );
-export type NotificationSubject = z.output<typeof NotificationSubject>;
 
 /** One account's thread of news about one subject: unread, read or pinned. */
 export const NotificationThread = resource(

@@ -23,7 +23,7 @@ export type Access =
 export type ScopeCategory = 'repository' | 'issue' | 'organization' | 'user' | 'notification' | 'admin';
 
 /** How a list tells its length: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count` alone; `body` = `total_count`. */
-export type Paging = 'link' | 'count' | 'body';
+type Paging = 'link' | 'count' | 'body';
 
 /**
  * One kind of API call as data. The client is this row read by a caller, the embedded forge is this row read by a

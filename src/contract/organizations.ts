@@ -22,11 +22,10 @@ export const EditOrganization = z.strictObject({
 export type EditOrganization = z.output<typeof EditOrganization>;
 
 /** What an account may do in an organization. */
-export const OrganizationPermissions = resource(
+const OrganizationPermissions = resource(
   {},
   { is_owner: flag, is_admin: flag, can_write: flag, can_read: flag, can_create_repository: flag },
 );
-export type OrganizationPermissions = z.output<typeof OrganizationPermissions>;
 
 const inOrganization = z.object({ org: text });
 const atMember = z.object({ org: text, username: text });

@@ -3,7 +3,7 @@ import secureJson from 'secure-json-parse';
 import { messageOf, ReeveError } from '../errors.ts';
 
 /** Deepest nesting of a payload: real ones stay below ten; a million brackets parse and then kill whoever walks them. */
-export const maxDepth = 64;
+const maxDepth = 64;
 
 /**
  * Reads the bytes of a delivery as JSON. Throws `delivery-malformed` for what is no UTF-8, no JSON, nested deeper than

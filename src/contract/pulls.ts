@@ -8,10 +8,7 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Team, User } from './users.ts';
 
 /** One side of a pull request. `repo` is null and `repo_id` -1 when the head repository is gone. */
-export const PRBranchInfo = resource(
-  { ref: text, sha: text },
-  { label: text, repo_id: int, repo: Repository },
-);
+const PRBranchInfo = resource({ ref: text, sha: text }, { label: text, repo_id: int, repo: Repository });
 
 export const PullRequest = resource(
   { id: int, number: int, title: text, state: z.enum(['open', 'closed']) },

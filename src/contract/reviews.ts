@@ -31,7 +31,7 @@ export const PullReview = resource(
 export type PullReview = z.output<typeof PullReview>;
 
 /** A comment on a line: `position` counts in the new file, `original_position` in the old; the other one is 0. */
-export const PullReviewComment = resource(
+const PullReviewComment = resource(
   { id: int },
   {
     body: text,
@@ -50,7 +50,6 @@ export const PullReviewComment = resource(
     pull_request_url: text,
   },
 );
-export type PullReviewComment = z.output<typeof PullReviewComment>;
 
 const pullPath = '/repos/{owner}/{repo}/pulls/{index}';
 const atIndex = z.object({ ...inRepository, index: int });

@@ -3,11 +3,10 @@ import { type Access, defineOperation, type ScopeCategory } from './operation.ts
 import { flag, inRepository, int, pages, resource, text } from './shape.ts';
 
 /** What a runner says it can do. `id` is the place in the list, and not stable; `type` is always `custom`. */
-export const ActionRunnerLabel = resource({ name: text }, { id: int, type: text });
-export type ActionRunnerLabel = z.output<typeof ActionRunnerLabel>;
+const ActionRunnerLabel = resource({ name: text }, { id: int, type: text });
 
 /** A machine that takes jobs. It carries no time at which it was last seen. */
-export const ActionRunner = resource(
+const ActionRunner = resource(
   { id: int, name: text },
   {
     /** `online` (heard of within a minute) or `offline`. */
@@ -21,15 +20,12 @@ export const ActionRunner = resource(
     labels: z.array(ActionRunnerLabel),
   },
 );
-export type ActionRunner = z.output<typeof ActionRunner>;
 
 /** A page of runners with the length of the whole list. */
-export const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(ActionRunner) });
-export type ActionRunnersResponse = z.output<typeof ActionRunnersResponse>;
+const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(ActionRunner) });
 
 /** What lets a runner register at the level that gave it; the same until it is reset. */
-export const RegistrationToken = resource({ token: text }, {});
-export type RegistrationToken = z.output<typeof RegistrationToken>;
+const RegistrationToken = resource({ token: text }, {});
 
 /** Whose runners: four levels with the same five operations. */
 type Level<Prefix extends string, All extends z.ZodObject, One extends z.ZodObject, Who extends Access> = {

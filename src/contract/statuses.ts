@@ -23,7 +23,7 @@ export const CommitStatus = resource(
 export type CommitStatus = z.output<typeof CommitStatus>;
 
 /** The newest status of every context, and what they come to. `total_count` counts this page. */
-export const CombinedStatus = resource(
+const CombinedStatus = resource(
   { state: text },
   {
     sha: text,
@@ -34,7 +34,6 @@ export const CombinedStatus = resource(
     url: text,
   },
 );
-export type CombinedStatus = z.output<typeof CombinedStatus>;
 
 const filters = z.object({
   ...pages,

@@ -5,11 +5,10 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { User } from './users.ts';
 
 /** Whether the caller hears of a repository or issue. `created_at` is that of the thing, not of the subscription. */
-export const WatchInfo = resource(
+const WatchInfo = resource(
   { subscribed: flag },
   { ignored: flag, reason: z.unknown(), created_at: instant, url: text, repository_url: text },
 );
-export type WatchInfo = z.output<typeof WatchInfo>;
 
 const atIndex = { ...inRepository, index: int };
 

@@ -3,7 +3,7 @@ import { defineOperation } from './operation.ts';
 import { inRepository, instant, list, pages, resource, text } from './shape.ts';
 
 /** A tag. `id` is the tag object of an annotated tag, else the commit; `message` is its text, or the commit's. */
-export const Tag = resource(
+const Tag = resource(
   { name: text },
   {
     id: text,
@@ -13,7 +13,6 @@ export const Tag = resource(
     tarball_url: text,
   },
 );
-export type Tag = z.output<typeof Tag>;
 
 const path = '/repos/{owner}/{repo}/tags';
 const atTag = z.object({ ...inRepository, tag: text });

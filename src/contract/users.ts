@@ -62,11 +62,10 @@ export const Team = resource(
 export type Team = z.output<typeof Team>;
 
 /** A personal access token; `sha1` is the token itself and is shown once, in the answer that made it. */
-export const AccessToken = resource(
+const AccessToken = resource(
   { id: int, name: text },
   { scopes: z.array(text), sha1: text, token_last_eight: text, created_at: instant, last_used_at: instant },
 );
-export type AccessToken = z.output<typeof AccessToken>;
 
 export const CreateOrganization = z.strictObject({
   username: text,
@@ -81,7 +80,7 @@ export const CreateOrganization = z.strictObject({
 export type CreateOrganization = z.output<typeof CreateOrganization>;
 
 /** The token of a request, as `GET /token` shows it. */
-export const CurrentToken = resource(
+const CurrentToken = resource(
   { id: int, name: text },
   {
     scopes: z.array(text),
@@ -90,7 +89,6 @@ export const CurrentToken = resource(
     user: resource({ id: int, login: text }, {}),
   },
 );
-export type CurrentToken = z.output<typeof CurrentToken>;
 
 const inUser = z.object({ username: text });
 const inOrganization = z.object({ org: text });

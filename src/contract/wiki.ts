@@ -6,11 +6,7 @@ import { inRepository, int, list, pages, resource, text } from './shape.ts';
 const CommitUser = resource({ name: text }, { email: text, date: text });
 
 /** A revision of a wiki page. `commiter` is spelled so on the wire. */
-export const WikiCommit = resource(
-  { sha: text },
-  { author: CommitUser, commiter: CommitUser, message: text },
-);
-export type WikiCommit = z.output<typeof WikiCommit>;
+const WikiCommit = resource({ sha: text }, { author: CommitUser, commiter: CommitUser, message: text });
 
 const metaData = { html_url: text, last_commit: WikiCommit };
 /** `sub_url` is what a path names the page by: spaces as `-`, everything else percent-encoded. */

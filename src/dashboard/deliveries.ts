@@ -39,7 +39,7 @@ type Visible = Page<Delivery> & { readonly unknown: number };
  * may not see: a fixed stretch is looked through, and what is searched for is held against what is visible alone. Who names a
  * repository in full gets a stretch of that one, where they may read it.
  */
-export async function visibleTo(
+async function visibleTo(
   viewer: Viewer,
   store: Pick<Store, 'listDeliveries'>,
   { state, search = '', before }: Asked,

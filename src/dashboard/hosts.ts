@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
 /** The name or address that a request was sent to, without its port; undefined where it says none that can be read. */
-export function hostOf(request: FastifyRequest): string | undefined {
+function hostOf(request: FastifyRequest): string | undefined {
   const address = `http://${request.headers.host ?? ''}/`;
   return URL.canParse(address)
     ? new URL(address).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')

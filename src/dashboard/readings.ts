@@ -41,7 +41,7 @@ export type SweptRow = {
 };
 
 /** A runner as sweeps saw it last. */
-export type RunnerRow = {
+type RunnerRow = {
   readonly name: string;
   /** `organization acme`, `repository acme/demo`, `user reeve`, `instance`. */
   readonly level: string;
@@ -55,7 +55,7 @@ export type RunnerRow = {
 };
 
 /** One thing that is not as a rule wants it, and stays so. */
-export type DriftRow = {
+type DriftRow = {
   readonly rule: string;
   readonly item: string;
   readonly target: string;

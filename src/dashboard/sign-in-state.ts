@@ -5,7 +5,7 @@ import { isSameSecret } from '../same-secret.ts';
 import { readCookie } from './sessions.ts';
 
 /** A sign-in with a forge account that a browser has begun. */
-export type Begun = {
+type Begun = {
   readonly state: string;
   readonly verifier: string;
   /** SHA-256 of the verifier, base64url. */
@@ -15,7 +15,7 @@ export type Begun = {
 };
 
 /** What ties the forge's answer to the browser that asked: a cookie that only this process can have made. */
-export interface SignInState {
+interface SignInState {
   begin(request: FastifyRequest, reply: FastifyReply, to: string): Begun;
   /** Returns what this browser began, where `state` is that of it; undefined for everything else. */
   find(request: FastifyRequest, state: string): Begun | undefined;

@@ -11,7 +11,7 @@ import type { Sessions } from './sessions.ts';
 import { passwordHolder } from './viewer.ts';
 import { protect, rootOf, type Visits } from './visits.ts';
 
-export type SignInParts = {
+type SignInParts = {
   readonly password: string;
   /** Absent: the password alone opens the dashboard. */
   readonly forge: ForgeSignIn | undefined;

@@ -24,7 +24,7 @@ const names: Readonly<Record<keyof DemoSecrets, string>> = {
 };
 
 /** Returns where the demo's file is. */
-export function demoFile(data: string): string {
+function demoFile(data: string): string {
   return join(data, 'demo.env');
 }
 

@@ -7,7 +7,7 @@ import { messageOf, ReeveError } from '../errors.ts';
 const execute = promisify(execFile);
 
 /** A person's clone of a repository, worked on with the git program as a person would. */
-export interface Checkout {
+interface Checkout {
   /** Starts or continues a branch from the default branch. */
   switchTo(branch: string): Promise<void>;
   /** Commits files (a null content removes one) and pushes the branch. Returns the new commit. */

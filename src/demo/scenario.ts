@@ -9,7 +9,7 @@ import { cloneAs } from './git.ts';
 import { at, type People } from './repository.ts';
 
 /** Says one step: a word for what it is about, and a sentence. */
-export type Say = (about: string, text: string) => void;
+type Say = (about: string, text: string) => void;
 
 /** Waits for the run that an event of a pull request caused. */
 export type WaitForRun = (wanted: { activity: string; index: number; after: number }) => Promise<Run>;

@@ -17,7 +17,7 @@ export type Deferral = {
   readonly key?: string;
 };
 
-export type DeferralOptions = {
+type DeferralOptions = {
   readonly past: Past;
   readonly hour: Budget;
   /** Identity of the trigger, by which its reservation is found when it runs again. */

@@ -1,7 +1,7 @@
 import type { RecordedChange } from './record.ts';
 
 /** What becomes of one thing, as a line of a difference. */
-export type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
+type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
 
 type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after'>;
 

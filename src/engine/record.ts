@@ -50,7 +50,7 @@ export type Outcome = {
 };
 
 /** A change that was wanted and not sent. */
-export type RecordedRefusal = {
+type RecordedRefusal = {
   readonly change: RecordedChange;
   readonly why: string;
   /** RFC 3339; set where the change is deferred by an hourly budget: its trigger runs again at this instant. */

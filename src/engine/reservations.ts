@@ -4,7 +4,7 @@ import type { Budget } from './budgets.ts';
 type Reservation = Budget & { readonly owner: string; readonly atMs: number };
 
 /** Changes that a run wants to make now. */
-export type Wanted = Budget;
+type Wanted = Budget;
 
 /** An earlier write, as far as budgets count it. */
 type Write = { readonly atMs: number; readonly level: string };

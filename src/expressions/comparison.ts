@@ -23,7 +23,7 @@ export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' 
 };
 
 /** Says whether two values are equal, whatever their kinds: an int equals the double of its value, nothing else crosses. */
-export function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
+function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
   if (typeof left === 'string' && typeof right === 'string') return isSameText(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);
   if (typeof left !== 'object' && typeof right !== 'object') {

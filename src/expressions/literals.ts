@@ -10,7 +10,7 @@ import { parseInstant } from './instant.ts';
 import { literalOf } from './tree.ts';
 import { Failure } from './values.ts';
 
-export type ReadLiteral =
+type ReadLiteral =
   | { readonly matches?: Matcher }
   | { readonly code: ExpressionProblemCode; readonly reason: string };
 

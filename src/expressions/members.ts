@@ -1,7 +1,7 @@
 import { alternatives, anyType, type Type, typeOf, unionOf } from './types.ts';
 
 /** A member of a value: its type, and whether some alternatives of the value have no such member. */
-export type Member = { readonly type: Type; readonly missing: boolean };
+type Member = { readonly type: Type; readonly missing: boolean };
 
 /** Returns the member of a type, or undefined where no alternative has it. */
 export function memberOf(type: Type, name: string): Member | undefined {

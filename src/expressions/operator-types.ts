@@ -6,7 +6,7 @@ const timestamp: Type = { kind: 'timestamp' };
 const duration: Type = { kind: 'duration' };
 
 /** What an operator gives, or why it cannot have these two sides and which of them is to blame. */
-export type OperatorResult =
+type OperatorResult =
   | { readonly type: Type }
   | { readonly reason: string; readonly side: 'left' | 'right' | 'both' };
 

@@ -17,7 +17,7 @@ export type ExpressionContext = {
 };
 
 /** An expression that was looked up in its environment. */
-export type ResolvedExpression = {
+type ResolvedExpression = {
   readonly node: ASTNode;
   readonly type: Type;
   readonly resolution: Resolution;

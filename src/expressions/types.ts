@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** Kinds of values that an expression can hold. `number` is an int or a double; `any` is what no shape says. */
-export type Scalar = 'bool' | 'number' | 'string' | 'timestamp' | 'duration' | 'null' | 'any';
+type Scalar = 'bool' | 'number' | 'string' | 'timestamp' | 'duration' | 'null' | 'any';
 
 /** What is known of a value before there is one. A union has at least two members. */
 export type Type =

@@ -22,7 +22,7 @@ export type Actor = {
 };
 
 /** What of a request tells who makes it. */
-export type Credentials = {
+type Credentials = {
   /** Network address of the sender; wrong passwords are counted by it. */
   readonly address: string;
   readonly authorization: string | undefined;

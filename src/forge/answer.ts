@@ -14,7 +14,7 @@ import { readUpload } from './uploads.ts';
 const json = 'application/json;charset=utf-8';
 
 /** Answers one request of one operation. */
-export type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Creates what answers an operation: credentials, guards, binding, the handler, and every failure as an answer. */
 export function createAnswer(

@@ -16,7 +16,7 @@ import type { RepositoryTarget } from './targets.ts';
 import type { Upload } from './uploads.ts';
 
 /** What may be attached: the baseline's kinds of files, smaller ones than it takes since they pass through memory. */
-export const attachmentLimits = {
+const attachmentLimits = {
   maxMiB: 25,
   maxFiles: 5,
   types:

@@ -11,7 +11,7 @@ export type SentBody =
   | { readonly kind: 'form'; readonly values: FormValues };
 
 /** The parts of a request that the encoding of its body depends on. */
-export type BodyRequest = {
+type BodyRequest = {
   readonly method: string;
   readonly contentType: string | undefined;
   readonly bytes: Buffer | undefined;

@@ -11,7 +11,7 @@ export type RulePlace = {
 };
 
 /** Tells whether an account may write code, rules aside. */
-export function mayWrite({ db, repository, owner }: RulePlace, user: UserRow): boolean {
+function mayWrite({ db, repository, owner }: RulePlace, user: UserRow): boolean {
   return reaches(permissionOf(db, user, repository, owner, 'code'), 'write');
 }
 

@@ -106,7 +106,7 @@ async function guardName(git: GitRepository, name: string): Promise<void> {
 }
 
 /** Returns what shows branches of one repository as the API does, for the eyes of a caller; the rules are read once. */
-export function createBranchShape(
+function createBranchShape(
   context: ForgeContext,
   { repository, owner, permission }: RepositoryTarget,
   caller: UserRow | undefined,

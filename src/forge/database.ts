@@ -25,7 +25,7 @@ const migrations = [
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
-export type Value = SQLInputValue | boolean | undefined;
+type Value = SQLInputValue | boolean | undefined;
 
 /** The forge's database. Every call is synchronous, so nothing else happens between two statements. */
 export interface Database {

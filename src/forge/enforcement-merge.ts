@@ -37,7 +37,7 @@ export async function guardConditions(merging: Merging): Promise<void> {
 }
 
 /** Returns the first condition of a rule that a pull request does not meet, in words; undefined where all are. */
-export async function unmetCondition(
+async function unmetCondition(
   { git, ...place }: Omit<Merging, 'user' | 'isForced'>,
   rule: BranchRule,
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@
  * `empty` has no body (a handful of 403s), `followed-by-null` is the first with junk behind it (`contents-ext`), `text` is
  * a bare JSON text, `capital` is `{Message}` (a forgotten spelling of the baseline).
  */
-export type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | 'text' | 'capital';
+type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | 'text' | 'capital';
 
 /** Thrown by anything that answers a request to end it with this status. The message is for the caller to read. */
 export class ForgeProblem extends Error {

@@ -27,7 +27,7 @@ const filtered: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
 const narrow: ReadonlySet<string> = new Set(['repository', 'wiki']);
 
 /** Returns what the header `X-Gitea-Event` says for an Event-Type. */
-export function eventNameOf(type: string): string {
+function eventNameOf(type: string): string {
   return eventNames[type] ?? type;
 }
 

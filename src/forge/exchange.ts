@@ -5,7 +5,7 @@ import https from 'node:https';
 const maxAnswerBytes = 1024 * 1024;
 const maxRedirects = 10;
 
-export type Exchange = {
+type Exchange = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -13,7 +13,7 @@ export type Exchange = {
   readonly signal: AbortSignal;
 };
 
-export type Answer = {
+type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The first MiB. */

@@ -56,7 +56,7 @@ export interface Forge {
 }
 
 /** What a forge is made from. */
-export type ForgeOptions = {
+type ForgeOptions = {
   readonly clock: () => Date;
   /** Folder of database and repositories, created with mode 0700 where it is missing. Absent: a temporary one that goes with the forge. */
   readonly data?: string | undefined;

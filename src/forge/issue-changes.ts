@@ -18,7 +18,7 @@ import type { Unit } from './units.ts';
  */
 
 /** What an issue is opened with. */
-export type NewIssue = {
+type NewIssue = {
   readonly repository: RepositoryRow;
   readonly poster: UserRow;
   readonly title: string;

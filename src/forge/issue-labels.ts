@@ -10,7 +10,7 @@ import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** Returns the text before the last slash of an exclusive label: an issue carries one label of each scope. */
-export function exclusiveScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
+function exclusiveScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
   const slash = label.name.lastIndexOf('/');
   const isScoped = label.exclusive === 1 && slash > 0 && slash < label.name.length - 1;
   return isScoped ? label.name.slice(0, slash) : undefined;
@@ -52,7 +52,7 @@ export function attachLabels(context: ForgeContext, issueId: number, labels: rea
 }
 
 /** Takes labels off an issue. */
-export function detachLabels(context: ForgeContext, issueId: number, labels: readonly LabelRow[]): void {
+function detachLabels(context: ForgeContext, issueId: number, labels: readonly LabelRow[]): void {
   for (const label of labels) {
     const { changes } = context.db.run(
       'DELETE FROM issue_labels WHERE issue_id = ? AND label_id = ?',

@@ -9,7 +9,7 @@ import type { RepositoryTarget } from './targets.ts';
 type Text = string | undefined;
 
 /** What a list of issues is narrowed by. */
-export type IssueFilter = {
+type IssueFilter = {
   readonly [Name in
     | 'state'
     | 'type'

@@ -12,7 +12,7 @@ import { findTeam, guardTeam } from './team-access.ts';
 import { type Unit, unitOf } from './units.ts';
 
 /** What the path of a request names. */
-export type Target =
+type Target =
   | (RepositoryTarget & { readonly kind: 'repository' })
   | (TeamTarget & { readonly kind: 'team' })
   | { readonly kind: 'organization'; readonly organization: UserRow }

@@ -38,7 +38,7 @@ function listOf({ context, organization, caller, page, reply }: List, isPublic: 
 }
 
 /** Takes a person out of every team of an organization. Ends the request with 422 for the last of its owners. */
-export function removeMember({ db }: Pick<ForgeContext, 'db'>, organization: UserRow, user: UserRow): void {
+function removeMember({ db }: Pick<ForgeContext, 'db'>, organization: UserRow, user: UserRow): void {
   db.transaction(() => {
     const teams = db.all<TeamRow>(
       'SELECT t.* FROM teams t JOIN team_members m ON m.team_id = t.id WHERE t.org_id = ? AND m.user_id = ?',

@@ -8,7 +8,7 @@ import type { GitRepository } from './git/repository.ts';
 export const mergeStyles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
 export type MergeStyle = (typeof mergeStyles)[number];
 
-export type Merge = {
+type Merge = {
   readonly base: CommitData;
   readonly head: CommitData;
   readonly mergeBase: string;

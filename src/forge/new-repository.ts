@@ -14,7 +14,7 @@ import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 
 /** What a repository is made from. */
-export type NewRepository = {
+type NewRepository = {
   readonly name: string;
   readonly description?: string | undefined;
   readonly private?: boolean | undefined;

@@ -15,7 +15,7 @@ import { settingsOf } from './settings.ts';
 type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
 /** Something somebody did to an issue or pull request. */
-export type IssueNews = Place & {
+type IssueNews = Place & {
   readonly issueId: number;
   /** Who did it: they never hear of it. */
   readonly actor: UserRow;

@@ -68,7 +68,7 @@ export function insertGrant(
 }
 
 /** What a code is bound to: where it is sent, and the challenge of who asked for it (RFC 7636). */
-export type CodeTerms = {
+type CodeTerms = {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly challengeMethod: string;
@@ -104,7 +104,7 @@ type CodeRow = {
 };
 
 /** What was wrong with a code, in the words of the standard (RFC 6749, section 5.2). */
-export type CodeFailure = { readonly error: string; readonly error_description: string };
+type CodeFailure = { readonly error: string; readonly error_description: string };
 
 /** Takes a code for good and returns its grant, or what is wrong with it; a wrong verifier leaves it as it is. */
 export function takeCode(

@@ -16,7 +16,7 @@ type Part = Pick<ForgeContext, 'db' | 'clock'>;
 
 /** Seconds that an access token is good for, and a refresh token. */
 export const accessSeconds = 3600;
-export const refreshSeconds = 730 * 3600;
+const refreshSeconds = 730 * 3600;
 
 /** What a token says: the grant it stands for, whether it is an access (0) or a refresh (1) token. */
 type Claims = { readonly gnt: number; readonly tt: 0 | 1; readonly exp: number; readonly iat: number };

@@ -71,11 +71,7 @@ function updateOrganization(context: ForgeContext, organization: UserRow, edit: 
 }
 
 /** Makes an organization with its team of owners. Ends the request with 422 where the name is taken or unusable. */
-export function insertOrganization(
-  context: ForgeContext,
-  owner: UserRow,
-  wanted: CreateOrganization,
-): UserRow {
+function insertOrganization(context: ForgeContext, owner: UserRow, wanted: CreateOrganization): UserRow {
   const { db } = context;
   const visibility = readVisibility(wanted.visibility) ?? 'public';
   assertProfile(wanted);

@@ -1,11 +1,11 @@
 /** A resource as the API writes it (`toIssue`, `toRepository` …). */
-export type Shape = object;
+type Shape = object;
 
 /** What an edit changed: the texts before. Only the members that changed. */
 export type Changes = { readonly title?: string; readonly body?: string; readonly ref?: string };
 
 /** What every event of a repository carries. */
-export type Surroundings = { readonly repository: Shape; readonly sender: Shape };
+type Surroundings = { readonly repository: Shape; readonly sender: Shape };
 
 type SubjectEvent = Surroundings & {
   readonly action: string;

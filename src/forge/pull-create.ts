@@ -31,7 +31,7 @@ import { settingsOf } from './settings.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** What a caller says of a new pull request; the contract's `CreatePullRequestOption`. */
-export type PullText = {
+type PullText = {
   readonly title: string;
   readonly head: string;
   readonly base: string;

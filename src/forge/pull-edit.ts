@@ -23,7 +23,7 @@ import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** What a caller wants changed; the contract's body of `pull.edit`. Absent means unchanged. */
-export type PullEdit = {
+type PullEdit = {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
   readonly base?: string | undefined;

@@ -14,7 +14,7 @@ export type PullPlace = {
   readonly actor: UserRow;
 };
 
-export type PullEvent = {
+type PullEvent = {
   /** The Event-Type, such as `pull_request_sync`. */
   readonly type: string;
   readonly action: string;

@@ -5,7 +5,7 @@ import type { GitRepository } from './git/repository.ts';
 import type { PullRow } from './issue-rows.ts';
 
 /** What git says of a pull request. */
-export type Inspection = Pick<PullRow, 'merge_base' | 'additions' | 'deletions' | 'changed_files'> & {
+type Inspection = Pick<PullRow, 'merge_base' | 'additions' | 'deletions' | 'changed_files'> & {
   readonly status: 'mergeable' | 'conflict';
 };
 

@@ -6,7 +6,7 @@ import { userNamed } from './moved.ts';
 import type { Page } from './paging.ts';
 import type { RepositoryTarget } from './targets.ts';
 
-export type PullFilter = {
+type PullFilter = {
   readonly state?: string | undefined;
   readonly sort?: string | undefined;
   readonly milestone?: number | undefined;
@@ -83,7 +83,7 @@ function loadPulls(db: ForgeContext['db'], issueIds: readonly number[]): readonl
 }
 
 /** The two branches of a pull request. */
-export type PullBranches = {
+type PullBranches = {
   readonly baseId: number;
   readonly base: string;
   readonly headId: number;

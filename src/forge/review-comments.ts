@@ -13,7 +13,7 @@ import type { UserRow } from './rows.ts';
 import type { RepositoryTarget } from './targets.ts';
 
 /** A comment on a line with all that git says of it, ready to be written. */
-export type DraftComment = LineOfFile & {
+type DraftComment = LineOfFile & {
   readonly body: string;
   readonly commitId: string;
   readonly hunk: string;
@@ -58,7 +58,7 @@ export function insertComment(
 }
 
 /** Returns a review comment with its pull request; 400 for a plain comment, 404 for none. */
-export function findReviewComment(
+function findReviewComment(
   { db }: ForgeContext,
   { repository }: RepositoryTarget,
   id: number,
@@ -79,7 +79,7 @@ export function findReviewComment(
 }
 
 /** Marks a conversation as resolved or not; for its pull request's author, writers, and whoever's review counts. */
-export function setResolved(
+function setResolved(
   context: ForgeContext,
   place: RepositoryTarget & { readonly caller: UserRow },
   id: number,

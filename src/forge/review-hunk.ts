@@ -37,7 +37,7 @@ export async function cutHunk(
 }
 
 /** Walks a unified difference of one file. */
-export function cutAround(lines: readonly string[], line: number): string {
+function cutAround(lines: readonly string[], line: number): string {
   let [old, now] = [0, 0];
   let seen: { text: string; old: number; now: number }[] = [];
   for (const text of lines) {

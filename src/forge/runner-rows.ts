@@ -26,12 +26,12 @@ const onlineMs = 60_000;
 const busyMs = 10_000;
 
 /** Tells whether a runner was heard of within a minute. */
-export function isOnline(runner: RunnerRow, now: Date): boolean {
+function isOnline(runner: RunnerRow, now: Date): boolean {
   return now.getTime() - runner.last_online_at * 1000 <= onlineMs;
 }
 
 /** Tells whether a runner that is online worked on a job within the last ten seconds. */
-export function isBusy(runner: RunnerRow, now: Date): boolean {
+function isBusy(runner: RunnerRow, now: Date): boolean {
   return isOnline(runner, now) && now.getTime() - runner.last_active_at * 1000 <= busyMs;
 }
 

@@ -1,7 +1,7 @@
 import type { RepositoryRow } from './rows.ts';
 
 /** Settings of a repository that no query asks for, with what a new repository has. */
-export const defaultSettings = {
+const defaultSettings = {
   allow_fast_forward_only_merge: true,
   allow_manual_merge: false,
   allow_merge_commits: true,

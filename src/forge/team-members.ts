@@ -7,7 +7,7 @@ import type { TeamRow, UserRow } from './rows.ts';
 import { isInTeam } from './team-access.ts';
 
 /** Takes a person into a team, and so into its organization; whoever is there already stays. */
-export function addTeamMember(db: Database, team: TeamRow, user: UserRow): void {
+function addTeamMember(db: Database, team: TeamRow, user: UserRow): void {
   db.run(
     'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     team.id,

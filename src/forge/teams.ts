@@ -11,10 +11,10 @@ import { teamRepositoryHandlers } from './team-repositories.ts';
 import { unitNames } from './units.ts';
 
 /** What a team is made from; the members as the API names them. */
-export type NewTeam = EditTeam & { readonly name: string };
+type NewTeam = EditTeam & { readonly name: string };
 
 /** Makes a team in an organization and returns its row. Ends the request with 422 where it cannot be. */
-export function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTeam): TeamRow {
+function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTeam): TeamRow {
   const { db } = context;
   const permission = readPermission(wanted.permission);
   assertTexts(wanted);

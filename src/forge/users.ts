@@ -7,7 +7,7 @@ import { toUser } from './resources/user.ts';
 import type { UserRow, Visibility } from './rows.ts';
 
 /** What a person's account is made from; without a password nobody signs in with one. */
-export type NewAccount = {
+type NewAccount = {
   readonly name: string;
   readonly email: string;
   readonly password?: string | undefined;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** An owner and a repository, as in its address. */
 export const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
 /** The name of an account or an organization, as in its address. */
-export const accountName = z
+const accountName = z
   .string()
   .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
 

@@ -1,7 +1,7 @@
 import { assertion, opcode, type Program } from './program.ts';
 
 /** Sorted, disjoint ranges of code points: first, last, first, last, … */
-export type Ranges = readonly number[];
+type Ranges = readonly number[];
 
 /** What a pattern consists of, before it is a program. */
 export type Node =

@@ -13,7 +13,7 @@ export const re2Limits = {
 } as const;
 
 /** A pattern compiled, or why it cannot be, to continue a sentence about it. */
-export type CompiledRe2 = { readonly matches: Matcher } | { readonly reason: string };
+type CompiledRe2 = { readonly matches: Matcher } | { readonly reason: string };
 
 /** Compiles the RE2 patterns of one file: each once, and no more of them together than can be compiled quickly. */
 export class Re2Compiler {

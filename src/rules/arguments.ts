@@ -20,7 +20,7 @@ export type StepArguments = {
   readonly resolve: (knowledge: Knowledge, meter: Meter) => ResolvedArguments;
 };
 
-export type ResolvedArguments = {
+type ResolvedArguments = {
   readonly findings: readonly Finding[];
 } & (
   | { readonly ok: true; readonly value: unknown }

@@ -104,6 +104,6 @@ function environmentFor(
 }
 
 /** Returns a digest of a rule file's text, short enough to be recorded with each verdict. */
-export function revisionOf(text: string): string {
+function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

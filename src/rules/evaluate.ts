@@ -8,7 +8,7 @@ import type { LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
 /** What a rule is held against. */
-export type Situation = {
+type Situation = {
   readonly facts: Facts;
   /** The event; absent where a clock or a person started the run. */
   readonly event?: Event;

@@ -97,7 +97,7 @@ export const On = z
     'What the rule listens to: a family, `family.activity`, a list of these, or a map of families to filters.',
   );
 
-export const eachKinds = [
+const eachKinds = [
   'repository',
   'organization',
   'pull_request',
@@ -133,7 +133,7 @@ export const StepForm = z
   })
   .describe('One thing to do.');
 
-export const RuleForm = z
+const RuleForm = z
   .strictObject({
     description: z.string().max(1_000).optional(),
     in: Patterns.optional().describe(
@@ -162,7 +162,6 @@ export const RuleFile = z
   })
   .describe('A file of rules for Reeve.');
 export type RuleFile = z.output<typeof RuleFile>;
-export type RuleForm = z.output<typeof RuleForm>;
 export type StepForm = z.output<typeof StepForm>;
 
 /** Rules a file may have. */

@@ -10,7 +10,7 @@ import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from './rule.ts'
 import type { YamlPath } from './yaml-source.ts';
 
 /** What a file says for all its rules. */
-export type FileDefaults = {
+type FileDefaults = {
   readonly mode: RuleMode;
   readonly changes?: number;
   readonly scope?: Pattern;

@@ -1,5 +1,4 @@
-import type { Family } from '../contract/events.ts';
-import type { Listening, LoadedRule } from './rule.ts';
+import type { LoadedRule } from './rule.ts';
 
 /** What the payload of an event has that was found by reading what is, not told by a delivery. */
 const recoverable = new Set([
@@ -14,16 +13,6 @@ const recoverable = new Set([
   'repository',
   'caught_up',
 ]);
-
-/** The families that catching up finds again; with activities, those alone. */
-const found: Readonly<Partial<Record<Family, readonly string[]>>> = {
-  pull_request: ['opened', 'synchronized', 'closed', 'reopened', 'edited', 'label_updated'],
-  issues: ['opened', 'closed', 'reopened', 'edited', 'label_updated'],
-  push: [],
-  create: [],
-  delete: [],
-  repository: ['created'],
-};
 
 const decided = new WeakMap<LoadedRule, boolean>();
 
@@ -41,22 +30,6 @@ export function isRecoverable(rule: LoadedRule): boolean {
   const answer = texts.every((text) => text === undefined || !namesMore(text));
   decided.set(rule, answer);
   return answer;
-}
-
-/**
- * Says whether what a rule wants comes true after a time in which no delivery came: it says how something is, which its
- * clock looks at again or catching up finds. False where it speaks of what happened, once and by whom.
- */
-export function isMadeGood(rule: LoadedRule): boolean {
-  if (rule.schedules.length > 0) return true;
-  return isRecoverable(rule) && rule.on.length > 0 && rule.on.every(isFound);
-}
-
-function isFound({ family, activities }: Listening): boolean {
-  const known = found[family];
-  if (known === undefined) return false;
-  if (known.length === 0) return true;
-  return activities?.every((activity) => known.includes(activity)) ?? false;
 }
 
 /** Read from the text: a word in a literal that looks like a member makes a rule careful, never careless. */

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Action } from '../actions/action.ts';
 import { RuleFile } from './grammar.ts';
-import { TestFile } from './test-grammar.ts';
 
 /** JSON Schema as plain data. */
-export type JsonSchema = { [key: string]: unknown };
+type JsonSchema = { [key: string]: unknown };
 
 /**
  * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, and for each action the arguments that
@@ -23,11 +22,6 @@ export function schemaOfRules(actions: readonly Action[]): JsonSchema {
     }));
   }
   return { ...schema, title: 'Rules of Reeve' };
-}
-
-/** Returns the JSON Schema (draft-07) of rule tests. */
-export function schemaOfRuleTests(): JsonSchema {
-  return { ...toJsonSchema(TestFile), title: 'Rule tests of Reeve' };
 }
 
 function usesOf(actions: readonly Action[]): JsonSchema {

@@ -25,7 +25,7 @@ export type RuleCase = {
 };
 
 /** The cases of a test file, or all its problems. */
-export type LoadedTests = { readonly cases: readonly RuleCase[]; readonly problems: readonly Problem[] };
+type LoadedTests = { readonly cases: readonly RuleCase[]; readonly problems: readonly Problem[] };
 
 /** Returns the cases of a `NAME.test.yml` or every problem it has, each with its place. Never throws. */
 export function loadRuleTests({ path, text }: { readonly path: string; readonly text: string }): LoadedTests {
@@ -91,7 +91,7 @@ export type TestedFile = {
 };
 
 /** What came of one case: no difference means that it passed. */
-export type CaseResult = {
+type CaseResult = {
   readonly path: string;
   readonly name: string;
   readonly line: number;
@@ -99,7 +99,7 @@ export type CaseResult = {
 };
 
 /** The results of all cases, and what no case reached: rules by identity, steps as `rule identity / step name`. */
-export type TestResults = {
+type TestResults = {
   readonly results: readonly CaseResult[];
   readonly unreached: { readonly rules: readonly string[]; readonly steps: readonly string[] };
 };

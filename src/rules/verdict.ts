@@ -4,7 +4,7 @@ import type { Level } from './rule.ts';
 export type { Finding };
 
 /** Why a rule was not considered, and what that means in words. */
-export const skipReasons = {
+const skipReasons = {
   kind: 'it listens to other events',
   filter: 'its branches, tags or paths leave this out',
   scope: 'its `in` leaves this repository out',

@@ -17,7 +17,7 @@ import { type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts
 import { explainYaml, tagProblem } from './yaml-words.ts';
 
 /** A rule file is at most this large: YAML's check for unique keys is quadratic. */
-export const maxFileBytes = 64 * 1024;
+const maxFileBytes = 64 * 1024;
 
 /** Problems of a file that are told; who has more will not read them. */
 export const maxProblems = 100;

@@ -11,7 +11,7 @@ export type Doors = {
   close(): Promise<void>;
 };
 
-export type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'nowMs'> & {
+type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'nowMs'> & {
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];

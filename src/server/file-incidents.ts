@@ -17,7 +17,7 @@ export type ReadFile = {
 };
 
 /** Files that were read together: all that their place has. */
-export type ReadPlace = {
+type ReadPlace = {
   readonly level: Level;
   /** The repository that owns them; 0 for the operator's folder and for organizations. */
   readonly repositoryId: number;
@@ -27,7 +27,7 @@ export type ReadPlace = {
 };
 
 /** Keeps the incidents about rule files in line with the files. */
-export interface FileIncidents {
+interface FileIncidents {
   /** Takes note of files that were read, in the background. */
   note(place: ReadPlace): void;
   /** Resolves when nothing is being noted. */
@@ -61,7 +61,7 @@ export function createFileIncidents({
  * Brings the incidents of a place in line with its files as they are now: raises those that cannot be used, and ends the
  * incidents of files that are mended or gone, and of rules whose file has changed since they failed.
  */
-export async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Promise<void> {
+async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Promise<void> {
   const broken = place.files.filter(({ problems }) => problems.length > 0);
   const revisions = new Map(place.files.map(({ source, revision }) => [source, revision]));
   const isUnchanged = ({ source, revision }: Incident): boolean =>

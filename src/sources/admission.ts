@@ -14,18 +14,18 @@ export type Origin = {
 export type AdmittedEvent = Event & { readonly repository: RepositoryRef; readonly subject: Subject };
 
 /** What became of an event at the door of the engine. */
-export type Admission =
+type Admission =
   | { readonly state: 'admitted'; readonly event: AdmittedEvent }
   | { readonly state: 'ignored'; readonly reason: string };
 
 /** Why a delivery is refused: its entry is not configured, does not cover the repository, or the repository is another one. */
-export type RefusalKind = 'entry' | 'scope' | 'identity';
+type RefusalKind = 'entry' | 'scope' | 'identity';
 
 /**
  * Returns whether a secret entry covers a repository (`owner/name`; undefined: an event that names none); undefined where
  * no entry has this name.
  */
-export type CoverageOf = (entry: string, fullName: string | undefined) => boolean | undefined;
+type CoverageOf = (entry: string, fullName: string | undefined) => boolean | undefined;
 
 /** Decides which events reach rules, caches, snapshots and records, and about which repository they are. */
 export interface Admissions {

@@ -5,7 +5,7 @@ import { ReeveError } from '../errors.ts';
 import { createKept } from '../kept.ts';
 
 /** A repository as the forge knows it now. */
-export type Identity = {
+type Identity = {
   /** Its id, and the owner and name that it has now. */
   readonly at: RepositoryRef;
   readonly archived: boolean;

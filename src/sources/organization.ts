@@ -15,11 +15,6 @@ export type OrganizationSource = {
   readonly id?: number;
 };
 
-/** Returns the organizations whose rule this is: none for rules of the operator and of repositories. */
-export function organizationsOf({ home }: LoadedRule): readonly string[] {
-  return home && 'organization' in home ? [home.organization] : [];
-}
-
 /** Keeps which repository a name stood for when it was first used. The store is one. */
 export interface Pins {
   recall(key: string): Promise<unknown>;

@@ -43,7 +43,7 @@ export type Place = { readonly at: RepositoryRef; readonly ref: string | undefin
 const maxMoves = 3;
 
 /** What is read from a place, and what is made of a place that cannot be told from another. */
-export type Reader<T> = {
+type Reader<T> = {
   read(place: Head & Place): Promise<{ readonly value: T; readonly decides: boolean }>;
   refuse(head: Head, why: string): T;
 };

@@ -11,7 +11,7 @@ export type Grant = {
 };
 
 /** Tells what a rule file was granted. */
-export interface Powers {
+interface Powers {
   /** Returns the names granted to the file of a repository. */
   ofRepository(at: RepositoryRef): readonly string[];
   /** Returns the names granted to the files of an organization. */

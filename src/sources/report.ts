@@ -9,11 +9,11 @@ import type { RepositoryRules } from './repository-file.ts';
 import type { FileReading } from './rules-for.ts';
 
 /** How a repository is told that its rule file cannot be used. */
-export const reportProblems = ['status', 'issue', 'none'] as const;
+const reportProblems = ['status', 'issue', 'none'] as const;
 export type ReportProblems = (typeof reportProblems)[number];
 
 /** The context of the status that tells whether rules can be used. */
-export const statusContext = 'reeve/rules';
+const statusContext = 'reeve/rules';
 const marker = '<!-- reeve:rules -->';
 const title = 'The rules of this repository cannot be used';
 

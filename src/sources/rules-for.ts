@@ -59,7 +59,7 @@ export type FileReading = {
   readonly files: readonly RepositoryRules[];
 };
 
-export type OnRead = (reading: FileReading) => void;
+type OnRead = (reading: FileReading) => void;
 
 /** How long rules are believed without a push: a lost delivery must not keep old rules in force for long. */
 const maxAgeMs = 10 * 60_000;

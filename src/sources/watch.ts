@@ -85,14 +85,14 @@ function openWatcher(folder: string, onChange: () => void, log: Log): { close():
 }
 
 /** Tells the log what cannot be used. */
-export function tellProblems(files: readonly FolderFile[], log: Log): void {
+function tellProblems(files: readonly FolderFile[], log: Log): void {
   for (const file of files.filter(({ problems }) => problems.length > 0)) {
     log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
   }
 }
 
 /** Returns a text that changes whenever a rule file of the folder does. Contents, not times: a touch is no change. */
-export async function signatureOf(folder: string): Promise<string> {
+async function signatureOf(folder: string): Promise<string> {
   const digest = createHash('sha256');
   for (const path of await findRuleFiles([folder])) {
     const text = await readFile(path);

@@ -15,7 +15,7 @@ import type { Seen } from './seen.ts';
 import { type SeenItem, type SeenRepository, seenItemOf } from './seen-repository.ts';
 
 /** What an event that was found by reading is stored as. */
-export type CaughtUpPayload = {
+type CaughtUpPayload = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
 };
@@ -28,7 +28,7 @@ export function caughtUpEvent(payload: unknown): Event {
   return parseEvent(eventType, whole);
 }
 
-export type CatchUpOptions = {
+type CatchUpOptions = {
   readonly client: Client;
   readonly served: ServedBy;
   readonly seen: Seen;

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Scheduled } from './schedule.ts';
 
 /** Something that Reeve does for itself now and again. */
-export type Chore = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
+type Chore = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
 
 /**
  * Returns the chores by name: `retention` deletes what is old once a day, `size` keeps the store below its size, `health` looks

@@ -18,11 +18,11 @@ import {
 } from './sweep.ts';
 
 /** Kinds of jobs of our own. `caught-up` is an event that was found by reading. */
-export const jobKinds = ['sweep', 'catch-up', 'caught-up', 'chore'] as const;
-export type JobKind = (typeof jobKinds)[number];
+const jobKinds = ['sweep', 'catch-up', 'caught-up', 'chore'] as const;
+type JobKind = (typeof jobKinds)[number];
 
 /** What a sweep's job says. */
-export const SweepPayload = z.object({
+const SweepPayload = z.object({
   /** Id of the rule. */
   rule: z.string(),
   slot: z.string(),
@@ -31,7 +31,7 @@ export const SweepPayload = z.object({
 });
 
 /** What a job did. Its runs are appended as it is settled; with `deferral` it is to be done again later. */
-export type JobDone = { readonly runs: readonly Run[]; readonly deferral?: Deferral };
+type JobDone = { readonly runs: readonly Run[]; readonly deferral?: Deferral };
 
 /** Does one kind of job. */
 export type JobHandler = (job: DeliveryWithBody, payload: unknown, lease: SweepLease) => Promise<JobDone>;

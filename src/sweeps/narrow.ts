@@ -1,7 +1,7 @@
 import { type ASTNode, parse } from '@marcbachmann/cel-js';
 
 /** What a request for notifications leaves out, so that a condition need not be asked of it. */
-export type Narrowed = {
+type Narrowed = {
   readonly all?: true;
   readonly 'status-types'?: readonly string[];
   readonly 'subject-type'?: readonly string[];

@@ -24,7 +24,7 @@ export type ListFailure = { readonly item: string; readonly error: Error };
 export type RepositoryPlace = { readonly source: number; readonly page: number };
 
 /** Some served repositories, each once; `place` is where they stand, `following` the place after them. */
-export type RepositoryPage = {
+type RepositoryPage = {
   readonly repositories: readonly Repository[];
   readonly place: RepositoryPlace;
   readonly following: RepositoryPlace;

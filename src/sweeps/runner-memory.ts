@@ -18,7 +18,7 @@ export type RunnerRecord = {
 };
 
 /** The runners of one level: `organization acme`, `repository acme/demo`, `user reeve`, `instance`; by id. */
-export type RunnerRecords = Readonly<Record<string, RunnerRecord>>;
+type RunnerRecords = Readonly<Record<string, RunnerRecord>>;
 
 /** A runner as a forge lists it now, whichever forge. */
 export type SeenRunner = {

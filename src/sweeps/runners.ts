@@ -176,7 +176,7 @@ function targetOf(
 }
 
 /** Returns the complete list of runners; the client has put Forgejo's words into the baseline's. */
-export async function listRunners(
+async function listRunners(
   client: Client,
   operation: RunnerList,
   params: Readonly<Record<string, string>>,

@@ -16,7 +16,7 @@ export type Scheduled = {
 };
 
 /** What is known of one schedule. Instants are RFC 3339. */
-export type ScheduleState = {
+type ScheduleState = {
   /** Up to where its slots have been looked at. */
   readonly lookedAt: string;
   readonly lastSlot?: string;
@@ -29,10 +29,7 @@ export type ScheduleState = {
 };
 
 /** What the scheduler needs of the store. */
-export type ScheduleStore = Pick<
-  Store,
-  'enqueue' | 'recall' | 'remember' | 'describeDelivery' | 'endDeferral'
->;
+type ScheduleStore = Pick<Store, 'enqueue' | 'recall' | 'remember' | 'describeDelivery' | 'endDeferral'>;
 
 /** Turns what is due into jobs of the store, each slot once. */
 export interface Scheduler {
@@ -46,7 +43,7 @@ export interface Scheduler {
 }
 
 /** Key of the store under which the states of all schedules are kept. */
-export const scheduleKey = 'schedules';
+const scheduleKey = 'schedules';
 
 /** States of a job that keeps no slot from running. */
 const atRest: ReadonlySet<DeliveryState> = new Set(['settled', 'dead', 'deferred']);
@@ -55,7 +52,7 @@ const atRest: ReadonlySet<DeliveryState> = new Set(['settled', 'dead', 'deferred
 const lookMs = 1_000;
 
 /** Returns the identity of a slot: what is due, by which clock, at which instant. */
-export function slotOf({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>, at: Date): string {
+function slotOf({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>, at: Date): string {
   return `${keyOf({ id, schedule })}@${at.toISOString()}`;
 }
 

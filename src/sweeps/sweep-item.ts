@@ -8,7 +8,7 @@ import type { SweepOrder, SweepParts } from './sweep.ts';
 import type { Target } from './target.ts';
 
 /** What a run over an item is given. */
-export type ItemParts = {
+type ItemParts = {
   readonly parts: SweepParts;
   readonly order: SweepOrder;
   readonly rules: RuleSet;

@@ -62,7 +62,7 @@ export type SweepParts = {
 };
 
 /** How a sweep went, and when it is to be done again for the items that an hourly budget stopped. */
-export type Swept = { readonly progress: SweepProgress; readonly deferral?: Deferral };
+type Swept = { readonly progress: SweepProgress; readonly deferral?: Deferral };
 
 /** One sweep: a rule, the slot that asked for it, and where an earlier attempt stopped. */
 export type SweepOrder = {

@@ -12,14 +12,14 @@ import type { SweepParts } from './sweep.ts';
 import { createSweepStore } from './sweep-store.ts';
 
 /** Where rules with a clock come from. */
-export interface ClockRules {
+interface ClockRules {
   /** The operator's, at once. */
   operator(): readonly LoadedRule[];
   /** All there are, those of repositories and organizations read where they are old. */
   everyRule(): Promise<readonly LoadedRule[]>;
 }
 
-export type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
+type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
   readonly store: Store;
   readonly rules: ClockRules;
   readonly seen: Seen;

@@ -13,7 +13,7 @@ import type { Sleep } from './timer.ts';
 type Held = { readonly signal: AbortSignal; readonly heart: Heart };
 
 /** Makes one attempt at a claim and returns how it ended. Never rejects. */
-export type Attempt = (claim: Claim, signal: AbortSignal, heart: Heart) => Promise<Ending>;
+type Attempt = (claim: Claim, signal: AbortSignal, heart: Heart) => Promise<Ending>;
 
 /** Time that a handler has to come to its end once its attempt is over. */
 const endingMs = 1_000;
@@ -23,7 +23,7 @@ const maxCrashes = 5;
 /** Attempts of which none ended, with which an old delivery is given up: each was cut off with its lease. */
 const maxUnended = 12;
 
-export type AttemptOptions = {
+type AttemptOptions = {
   readonly store: Pick<WorkerStore, 'advance'>;
   readonly handle: HandleEvent;
   readonly handleJob: HandleJob | undefined;

@@ -13,7 +13,7 @@ export type BackoffOptions = {
 };
 
 /** The part of a failed delivery that decides what comes next. */
-export type Failed = Pick<Delivery, 'attempts' | 'receivedAt' | 'redrivenAt'>;
+type Failed = Pick<Delivery, 'attempts' | 'receivedAt' | 'redrivenAt'>;
 
 /** Returns what comes after a failed attempt: how long to wait before the next one, or why there is none. */
 export type Backoff = (

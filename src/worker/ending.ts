@@ -25,7 +25,7 @@ export class Cut extends Error {
 }
 
 /** What decides how an attempt ends that threw. */
-export type Failure = {
+type Failure = {
   readonly error: unknown;
   readonly claim: Claim;
   readonly backoff: Backoff;

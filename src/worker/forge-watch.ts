@@ -9,7 +9,7 @@ export type ForgeState =
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
 
 /** Follows the breaker: probes the forge while it is open, and tells what is wrong. */
-export interface ForgeWatch {
+interface ForgeWatch {
   /** Notes a failure of the host. */
   failed(error: ReeveError): void;
   /** Probes the forge where that is due. */

@@ -5,8 +5,8 @@ import type { Ending } from './ending.ts';
 import type { WorkerStore } from './lease.ts';
 import type { Sleep } from './timer.ts';
 
-/** Records how an attempt ended, and returns how it did in the end: `lost` where nothing could be recorded. */
-export type RecordEnding = (claim: Claim, ending: Ending, signal: AbortSignal) => Promise<Ending['how']>;
+/** Records how an attempt ended, if the store lets it. */
+type RecordEnding = (claim: Claim, ending: Ending, signal: AbortSignal) => Promise<void>;
 
 /**
  * Creates the recorder. While the disk refuses, it tries again and again: the work is done and must not be done twice. It
@@ -42,16 +42,16 @@ export function createRecorder(options: {
       try {
         await write(claim, ending);
         logEnding(claim, ending);
-        return ending.how;
+        return;
       } catch (error) {
         const mayPass = error instanceof ReeveError && error.code === 'store-unwritable' && !stopping.aborted;
         log.warn(
           { delivery: claim.id, error: messageOf(error) },
           `could not record that it was ${ending.how}`,
         );
-        if (!mayPass) return 'lost';
+        if (!mayPass) return;
         await sleep(waitMs, signal);
-        if (signal.aborted) return 'lost';
+        if (signal.aborted) return;
       }
     }
   };

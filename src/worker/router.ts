@@ -1,5 +1,4 @@
 import type { Log } from '../log.ts';
-import type { Ending } from './ending.ts';
 import type { WorkerStore } from './lease.ts';
 import { routingOf } from './routing.ts';
 
@@ -13,20 +12,16 @@ const routingBatch = 200;
 export function createRouter(options: {
   readonly store: Pick<WorkerStore, 'unrouted' | 'route'>;
   readonly log: Log;
-  readonly onEnd: (how: Ending['how'], eventType: string) => void;
 }): () => Promise<boolean> {
-  const { store, log, onEnd } = options;
+  const { store, log } = options;
   return async () => {
     const deliveries = await store.unrouted(routingBatch);
     if (deliveries.length === 0) return false;
     const routed = deliveries.map((delivery) => ({ delivery, routing: routingOf(delivery) }));
     await store.route(routed.map(({ routing }) => routing));
     for (const { delivery, routing } of routed) {
-      if (routing.to === 'lane') continue;
-      if (routing.to === 'dead') {
-        log.warn({ delivery: delivery.id, reason: routing.reason }, 'a delivery is malformed');
-      }
-      onEnd(routing.to, delivery.eventType);
+      if (routing.to !== 'dead') continue;
+      log.warn({ delivery: delivery.id, reason: routing.reason }, 'a delivery is malformed');
     }
     return true;
   };

@@ -6,7 +6,7 @@ import type { Claim } from '../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
 import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
-import { Cut, type Ending } from './ending.ts';
+import { Cut } from './ending.ts';
 import { createForgeWatch, type ForgeState } from './forge-watch.ts';
 import { startHeart } from './heart.ts';
 import type { HandleEvent, HandleJob, WorkerStore } from './lease.ts';
@@ -42,8 +42,6 @@ export type WorkerOptions = {
   readonly breaker?: BreakerOptions;
   /** Lanes whose work needs no forge: it goes on while the forge is away. Default: none. */
   readonly localLanes?: readonly string[];
-  /** Called with how each delivery that was claimed or routed ended: for metrics. */
-  readonly onEnd?: (how: Ending['how'], eventType: string) => void;
 };
 
 /** The loop that routes, claims and handles what the store holds. */
@@ -65,14 +63,14 @@ type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
 /** Creates the worker, at rest. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { store, log, clock = { now: () => new Date() }, timer = systemTimer, onEnd = () => {} } = options;
+  const { store, log, clock = { now: () => new Date() }, timer = systemTimer } = options;
   const { nowMs = () => performance.now(), answers = countUp() } = options;
   const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000, localLanes = [] } = options;
   const sleep = createSleep(timer);
   const breaker = createBreaker({ ...options.breaker, nowMs });
   const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => wake() });
   const stopping = new AbortController();
-  const route = createRouter({ store, log, onEnd });
+  const route = createRouter({ store, log });
   const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
   const attempt = createAttempt({
     ...{ store, handle: options.handle, handleJob: options.handleJob, breaker, answers, sleep },
@@ -135,9 +133,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const attend = async (claim: Claim, cut: AbortController): Promise<void> => {
     const heart = startHeart(claim, cut, { store, timer, leaseMs, stallMs, log });
     const ending = await attempt(claim, cut.signal, heart);
-    const how = await record(claim, ending, cut.signal);
+    await record(claim, ending, cut.signal);
     heart.stop();
-    onEnd(how, claim.eventType);
   };
 
   const poll = async (): Promise<void> => {

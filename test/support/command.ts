@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/package.ts';
 
-export type CommandResult = { readonly status: number | null; readonly out: string; readonly error: string };
+type CommandResult = { readonly status: number | null; readonly out: string; readonly error: string };
 
 /** Runs the command line as a process of its own, with the given environment alone. */
 export async function reeve(

@@ -2,7 +2,7 @@ import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** One request that goes through the proxy. */
-export type Passing = { readonly method: string; readonly path: string };
+type Passing = { readonly method: string; readonly path: string };
 
 /** What becomes of it: passed on, answered here, cut off, or held for ever. `before` runs first, for what happens in between. */
 export type Fault =

@@ -27,7 +27,7 @@ export interface FlowForge {
   close(): Promise<void>;
 }
 
-export type PersonOptions = {
+type PersonOptions = {
   readonly isAdministrator?: boolean;
   /** Of what is not public, it reads only what it is a collaborator or team member of. */
   readonly isRestricted?: boolean;

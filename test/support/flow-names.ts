@@ -35,7 +35,6 @@ export const people = {
   bot: `reeve${ending}`,
   eve: `eve${ending}`,
 } as const;
-export type PersonName = (typeof people)[keyof typeof people];
 
 /** Returns a further name for a person or an organization that a test makes itself. */
 export const named = (name: string): string => `${name}${ending}`;

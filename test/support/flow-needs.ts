@@ -14,7 +14,7 @@ const needs = {
 } as const;
 
 /** Something that a flow needs of the forge it runs on. */
-export type Need = keyof typeof needs;
+type Need = keyof typeof needs;
 
 /** What a flow is declared with: as vitest's `it`, reduced to what flows use. */
 type Declare = Pick<typeof it, 'each'> &

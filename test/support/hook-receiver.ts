@@ -23,9 +23,7 @@ export interface HookReceiver {
 }
 
 /** What the receiver does with a request: status and body, or undefined for never an answer. */
-export type Behaviour = (
-  request: Received,
-) => { status: number; body?: string; location?: string } | undefined;
+type Behaviour = (request: Received) => { status: number; body?: string; location?: string } | undefined;
 
 /** Starts a receiver on a free port; without a behaviour it answers 200. */
 export async function startReceiver(behave: Behaviour = () => ({ status: 200 })): Promise<HookReceiver> {

@@ -24,7 +24,7 @@ export type Written = {
   readonly body: unknown;
 };
 
-export type ImaginedForge = Client & { readonly written: readonly Written[] };
+type ImaginedForge = Client & { readonly written: readonly Written[] };
 
 /**
  * Imagines a forge that has every repository, issue and organization anybody names and lets the account do anything: what

@@ -3,7 +3,7 @@ import { type Fact, type FactRequest, type Facts, keyOf } from '../../src/facts/
 import { facts as table } from '../../src/facts/facts.ts';
 
 /** A double of facts: given values, every one of which can be told to fail by giving an Error. `asked` tells what was asked. */
-export type FakeFacts = Facts & { readonly asked: string[] };
+type FakeFacts = Facts & { readonly asked: string[] };
 
 /** Makes facts of plain values (`{ labels: ['bug'] }`), completed as the table of facts says. What was not given fails. */
 export function makeFacts(

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** One request that the stand-in was sent. */
-export type Asked = {
+type Asked = {
   readonly method: string;
   readonly path: string;
   readonly repository: string | undefined;

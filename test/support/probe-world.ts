@@ -1,7 +1,7 @@
 import { type Account, basic, type ContractForge } from './contract-forge.ts';
 
 /** A text that stands for something hidden, and the callers who may see it; the site administrator always may. */
-export type Canary = { readonly text: string; readonly seenBy: readonly string[] };
+type Canary = { readonly text: string; readonly seenBy: readonly string[] };
 
 /** A forge with something to hide at every place where a list could tell it. */
 export type ProbeWorld = {

@@ -23,10 +23,10 @@ import { botAccount, type Imagined } from './imagined-beginnings.ts';
 import { imagineForge, type Written } from './imagined-forge.ts';
 import { hostileWords, type MadeRule, type Occasion, occasions, rulesFor } from './random-rules.ts';
 
-export const levels = ['operator', 'organization', 'repository'] as const;
+const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
 /** Whose rule files there are, each with its rules by name. */
-export type Files = Readonly<Partial<Record<Level, readonly MadeRule[]>>>;
+type Files = Readonly<Partial<Record<Level, readonly MadeRule[]>>>;
 
 /** One rule file or several, and something that happens. */
 export type Pair = {
@@ -182,7 +182,7 @@ export type Passages = {
   /** What is wrong with the files, as it was reported. */
   readonly problems: readonly string[];
 };
-export type Passage = { readonly run: Run; readonly written: readonly Written[] };
+type Passage = { readonly run: Run; readonly written: readonly Written[] };
 
 /** Runs a pair the whole way, from the operator file and the forge's files to the last request. */
 export async function runPair(pair: Pair): Promise<Passages> {

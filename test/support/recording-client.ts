@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.ts';
 import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 
 /** One write as it would have left. */
-export type Sent = { readonly operation: Operation; readonly input: AnyInput };
+type Sent = { readonly operation: Operation; readonly input: AnyInput };
 
 /** A double of a client that sends nothing and keeps what it was told to send. Reading through it fails. */
 export function makeRecordingClient(): Client & { readonly sent: Sent[] } {

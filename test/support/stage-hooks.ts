@@ -13,7 +13,7 @@ export type HookLevel = 'repository' | 'organization' | 'user' | 'system' | 'non
 const events = ['push', 'create', 'delete', 'issues', 'pull_request', 'repository'];
 
 /** Returns what makes a hook that points to the bot. */
-export function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
+function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
   return {
     type: 'gitea',
     active: true,

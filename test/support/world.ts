@@ -6,8 +6,8 @@ import type { Subject } from '../../src/contract/subject.ts';
 import { type Account, type ContractForge, freshName, startEmbedded } from './contract-forge.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
-export type Needs = { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
-export type Person = Account & { readonly id: number; readonly client: Client };
+type Needs = { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
+type Person = Account & { readonly id: number; readonly client: Client };
 
 /**
  * A repository of an organization on the embedded forge, with an open pull request by ada, an issue, and things that no

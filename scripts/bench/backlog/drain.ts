@@ -49,7 +49,13 @@ async function drain(path: string, deliveries: number): Promise<DrainResult> {
   const startMs = performance.now();
   await new Promise<void>((resolve) => {
     const worker = createWorker({
-      store,
+      store: {
+        ...store,
+        async settle(...settlement) {
+          await store.settle(...settlement);
+          if (handled === deliveries) resolve();
+        },
+      },
       log: silentLog,
       concurrency: 16,
       handle: async ({ id, lane = '' }) => {
@@ -58,9 +64,6 @@ async function drain(path: string, deliveries: number): Promise<DrainResult> {
         handled += 1;
         if (handled === Math.floor(deliveries / 10)) earlyBytes = process.memoryUsage.rss();
         return { runs: [] };
-      },
-      onEnd: () => {
-        if (handled === deliveries) resolve();
       },
     });
     worker.start();

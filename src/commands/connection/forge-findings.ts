@@ -8,7 +8,7 @@ import { type Finding, ok, warning, wrong } from './finding.ts';
 import type { Need } from './needs.ts';
 
 /** What a look found, and what was learnt by it. */
-export type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
+type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
 
 /** Looks whether an address is a forge, and which. Rejects where it is none, or cannot be reached. */
 export async function lookAtForge(client: Client, url: string): Promise<Learnt<Capabilities>> {

@@ -13,7 +13,7 @@ export const KnownHook = z.object({
   hmac: z.string().optional(),
 });
 export type KnownHook = z.output<typeof KnownHook>;
-export type Prints = Omit<KnownHook, 'id'>;
+type Prints = Omit<KnownHook, 'id'>;
 
 const keyOf = (place: Place): string => `setup hook ${titleOf(place)}`;
 
@@ -33,7 +33,7 @@ export async function keepHook(
 }
 
 /** The values a hook is made with: the first live ones of an entry. */
-export type HookSecrets = { readonly authorization: string; readonly hmac: string };
+type HookSecrets = { readonly authorization: string; readonly hmac: string };
 
 /** Returns the first live values of an entry, which are the ones that hooks send; empty where it asks for none. */
 export function hookSecretsOf(entry: SecretEntry): HookSecrets {

@@ -4,7 +4,7 @@ import type { AnyInput, Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import type { WebhookForm } from '../../operator-file/webhook.ts';
 
-export type Level = 'system' | 'user' | 'organization' | 'repository';
+type Level = 'system' | 'user' | 'organization' | 'repository';
 /** Somewhere a hook can be. `name` is empty for the instance, `owner/name` for a repository. */
 export type Place = { readonly level: Level; readonly name: string };
 

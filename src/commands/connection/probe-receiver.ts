@@ -7,7 +7,7 @@ import type { SecretEntry } from '../../receiver/secrets.ts';
  * Who answers at an address. `ours`: a Reeve that knows these secrets · `other-secrets`: a Reeve that does not ·
  * `throttled`: one that has refused too much from here to say · `silent`: nobody · `stranger`: something else.
  */
-export type Receiving =
+type Receiving =
   | { readonly who: 'ours' }
   | { readonly who: 'other-secrets' }
   | { readonly who: 'throttled' }

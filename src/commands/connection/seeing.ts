@@ -6,7 +6,7 @@ import { listHooksAt, type Place } from './places.ts';
 /** A way to sign in, and whose it is. */
 export type Signed = { readonly client: Client; readonly login: string };
 /** The hooks of a place, and the client that may see them. */
-export type Seen = { readonly client: Client; readonly live: readonly Hook[] };
+type Seen = { readonly client: Client; readonly live: readonly Hook[] };
 
 /**
  * Reads the hooks of a place with the first of these that may. Those of an account are shown to that account alone: with

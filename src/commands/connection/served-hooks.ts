@@ -13,7 +13,7 @@ const maxLooks = 100;
 const maxNamed = 5;
 
 /** What tells whether served repositories are heard. */
-export type ServedHooks = {
+type ServedHooks = {
   readonly client: Client;
   readonly login: string;
   /** Patterns of the operator file. */

@@ -19,7 +19,7 @@ private_.addSubnet('fc00::', 7, 'ipv6');
 private_.addSubnet('fe80::', 10, 'ipv6');
 
 /** Where an address leads, in the words of the forge's list of allowed hosts; `unknown`: its name has no address here. */
-export type Reach = 'loopback' | 'private' | 'external' | 'unknown';
+type Reach = 'loopback' | 'private' | 'external' | 'unknown';
 
 /** Tells where the host of an address leads from here. A name with several addresses is what the narrowest of them is. */
 export async function reachOf(address: string): Promise<Reach> {

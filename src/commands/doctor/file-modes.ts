@@ -11,7 +11,7 @@ const privateFiles = [
 const privateFolders = ['.', 'forge', join('forge', 'repositories'), join('forge', 'attachments')];
 
 /** A file or folder that others than its owner may open, and the mode that it should have. */
-export type OpenPath = { readonly path: string; readonly mode: '600' | '700' };
+type OpenPath = { readonly path: string; readonly mode: '600' | '700' };
 
 /**
  * Returns what others than its owner may read: files with secrets, and the data folder with what is in it. Of files that

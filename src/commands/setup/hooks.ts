@@ -32,7 +32,7 @@ export type HookWish = {
 };
 
 /** What becomes of the hook of a place. `others` deliver here too, and go once this one works. */
-export type HookPlan = {
+type HookPlan = {
   readonly do: 'nothing' | 'create' | 'edit' | 'replace';
   readonly hook?: Hook;
   readonly others: readonly Hook[];
@@ -40,7 +40,7 @@ export type HookPlan = {
 };
 
 /** Decides what becomes of the hook of a place; `prints` are the fingerprints it shall have. */
-export function planHook(match: Match, known: KnownHook | undefined, wish: HookWish): HookPlan {
+function planHook(match: Match, known: KnownHook | undefined, wish: HookWish): HookPlan {
   const prints = printsOf(hookSecretsOf(wish.entry), wish.key);
   const hook = match.found ?? match.elsewhere;
   const others = match.duplicates;

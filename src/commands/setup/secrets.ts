@@ -7,7 +7,7 @@ export const secretVariables = ['WEBHOOK_AUTHORIZATION', 'WEBHOOK_SECRET'] as co
 type Variable = (typeof secretVariables)[number];
 
 /** What becomes of the webhook secrets: the variables to write, and what to say. Absent variables stay as they are. */
-export type SecretPlan = {
+type SecretPlan = {
   readonly values: Readonly<Partial<Record<Variable, string>>>;
   readonly finding: Finding;
 };

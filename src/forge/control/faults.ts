@@ -1,5 +1,5 @@
 /** How the API misbehaves for a while. */
-export type Fault = {
+type Fault = {
   /** Every answer waits this long first. */
   readonly latencyMs: number;
   /** Answered in place of the operation; undefined: the operation answers, late. */

@@ -1,7 +1,7 @@
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
-export type FileStatus = 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
+type FileStatus = 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
 export type FileChange = {
   readonly path: string;
   /** The path before, where it was renamed or copied. */

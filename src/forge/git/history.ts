@@ -4,7 +4,7 @@ import { readCommit } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
 /** A stretch of history by commit ids: reachable from `to`, not from `from`. */
-export type Stretch = { readonly from?: string | undefined; readonly to: string };
+type Stretch = { readonly from?: string | undefined; readonly to: string };
 
 function argumentsOf({ from, to }: Stretch): string[] {
   const ids = from === undefined ? [to] : [to, `^${from}`];

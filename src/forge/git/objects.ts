@@ -2,9 +2,9 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { ReeveError } from '../../errors.ts';
 import type { Git } from './process.ts';
 
-export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
-export type ObjectInfo = { readonly id: string; readonly type: ObjectType; readonly size: number };
-export type GitObject = ObjectInfo & { readonly content: Buffer };
+type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
+type ObjectInfo = { readonly id: string; readonly type: ObjectType; readonly size: number };
+type GitObject = ObjectInfo & { readonly content: Buffer };
 
 /** Reads objects of one repository. */
 export interface ObjectReader {

@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream';
 import { ReeveError } from '../../errors.ts';
 import { createSlots } from './slots.ts';
 
-export type GitResult = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
+type GitResult = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
 
-export type GitOptions = {
+type GitOptions = {
   /** The bare repository; absent for commands outside of any. */
   readonly folder?: string;
   readonly input?: Buffer | string | Readable;

@@ -3,7 +3,7 @@ import { createObjectReader, type ObjectReader } from './objects.ts';
 import type { Git } from './process.ts';
 
 /** The reading processes of all repositories: a bounded number, each kept while its repository is in use. */
-export interface ReaderPool {
+interface ReaderPool {
   /** Returns the reader of one repository. Its process starts with a question, after a wait where all places are taken. */
   of(id: number, folder: string): ObjectReader;
   /** Ends the process of a repository; its unanswered questions fail. */
@@ -12,7 +12,7 @@ export interface ReaderPool {
   close(): void;
 }
 
-export type ReaderPoolOptions = {
+type ReaderPoolOptions = {
   /** Processes at a time. Default: 24. */
   readonly maxProcesses?: number;
   /** Milliseconds after the last question until a process ends. Default: 30,000. */

@@ -88,7 +88,7 @@ export async function resolveRef(repository: GitRepository, word: string): Promi
 }
 
 /** One move of a ref. No `before` means it must not exist yet, no `after` that it goes. */
-export type RefMove = {
+type RefMove = {
   readonly name: string;
   readonly before: string | undefined;
   readonly after: string | undefined;

@@ -1,6 +1,6 @@
 import type { GitRepository } from './repository.ts';
 
-export type EntryKind = 'file' | 'dir' | 'symlink' | 'submodule';
+type EntryKind = 'file' | 'dir' | 'symlink' | 'submodule';
 export type TreeEntry = {
   readonly name: string;
   readonly id: string;
@@ -10,7 +10,7 @@ export type TreeEntry = {
 };
 
 /** Blobs above this are never read whole; their answers carry no content. */
-export const maxBlobBytes = 10 * 1024 * 1024;
+const maxBlobBytes = 10 * 1024 * 1024;
 
 const kinds: Readonly<Record<string, EntryKind>> = {
   '40000': 'dir',
@@ -59,7 +59,7 @@ export async function findEntry(
 }
 
 /** A blob's size, and its content where that is small enough. */
-export type Blob = { readonly size: number; readonly content: Buffer | undefined };
+type Blob = { readonly size: number; readonly content: Buffer | undefined };
 
 /** Returns a blob; the content is left out above `maxBytes`, and then it was not read either. */
 export async function readBlob(

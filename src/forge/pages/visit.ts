@@ -9,7 +9,7 @@ import { coversScopes } from '../scopes.ts';
 import { page, policy } from './page.ts';
 
 /** Names that the path of a page carries; those it has not are undefined. */
-export type Names = {
+type Names = {
   readonly owner: string;
   readonly repo: string;
   readonly org: string;

@@ -3,7 +3,7 @@ import type { LabelRow } from '../issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../rows.ts';
 
 /** Where a label is shown: its repository, and the repository's owner (or the organization alone). */
-export type LabelPlace = { readonly repository?: RepositoryRow; readonly owner: UserRow };
+type LabelPlace = { readonly repository?: RepositoryRow; readonly owner: UserRow };
 
 /** Returns a label as the API shows it. */
 export function toLabel(context: ForgeContext, label: LabelRow, { repository, owner }: LabelPlace) {

@@ -16,7 +16,7 @@ export type Pull = {
   isMerged: boolean;
 };
 
-export type Issue = { readonly at: At; readonly index: number; readonly waits: boolean; isOpen: boolean };
+type Issue = { readonly at: At; readonly index: number; readonly waits: boolean; isOpen: boolean };
 export type At = { readonly owner: string; readonly repo: string };
 
 /** What has happened so far, as far as what happens next builds on it. The same draws tell the same story on every forge. */

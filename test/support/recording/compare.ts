@@ -2,7 +2,7 @@ import { type Fixture, jsonOf, kindOf, type Recording } from './fixture.ts';
 import { compareTrees, type MemberTree, treeOf } from './member-tree.ts';
 
 /** A difference between a recording and another of the same steps. */
-export type Divergence = {
+type Divergence = {
   /** The kinds it is seen at, or the step whose events differ. */
   readonly at: readonly string[];
   readonly path: string;

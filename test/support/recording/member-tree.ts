@@ -1,5 +1,5 @@
 /** What a member may be; a list counts as `list` with its elements below. */
-export type Kind = 'null' | 'text' | 'number' | 'flag' | 'list' | 'object';
+type Kind = 'null' | 'text' | 'number' | 'flag' | 'list' | 'object';
 
 /** The members of a payload by their path (`issue.labels[].name`), each with the kinds it was seen as. */
 export type MemberTree = ReadonlyMap<string, ReadonlySet<Kind>>;
@@ -29,7 +29,7 @@ function kindOf(value: unknown): Kind {
 }
 
 /** One place where two trees differ. What lies below a member that is missing, or of another kind, is not told again. */
-export type Difference = {
+type Difference = {
   readonly path: string;
   /** As in `object → null`: what the recorded one has, then the other; `nothing` where it has no such member. */
   readonly told: string;

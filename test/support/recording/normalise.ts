@@ -2,9 +2,9 @@ import type { Fixture } from './fixture.ts';
 import { jsonOf, signaturesOf } from './fixture.ts';
 
 /** Where recorded servers say they are. */
-export const normalAddress = 'http://127.0.0.1:3000';
+const normalAddress = 'http://127.0.0.1:3000';
 
-export type Normaliser = {
+type Normaliser = {
   /** What the recording added to its names; taken away again. */
   readonly suffix: string;
   /** The address the server gives itself. */

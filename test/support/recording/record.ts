@@ -16,7 +16,7 @@ const topics: readonly ((scene: Scene) => Topic)[] = [
   ...[createReleaseTopic, createWorkflowTopic, createFarewellTopic],
 ];
 
-export type RecordOptions = {
+type RecordOptions = {
   readonly url: string;
   /** Of a site administrator. */
   readonly token: string;
