@@ -151,7 +151,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     const served = createServed({ client, login: whoAmI, listed: repositories, nowMs });
     rules = await openRules({
-      ...{ folder: options.rules, client, served, organizations, grants, store, clock, nowMs, log },
+      folder: options.rules,
+      client,
+      served,
+      organizations,
+      grants,
+      store,
+      clock,
+      nowMs,
+      log,
       reportProblems: options.reportProblems ?? 'status',
     });
     const memory = createFactMemory(nowMs);
@@ -163,13 +171,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     const looks = { client, account, grants, organizations, store, memory, clock, nowMs, log };
     work = createWork({
-      ...{ client, account, whoAmI, repositories, memory, store, metrics, clock, nowMs, log },
+      client,
+      account,
+      whoAmI,
+      repositories,
+      memory,
+      store,
+      metrics,
+      clock,
+      nowMs,
+      log,
       admissions,
       rules,
       settings: await runSettings(options, { client, store, clock }),
       repeated: options.repeated,
       preview: options.preview ? createPreview(looks) : undefined,
-      ...{ backoff: options.backoff, concurrency, answers: () => answers, retention: options.retention },
+      backoff: options.backoff,
+      concurrency,
+      answers: () => answers,
+      retention: options.retention,
       onRun: options.onRun,
       onSweepRun: options.onSweepRun,
     });
@@ -177,12 +197,26 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (!options.jobsOnly) {
       const { secrets, host, port, dashboard, signIn, forge } = options;
       const readings = readingsOf(store, rules.source, {
-        ...{ clock, folder: options.rules, sweeps, metrics },
+        clock,
+        folder: options.rules,
+        sweeps,
+        metrics,
         forge: () => forgeState.state(worker.status().forge),
       });
       doors = await openDoors({
-        ...{ store, log, metrics, readings, nowMs, wake: () => worker.wake() },
-        ...{ data, secrets, host, port, dashboard, signIn, forgeUrl: forge.url },
+        store,
+        log,
+        metrics,
+        readings,
+        nowMs,
+        wake: () => worker.wake(),
+        data,
+        secrets,
+        host,
+        port,
+        dashboard,
+        signIn,
+        forgeUrl: forge.url,
         maxBodyBytes: options.maxBodyBytes,
       });
     }

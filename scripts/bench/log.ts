@@ -55,13 +55,11 @@ async function acceptSteadily(store: Store, count: number, look: () => void): Pr
       begun += 1;
       const uuid = randomUUID();
       await store.accept({
-        ...{
-          uuid,
-          eventType: 'push',
-          entry: 'bench',
-          contentType: 'application/json',
-          receivedAt: new Date(),
-        },
+        uuid,
+        eventType: 'push',
+        entry: 'bench',
+        contentType: 'application/json',
+        receivedAt: new Date(),
         body: Buffer.from(`{"after":"${uuid}","padding":"${padding}"}`),
       });
       if (begun % lookEvery === 0) look();

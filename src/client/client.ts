@@ -139,7 +139,8 @@ export function createClient(options: ClientOptions): Client {
           method: operation.method,
           where,
           headers: {
-            ...{ accept: 'application/json', 'user-agent': 'reeve' },
+            accept: 'application/json',
+            'user-agent': 'reeve',
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
             ...credential.headers(),
           },

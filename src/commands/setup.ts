@@ -159,7 +159,11 @@ async function connect(run: Run): Promise<void> {
   );
   run.secrets.push(...secretValues(settings));
   const isWhole = await settleHooks({
-    ...{ settings, steps, plan, test: options.test ?? true, kinds },
+    settings,
+    steps,
+    plan,
+    test: options.test ?? true,
+    kinds,
     makers: [
       { client: maker, login: makerAccount.login },
       ...(maker === client ? [] : [{ client, login: account.login }]),

@@ -251,11 +251,8 @@ function subjectOf(kind: SubjectKind, repository: RepositoryRef, payload: Record
     const { before, after } = payload;
     const moved = typeof before === 'string' && typeof after === 'string';
     const isTag = payload.ref_type === 'tag' || payload.ref.startsWith('refs/tags/');
-    return {
-      ...{ kind, repository, ref },
-      ...(isTag ? { isTag } : {}),
-      ...(moved ? { range: { before, after } } : {}),
-    };
+    const about = { kind, repository, ref, ...(isTag ? { isTag } : {}) };
+    return moved ? { ...about, range: { before, after } } : about;
   }
   return { kind: 'repository', repository };
 }

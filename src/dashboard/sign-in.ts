@@ -85,7 +85,11 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
 
   if (forge === undefined) return;
   registerForgeSignIn(app, visits, {
-    ...{ forge, sessions, throttle: parts.makeThrottle(), log, nowMs: parts.nowMs },
+    forge,
+    sessions,
+    throttle: parts.makeThrottle(),
+    log,
+    nowMs: parts.nowMs,
     isSecure: (request) => isSecureHost(request, dashboardUrl),
     showForm: (request, reply, problem) => showForm(request, reply, '/', problem),
   });

@@ -11,7 +11,12 @@ import type { UserRow } from './rows.ts';
 import { isEmail, readVisibility } from './users.ts';
 
 const longest: Readonly<Record<string, number>> = {
-  ...{ email: 254, full_name: 100, password: 255, website: 255, location: 50, description: 255 },
+  email: 254,
+  full_name: 100,
+  password: 255,
+  website: 255,
+  location: 50,
+  description: 255,
 };
 const shortestPassword = 8;
 

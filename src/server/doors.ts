@@ -39,7 +39,12 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const password = await loadDashboardPassword(data);
   const oauth2 = signIn && createOAuth2({ url: forgeUrl, application: signIn, signal: pages.signal });
   const app = createApp({
-    ...{ ...parts, secrets, password, dashboardUrl: dashboard, onStored: wake, maxBodyBytes },
+    ...parts,
+    secrets,
+    password,
+    dashboardUrl: dashboard,
+    onStored: wake,
+    maxBodyBytes,
     forge:
       oauth2 && dashboard
         ? {

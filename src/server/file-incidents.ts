@@ -124,7 +124,9 @@ export function placeOfReading({ level, repositoryId, name, files }: FileReading
     name: level === 'organization' ? name : '',
     repositoryId: level === 'repository' ? repositoryId : 0,
     files: files.map(({ source, commit, problems, rules }) => ({
-      ...{ source, commit, problems },
+      source,
+      commit,
+      problems,
       revision: rules[0]?.revision,
     })),
   };

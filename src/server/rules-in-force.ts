@@ -44,7 +44,10 @@ export async function openRules(options: {
   const { folder, client, store, clock, log, served, organizations } = options;
   const incidents = createFileIncidents({ store, clock, log });
   const reporter: Reporter = createReporter({
-    ...{ client, how: options.reportProblems, pins: store, log },
+    client,
+    how: options.reportProblems,
+    pins: store,
+    log,
     async failures(repositoryId) {
       // A file that was read now may have ended some.
       await incidents.idle();

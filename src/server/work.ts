@@ -61,7 +61,15 @@ export function createWork(options: {
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
   const handle = createDeliveryHandler({
-    ...{ client, account, admissions, rules: rules.source, memory, store, clock, nowMs, settings },
+    client,
+    account,
+    admissions,
+    rules: rules.source,
+    memory,
+    store,
+    clock,
+    nowMs,
+    settings,
     ...(preview ? { preview } : {}),
     ...(options.repeated ? { repeated: options.repeated } : {}),
     ...(backoff?.lifetimeMs === undefined ? {} : { lifetimeMs: backoff.lifetimeMs }),
@@ -72,7 +80,16 @@ export function createWork(options: {
     },
   });
   const sweeps = createSweeps({
-    ...{ client, account, memory, store, clock, nowMs, sleep, log, settings, seen },
+    client,
+    account,
+    memory,
+    store,
+    clock,
+    nowMs,
+    sleep,
+    log,
+    settings,
+    seen,
     rules: { operator: rules.source.operator, everyRule: rules.everyRule },
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
@@ -93,7 +110,14 @@ export function createWork(options: {
     return { runs: [run] };
   };
   const worker = createWorker({
-    ...{ store: withReports(store, rules), handle, handleJob, log, clock, nowMs, concurrency, answers },
+    store: withReports(store, rules),
+    handle,
+    handleJob,
+    log,
+    clock,
+    nowMs,
+    concurrency,
+    answers,
     probe: askWhoWeAre,
     localLanes: localChoreLanes,
     ...(backoff ? { backoff } : {}),

@@ -100,7 +100,11 @@ function merge(before: RunnerRecords, seen: readonly SeenRunner[], now: Date): R
       (change) => now.getTime() - Date.parse(change) < flapsWithinMs,
     );
     after[id] = {
-      ...{ name, labels, status, busy, disabled },
+      name,
+      labels,
+      status,
+      busy,
+      disabled,
       since: known && !changed ? known.since : at,
       activeAt: busy || known === undefined ? at : known.activeAt,
       changes: changed ? [...recent, at].slice(-maxChanges) : recent,

@@ -188,7 +188,8 @@ async function listRunners(
   });
   for await (const { id, name, status, busy, disabled, labels } of items) {
     found.set(id, {
-      ...{ id, name },
+      id,
+      name,
       status: status === 'offline' ? 'offline' : 'online',
       busy: busy ?? false,
       disabled: disabled ?? false,

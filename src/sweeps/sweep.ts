@@ -191,7 +191,12 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   const takeOne = async (target: Target): Promise<void> => {
     mayGoOn();
     const { run, retry, deferral } = await runPatiently(target, {
-      ...{ parts, order, rules, account, pause, signal: lease.signal },
+      parts,
+      order,
+      rules,
+      account,
+      pause,
+      signal: lease.signal,
     });
     // What was written before the end is recorded; whatever else the run says is that it was ended.
     if (lease.signal.aborted) {

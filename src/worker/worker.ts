@@ -73,7 +73,12 @@ export function createWorker(options: WorkerOptions): Worker {
   const route = createRouter({ store, log });
   const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
   const attempt = createAttempt({
-    ...{ store, handle: options.handle, handleJob: options.handleJob, breaker, answers, sleep },
+    store,
+    handle: options.handle,
+    handleJob: options.handleJob,
+    breaker,
+    answers,
+    sleep,
     clock: createSteadyClock({ clock, nowMs, onJump: (byMs) => logJump(log, byMs) }),
     backoff: createBackoff(options.backoff),
     lifetimeMs: options.backoff?.lifetimeMs ?? standardDeliveryLifetimeMs,

@@ -80,8 +80,12 @@ async function act(
       ...Object.fromEntries(
         Object.entries(given).map(([key, value]) => [`INPUT_${key.toUpperCase()}`, value]),
       ),
-      ...{ GITHUB_WORKSPACE: workspace, GITHUB_EVENT_NAME: name, GITHUB_REF: ref, GITEA_ACTIONS: 'true' },
-      ...{ GITHUB_EVENT_PATH: join(workspace, 'event.json'), GITHUB_SERVER_URL: stage.forge.url },
+      GITHUB_WORKSPACE: workspace,
+      GITHUB_EVENT_NAME: name,
+      GITHUB_REF: ref,
+      GITEA_ACTIONS: 'true',
+      GITHUB_EVENT_PATH: join(workspace, 'event.json'),
+      GITHUB_SERVER_URL: stage.forge.url,
     },
   });
   const texts = { stdout: '', stderr: '' };

@@ -36,12 +36,12 @@ describe('a code', () => {
     expect(tokens).toEqual({ accessToken: 'a', refreshToken: 'r', expiresInMs: 3_600_000 });
     expect(server.seen).toMatchObject([{ method: 'POST', path: '/forge/login/oauth/access_token' }]);
     expect(formOf()).toEqual({
-      ...{ grant_type: 'authorization_code', code: 'the code', code_verifier: proof.verifier },
-      ...{
-        redirect_uri: proof.redirectUri,
-        client_id: application.clientId,
-        client_secret: application.clientSecret,
-      },
+      grant_type: 'authorization_code',
+      code: 'the code',
+      code_verifier: proof.verifier,
+      redirect_uri: proof.redirectUri,
+      client_id: application.clientId,
+      client_secret: application.clientSecret,
     });
   });
 
@@ -133,14 +133,14 @@ describe('the address where people sign in', () => {
     expect(server.seen).toMatchObject([{ method: 'GET', path: '/forge/.well-known/openid-configuration' }]);
     expect(address.origin + address.pathname).toBe('https://git.example.org/forge/login/oauth/authorize');
     expect(Object.fromEntries(address.searchParams)).toEqual({
-      ...{
-        x: '1',
-        client_id: application.clientId,
-        redirect_uri: proof.redirectUri,
-        response_type: 'code',
-        state: 's',
-      },
-      ...{ scope: 'read:user', code_challenge: 'c', code_challenge_method: 'S256' },
+      x: '1',
+      client_id: application.clientId,
+      redirect_uri: proof.redirectUri,
+      response_type: 'code',
+      state: 's',
+      scope: 'read:user',
+      code_challenge: 'c',
+      code_challenge_method: 'S256',
     });
     expect(address.href).not.toContain('secret');
     await oauth2.authorizeUrl(wanted);

@@ -83,9 +83,19 @@ describe('runners', () => {
 
 describe('drift', () => {
   const change = {
-    ...{ id: 'c1', rules: ['rules/p.yml#guard'], step: '1', action: 'sync-branch-protections' },
-    ...{ operation: 'x', method: 'PATCH', path: '/x', input: {}, reason: '' },
-    ...{ target: 'protection:main.required_approvals', value: 2, before: 0, after: 2 },
+    id: 'c1',
+    rules: ['rules/p.yml#guard'],
+    step: '1',
+    action: 'sync-branch-protections',
+    operation: 'x',
+    method: 'PATCH',
+    path: '/x',
+    input: {},
+    reason: '',
+    target: 'protection:main.required_approvals',
+    value: 2,
+    before: 0,
+    after: 2,
   };
   const observed = {
     ...makeRun({}),

@@ -43,11 +43,16 @@ const serve = async () => {
 const push = (id: string, given = authorization) => ({
   method: 'POST' as const,
   headers: {
-    ...{ authorization: given, 'content-type': 'application/json' },
-    ...{ 'x-gitea-delivery': id, 'x-gitea-event': 'push', 'x-gitea-event-type': 'push' },
+    authorization: given,
+    'content-type': 'application/json',
+    'x-gitea-delivery': id,
+    'x-gitea-event': 'push',
+    'x-gitea-event-type': 'push',
   },
   body: JSON.stringify({
-    ...{ ref: 'refs/heads/main', before: '0', after: id },
+    ref: 'refs/heads/main',
+    before: '0',
+    after: id,
     repository: { id: 1, full_name: 'acme/tool', owner: { id: 1, login: 'acme' } },
     sender: { id: 2, login: 'ada' },
   }),
@@ -74,7 +79,8 @@ describe.each(losses)('after %s', (_title, lose) => {
   it('deliveries and readyz are answered 503', async () => {
     const reasons: string[] = [];
     const store = await openSqliteStore({
-      ...{ path: file('reeve.db'), role: 'worker' },
+      path: file('reeve.db'),
+      role: 'worker',
       onLost: ({ code, message }) => reasons.push(`${code}: ${message}`),
     });
     const app = makeDashboardApp(store);

@@ -47,7 +47,9 @@ const push = (repository: number): RequestInit => ({
     'x-gitea-event-type': 'push',
   },
   body: JSON.stringify({
-    ...{ ref: 'refs/heads/main', before: '0', after: '1' },
+    ref: 'refs/heads/main',
+    before: '0',
+    after: '1',
     repository: { id: repository, full_name: `acme/r${repository}`, owner: { id: 1, login: 'acme' } },
     sender: { id: 2, login: 'ada' },
   }),

@@ -36,22 +36,18 @@ async function makeHostile(store: Store): Promise<{
   let used = 0;
   const text = (): string => hostileTexts[used++ % hostileTexts.length] ?? '';
   const change = (id: string): RecordedChange => ({
-    ...{
-      id,
-      rules: [text()],
-      step: text(),
-      action: text(),
-      operation: text(),
-      method: 'PUT',
-      path: `/${text()}`,
-    },
-    ...{
-      input: { body: { [text()]: text() } },
-      target: text(),
-      value: text(),
-      before: text(),
-      after: text(),
-    },
+    id,
+    rules: [text()],
+    step: text(),
+    action: text(),
+    operation: text(),
+    method: 'PUT',
+    path: `/${text()}`,
+    input: { body: { [text()]: text() } },
+    target: text(),
+    value: text(),
+    before: text(),
+    after: text(),
     reason: text(),
   });
   const run = (): Run => ({
@@ -64,7 +60,12 @@ async function makeHostile(store: Store): Promise<{
       at: '2030-01-01T00:00:00.000Z',
     },
     rules: (['matched', 'unmatched', 'failed', 'skipped'] as const).map((verdict) => ({
-      ...{ rule: `${text()}#${text()}`, source: text(), commit: text(), line: 1, verdict, reason: text() },
+      rule: `${text()}#${text()}`,
+      source: text(),
+      commit: text(),
+      line: 1,
+      verdict,
+      reason: text(),
       findings: [
         {
           expression: text(),
@@ -84,7 +85,10 @@ async function makeHostile(store: Store): Promise<{
   for (let n = 0; n < 12; n += 1) {
     const { id } = await store.accept(
       makeDelivery({
-        ...{ eventType: text(), entry: text(), contentType: text(), uuid: text() },
+        eventType: text(),
+        entry: text(),
+        contentType: text(),
+        uuid: text(),
         body: Buffer.from(n % 2 === 0 ? JSON.stringify({ [text()]: text() }) : text()),
       }),
     );
@@ -114,38 +118,46 @@ async function makeHostile(store: Store): Promise<{
     ],
     incidents: async () =>
       (['rule-failed', 'sweep-failed', 'file-broken'] as const).map((kind) => ({
-        ...{ kind, key: text(), count: 2, firstAt: since, lastAt: since, level: 'repository' as const },
-        ...{ reason: text(), source: text(), subject: text(), run: text(), commit: text() },
+        kind,
+        key: text(),
+        count: 2,
+        firstAt: since,
+        lastAt: since,
+        level: 'repository' as const,
+        reason: text(),
+        source: text(),
+        subject: text(),
+        run: text(),
+        commit: text(),
       })),
     schedules: async () => [
       {
-        ...{
-          rule: text(),
-          clock: text(),
-          next: since,
-          lastSlot: since,
-          missed: 1,
-          overlaps: 1,
-          job: '1',
-          underWay: text(),
-        },
+        rule: text(),
+        clock: text(),
+        next: since,
+        lastSlot: since,
+        missed: 1,
+        overlaps: 1,
+        job: '1',
+        underWay: text(),
         result: {
-          ...{ endedAt: since, sentence: text(), isComplete: false, drift: 1 },
+          endedAt: since,
+          sentence: text(),
+          isComplete: false,
+          drift: 1,
           failures: [{ item: text(), error: text() }],
         },
       },
     ],
     runners: async () => [
       {
-        ...{
-          name: text(),
-          level: text(),
-          status: 'offline' as const,
-          busy: true,
-          disabled: true,
-          flaps: 3,
-          since,
-        },
+        name: text(),
+        level: text(),
+        status: 'offline' as const,
+        busy: true,
+        disabled: true,
+        flaps: 3,
+        since,
         labels: [text()],
       },
     ],
@@ -172,15 +184,16 @@ async function makeHostile(store: Store): Promise<{
 
 function emptyReadings(store: Store): AppParts['readings'] {
   return {
-    ...{ store, now: () => new Date('2030-01-01T00:00:00Z'), rules: () => [], incidents: async () => [] },
-    ...{
-      schedules: async () => [],
-      runners: async () => [],
-      drift: async () => [],
-      sweeps: async () => [],
-      forge: () => ({ state: 'ok' }),
-      refusals: () => new Map([[413, 2]]),
-    },
+    store,
+    now: () => new Date('2030-01-01T00:00:00Z'),
+    rules: () => [],
+    incidents: async () => [],
+    schedules: async () => [],
+    runners: async () => [],
+    drift: async () => [],
+    sweeps: async () => [],
+    forge: () => ({ state: 'ok' }),
+    refusals: () => new Map([[413, 2]]),
   };
 }
 

@@ -109,8 +109,13 @@ describe('what is read when somebody asks', () => {
     ],
     incidents: async () =>
       (['operator', 'repository'] as const).map((level) => ({
-        ...{ kind: 'rule-failed', level, key: `${level}.yml#guard`, reason: 'no such label', count: 7 },
-        ...{ firstAt: new Date('2029-12-31T00:00:00Z'), lastAt: new Date('2030-01-01T00:00:00Z') },
+        kind: 'rule-failed',
+        level,
+        key: `${level}.yml#guard`,
+        reason: 'no such label',
+        count: 7,
+        firstAt: new Date('2029-12-31T00:00:00Z'),
+        lastAt: new Date('2030-01-01T00:00:00Z'),
       })),
     sweeps: async () => [
       { rule: 'tags.yml#guard', endedAt: new Date('2030-01-01T00:00:00Z'), items: 7, failed: 1, drift: 3 },

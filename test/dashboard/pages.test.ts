@@ -135,13 +135,11 @@ describe('the list of deliveries', () => {
   it('leads to older ones, page by page, until there is none', async () => {
     for (let n = 0; n < 60; n += 1) {
       await stage.server.store.enqueue({
-        ...{
-          door: 'cron',
-          uuid: `filler ${n}`,
-          kind: 'chore',
-          lane: 'filler',
-          payload: { chore: 'retention' },
-        },
+        door: 'cron',
+        uuid: `filler ${n}`,
+        kind: 'chore',
+        lane: 'filler',
+        payload: { chore: 'retention' },
         receivedAt: new Date(),
       });
     }
@@ -165,14 +163,12 @@ describe('what is dead', () => {
     const { store } = stage.server;
     const before = (await store.counts()).dead;
     const { id } = await store.enqueue({
-      ...{
-        door: 'cli',
-        uuid: 'nobody knows this',
-        kind: 'unheard-of',
-        lane: 'x',
-        payload: {},
-        receivedAt: new Date(),
-      },
+      door: 'cli',
+      uuid: 'nobody knows this',
+      kind: 'unheard-of',
+      lane: 'x',
+      payload: {},
+      receivedAt: new Date(),
     });
     await expect.poll(async () => (await store.readDelivery(id))?.state, { timeout: 60_000 }).toBe('dead');
     expect((await operator.get('/')).text).toContain(`Dead deliveries: ${before + 1}`);
@@ -225,7 +221,11 @@ describe('the other pages', () => {
 
     const rule = `${join(folder, 'nightly.yml')}#nightly`;
     await store.enqueue({
-      ...{ door: 'cli', uuid: 'by hand', kind: 'sweep', lane: 'sweep', receivedAt: new Date() },
+      door: 'cli',
+      uuid: 'by hand',
+      kind: 'sweep',
+      lane: 'sweep',
+      receivedAt: new Date(),
       payload: { rule, slot: 'by hand' },
     });
 

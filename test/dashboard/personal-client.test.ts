@@ -17,7 +17,10 @@ function stage(answers: readonly (Tokens | Error)[], tokens: Tokens = first) {
     return answer;
   };
   const client = createPersonalClient({
-    ...{ forge: { url: 'http://127.0.0.1:1' }, oauth2: { refresh }, tokens, nowMs: () => clock.nowMs },
+    forge: { url: 'http://127.0.0.1:1' },
+    oauth2: { refresh },
+    tokens,
+    nowMs: () => clock.nowMs,
   });
   return { client, asked, clock };
 }

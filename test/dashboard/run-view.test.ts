@@ -19,23 +19,19 @@ const withValue = (name: string, value: unknown = 'what it saw'): Run => ({
   ...makeRun({}),
   rules: [
     {
-      ...{
-        rule: '/srv/rules/a.yml#mark',
-        source: '/srv/rules/a.yml',
-        commit: '',
-        line: 3,
-        verdict: 'matched',
-      },
+      rule: '/srv/rules/a.yml#mark',
+      source: '/srv/rules/a.yml',
+      commit: '',
+      line: 3,
+      verdict: 'matched',
       findings: [
         {
-          ...{
-            expression: name,
-            result: 'held',
-            values: { [name]: value },
-            file: 'a.yml',
-            line: 1,
-            column: 1,
-          },
+          expression: name,
+          result: 'held',
+          values: { [name]: value },
+          file: 'a.yml',
+          line: 1,
+          column: 1,
         } satisfies Finding,
       ],
     },
@@ -97,8 +93,12 @@ describe('what a condition saw', () => {
   it('tells errors to operators, and to administrators those of their own file', () => {
     const verdict = { line: 1, commit: '', verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
     const finding: Finding = {
-      ...{ expression: 'labels', result: 'error', values: { error: 'GET /orgs/hidden: 403' } },
-      ...{ file: 'a', line: 1, column: 1 },
+      expression: 'labels',
+      result: 'error',
+      values: { error: 'GET /orgs/hidden: 403' },
+      file: 'a',
+      line: 1,
+      column: 1,
     };
     const of = (source: string): Run => ({
       ...makeRun({}),
@@ -117,16 +117,20 @@ describe('what a condition saw', () => {
 
 describe('what was changed', () => {
   const change = (given: Partial<RecordedChange>): RecordedChange => ({
-    ...{ id: '1', rules: ['a.yml#mark'], step: '1', action: 'set-labels', operation: 'issue.replace-labels' },
-    ...{ method: 'PUT', path: '/repos/acme/demo/issues/1/labels', input: { body: { labels: [4711] } } },
-    ...{
-      target: 'label:kept',
-      value: true,
-      before: false,
-      after: true,
-      reason: 'the rule says so',
-      ...given,
-    },
+    id: '1',
+    rules: ['a.yml#mark'],
+    step: '1',
+    action: 'set-labels',
+    operation: 'issue.replace-labels',
+    method: 'PUT',
+    path: '/repos/acme/demo/issues/1/labels',
+    input: { body: { labels: [4711] } },
+    target: 'label:kept',
+    value: true,
+    before: false,
+    after: true,
+    reason: 'the rule says so',
+    ...given,
   });
   // Whether it is for somebody who reads the subject alone, for readers of everything, for administrators.
   const table: readonly [string, Partial<RecordedChange>, boolean, boolean, boolean][] = [
@@ -166,7 +170,9 @@ describe('what was changed', () => {
     return found.length > 0;
   };
   const ended = (given: Partial<RecordedChange>, status: 'applied' | 'failed' | 'planned'): Run => ({
-    ...{ ...makeRun({}), changes: [change(given)], outcomes: [{ change: '1', status, error: 'because' }] },
+    ...makeRun({}),
+    changes: [change(given)],
+    outcomes: [{ change: '1', status, error: 'because' }],
   });
 
   it.each(table)(

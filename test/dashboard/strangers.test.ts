@@ -13,7 +13,12 @@ let app: ReturnType<typeof makeDashboardApp>;
 beforeAll(async () => {
   made = await makeStore();
   await made.store.enqueue({
-    ...{ door: 'cron', uuid: 'acme', kind: 'sweep', lane: 'acme', receivedAt: new Date(), payload: 4711 },
+    door: 'cron',
+    uuid: 'acme',
+    kind: 'sweep',
+    lane: 'acme',
+    receivedAt: new Date(),
+    payload: 4711,
   });
   app = makeDashboardApp(made.store);
   app.addHook('onRoute', ({ method, url }) => {

@@ -65,7 +65,11 @@ function planOf(operator: number, repository = 0, condition = 'true'): Plan {
 /** Plans within the hourly budgets and notes what is left as written. Returns how many changes went, and the wait in ms. */
 function spend(past: Past, owner: string, plan: Plan, hour = budgets.hour) {
   const { plan: left, deferral } = deferBeyondHour(plan, {
-    ...{ past, hour, owner, isSent: () => true, now: new Date(nowMs) },
+    past,
+    hour,
+    owner,
+    isSent: () => true,
+    now: new Date(nowMs),
   });
   past.note(
     left.changes.map((planned) => ({

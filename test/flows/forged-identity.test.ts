@@ -211,7 +211,10 @@ describe('a delivery about the repository that its secret covers', () => {
       const params = { owner: own.owner, repo };
       const issue = await eve.call(operations.createIssue, { params, body: { title } });
       const payload = {
-        ...{ action: 'opened', number: issue.number, issue, repository: genuine },
+        action: 'opened',
+        number: issue.number,
+        issue,
+        repository: genuine,
         sender: { id: 7, login: people.ada },
       };
       await send('issues', payload);

@@ -33,8 +33,14 @@ afterEach(async () => {
 
 const serve = async (options: { retention?: Retention; maxBodyBytes?: number } = {}): Promise<Server> => {
   server = await startServer({
-    ...{ forge: { url: forge.url, credentials: { token: 'a-token' } }, data, clock, log: silentLog },
-    ...{ repositories: [], allowAdmin: true, host: '127.0.0.1', port: 0 },
+    forge: { url: forge.url, credentials: { token: 'a-token' } },
+    data,
+    clock,
+    log: silentLog,
+    repositories: [],
+    allowAdmin: true,
+    host: '127.0.0.1',
+    port: 0,
     secrets: [{ name: 'all', scope: ['*'], authorization: [authorization], hmac: [] }],
     ...options,
   });
@@ -45,7 +51,8 @@ const serve = async (options: { retention?: Retention; maxBodyBytes?: number } =
 const store = async (days: number, body: Buffer = Buffer.from('{}')): Promise<void> => {
   const then = new Date(start.getTime() - days * dayMs);
   const made = await openSqliteStore({
-    ...{ path: join(data, 'reeve.db'), role: 'worker' },
+    path: join(data, 'reeve.db'),
+    role: 'worker',
     clock: { now: () => then },
   });
   for (const to of ['settled', 'dead'] as const) {
@@ -99,8 +106,11 @@ it('takes bodies up to the size in the operator file', async () => {
     const answer = await fetch(`${bot.url}/webhook`, {
       method: 'POST',
       headers: {
-        ...{ authorization, 'content-type': 'application/json', 'x-gitea-delivery': String(bytes) },
-        ...{ 'x-gitea-event': 'moon_landing', 'x-gitea-event-type': 'moon_landing' },
+        authorization,
+        'content-type': 'application/json',
+        'x-gitea-delivery': String(bytes),
+        'x-gitea-event': 'moon_landing',
+        'x-gitea-event-type': 'moon_landing',
       },
       body: JSON.stringify({ text: 'x'.repeat(bytes) }),
     });

@@ -203,8 +203,12 @@ export function describeStore(title: string, backend: Backend): void {
         expect(await store.readDelivery(dead.id)).toMatchObject({ state: 'dead', reason: 'not JSON' });
         expect(await store.readDelivery(settled.id)).toMatchObject({ state: 'settled', repositoryId: 4 });
         expect(await store.counts()).toEqual({
-          ...{ accepted: 0, claimed: 0, retry: 0, deferred: 0 },
-          ...{ settled: 1, dead: 1 },
+          accepted: 0,
+          claimed: 0,
+          retry: 0,
+          deferred: 0,
+          settled: 1,
+          dead: 1,
         });
       });
     });
@@ -482,7 +486,10 @@ export function describeStore(title: string, backend: Backend): void {
         await store.defer(await claimOne(), [makeRun({ id: 'stopped' })], wait);
 
         expect(await store.describeDelivery(id)).toMatchObject({
-          ...{ state: 'deferred', reason: `deferred: ${wait.why}`, attempts: 0, failingSince: undefined },
+          state: 'deferred',
+          reason: `deferred: ${wait.why}`,
+          attempts: 0,
+          failingSince: undefined,
           retryAt: new Date(now.getTime() + 3_600_000),
         });
         expect((await store.listRuns({ delivery: id })).items.map((run) => run.id)).toEqual(['stopped']);
@@ -525,7 +532,12 @@ export function describeStore(title: string, backend: Backend): void {
 
       it('begins a job anew, without its checkpoint', async () => {
         await store.enqueue({
-          ...{ door: 'cron', uuid: 'sweep@1', kind: 'sweep', lane: 'sweep', receivedAt: now, payload: {} },
+          door: 'cron',
+          uuid: 'sweep@1',
+          kind: 'sweep',
+          lane: 'sweep',
+          receivedAt: now,
+          payload: {},
         });
         const [unrouted] = await store.unrouted(1);
         await store.route([{ id: unrouted?.id ?? '', to: 'lane', lane: 'sweep' }]);
@@ -678,7 +690,12 @@ export function describeStore(title: string, backend: Backend): void {
 
       it('never redrives a job that is done: a sweep goes on by itself', async () => {
         const { id } = await store.enqueue({
-          ...{ door: 'cron', uuid: 'sweep@2', kind: 'sweep', lane: 'sweep', receivedAt: now, payload: {} },
+          door: 'cron',
+          uuid: 'sweep@2',
+          kind: 'sweep',
+          lane: 'sweep',
+          receivedAt: now,
+          payload: {},
         });
         await store.route([{ id, to: 'lane', lane: 'sweep' }]);
         await store.settle(await claimOne(), []);

@@ -22,8 +22,15 @@ beforeEach(async () => {
 afterEach(() => close());
 
 const failed: Verdict = {
-  ...{ rule: 'rules.yml#mark', source: 'rules.yml', commit: '', line: 3 },
-  ...{ level: 'operator', revision: 'r1', verdict: 'failed', reason: 'no label "x"', findings: [] },
+  rule: 'rules.yml#mark',
+  source: 'rules.yml',
+  commit: '',
+  line: 3,
+  level: 'operator',
+  revision: 'r1',
+  verdict: 'failed',
+  reason: 'no label "x"',
+  findings: [],
 };
 const runOf = (verdict: Partial<Verdict>, more: Partial<Run> = {}): Run => ({
   ...makeRun({ at: clock.now().toISOString() }),
@@ -52,9 +59,19 @@ describe('a rule that fails in a run', () => {
 
     expect(await store.listIncidents()).toEqual([
       {
-        ...{ kind: 'rule-failed', key: 'rules.yml#mark', count: 2, subject: 'issue 2', repositoryId: 1 },
-        ...{ firstAt: new Date(start), lastAt: new Date(start + 60_000), reason: 'no label "y"' },
-        ...{ level: 'operator', source: 'rules.yml', revision: 'r1', run: last.id, isPublic: true },
+        kind: 'rule-failed',
+        key: 'rules.yml#mark',
+        count: 2,
+        subject: 'issue 2',
+        repositoryId: 1,
+        firstAt: new Date(start),
+        lastAt: new Date(start + 60_000),
+        reason: 'no label "y"',
+        level: 'operator',
+        source: 'rules.yml',
+        revision: 'r1',
+        run: last.id,
+        isPublic: true,
       },
     ]);
   });
@@ -122,7 +139,11 @@ describe('a rule that fails in a run', () => {
 
 describe('incidents', () => {
   const occurrence = (key: string, at = clock.now()): Occurrence => ({
-    ...{ kind: 'sweep-failed', key, at, reason: 'refused', level: 'operator' },
+    kind: 'sweep-failed',
+    key,
+    at,
+    reason: 'refused',
+    level: 'operator',
   });
 
   it('are kept up to a thousand of a kind, the latest', async () => {

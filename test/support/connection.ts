@@ -82,7 +82,16 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
   const base = { PORT: String(port), REEVE_DATA: path('data') };
 
   return {
-    ...{ forge, bot, owner, organization, repository, folder, envFile, port, canaries, path },
+    forge,
+    bot,
+    owner,
+    organization,
+    repository,
+    folder,
+    envFile,
+    port,
+    canaries,
+    path,
     setup: (options = {}, environment = {}, prompt) => {
       const standard = {
         url: forge.url,

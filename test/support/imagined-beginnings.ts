@@ -27,8 +27,14 @@ const ada = { id: 7, login: 'ada' };
 export function repositoryOf(owner: string, name: string, { ids, words }: Imagined): Row {
   const id = ids[`${owner}/${name}`] ?? 900_000 + owner.length * 100 + name.length;
   return {
-    ...{ id, name, full_name: `${owner}/${name}`, owner: { id: 3, login: owner } },
-    ...{ default_branch: 'main', description: words, archived: false, empty: false },
+    id,
+    name,
+    full_name: `${owner}/${name}`,
+    owner: { id: 3, login: owner },
+    default_branch: 'main',
+    description: words,
+    archived: false,
+    empty: false,
   };
 }
 
@@ -46,9 +52,15 @@ export function contentsOf(where: string, path: string, { files }: Imagined): un
 export function issueOf(number: number, { words, defined, carried }: Imagined): Row {
   const side = (ref: string): Row => ({ ref, sha: commit });
   return {
-    ...{ id: number, number, title: words, body: words, state: 'open', user: ada },
+    id: number,
+    number,
+    title: words,
+    body: words,
+    state: 'open',
+    user: ada,
     labels: defined.flatMap((name, place) => (carried.includes(name) ? [labelOf(name, place)] : [])),
-    ...{ head: side('work'), base: side('main') },
+    head: side('work'),
+    base: side('main'),
   };
 }
 
@@ -98,7 +110,11 @@ export const collections: readonly Collection[] = [
     of: /\/pulls\/\d+\/reviews$/,
     begins: ({ reviews }) =>
       Array.from({ length: reviews }, () => ({
-        ...{ user: ada, state: 'APPROVED', commit_id: 'd'.repeat(40), stale: true, dismissed: false },
+        user: ada,
+        state: 'APPROVED',
+        commit_id: 'd'.repeat(40),
+        stale: true,
+        dismissed: false,
       })),
   },
   {

@@ -97,7 +97,9 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
       })
       .map(
         ({ home, sources, grants, delivery, words, taken, carried, there, ...made }): Pair => ({
-          ...{ home, occasion, grants },
+          home,
+          occasion,
+          grants,
           files: Object.fromEntries(sources.map((level) => [level, made[level]])),
           delivery: delivery === undefined ? undefined : about(home, delivery, words),
           imagined: {
@@ -105,14 +107,12 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
             files: {},
             words,
             defined: ['bug', 'docs', '../../evil/demo', 'evil/demo'],
-            ...{
-              carried,
-              protected: there,
-              hooks: made.hooks,
-              reviews: made.reviews,
-              version: made.version,
-              own: made.own,
-            },
+            carried,
+            protected: there,
+            hooks: made.hooks,
+            reviews: made.reviews,
+            version: made.version,
+            own: made.own,
           },
         }),
       );
@@ -197,7 +197,10 @@ export async function runPair(pair: Pair): Promise<Passages> {
   };
   const problems: string[] = [];
   const own = loadRuleFile({
-    ...{ path: 'operator.yml', level: 'operator', commit: '', registry },
+    path: 'operator.yml',
+    level: 'operator',
+    commit: '',
+    registry,
     text: textOf(files.operator ?? []),
   });
   problems.push(...own.problems.map(({ message }) => `operator.yml: ${message}`));
@@ -217,7 +220,13 @@ export async function runPair(pair: Pair): Promise<Passages> {
   const pass = async (mode: RunMode): Promise<Passage> => {
     const client = imagineForge(imagined);
     const input = {
-      ...{ id: 'r', mode, rules, client, account: { id: botAccount.id }, now: new Date(0), nowMs },
+      id: 'r',
+      mode,
+      rules,
+      client,
+      account: { id: botAccount.id },
+      now: new Date(0),
+      nowMs,
       trigger: { door: 'webhook', kind: occasion.name, activity: '', at: new Date(0).toISOString() },
       secrets: createNamedSecrets(new Map([['TOKEN', secretValue]]), key),
       facts: createFacts({ client, subject, nowMs, memory: createFactMemory(nowMs) }),
@@ -254,7 +263,10 @@ function sourceOf(
 ): RuleSource {
   const kept = new Map<string, unknown>();
   return createRuleSource({
-    ...{ client, operatorRules, nowMs, grants: grantsOf(pair) },
+    client,
+    operatorRules,
+    nowMs,
+    grants: grantsOf(pair),
     served: createServed({ client, login: async () => botAccount.login, listed: ['*/*'], nowMs }),
     organizations: [{ name: organization, rules: `${organization}/.reeve` }],
     pins: {
@@ -269,7 +281,9 @@ function grantsOf({ grants }: Pair): readonly Grant[] {
   const read = parseOperatorFile('operator.yml', JSON.stringify({ version: 1, grants }));
   if (read.file === undefined) throw new Error(read.problems.join('\n'));
   return (read.file.grants ?? []).map(({ repositories = [], organizations = [], actions: names = [] }) => ({
-    ...{ repositories, organizations, names },
+    repositories,
+    organizations,
+    names,
   }));
 }
 

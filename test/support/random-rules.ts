@@ -96,7 +96,8 @@ const maybe = <T>(of: Record<string, fc.Arbitrary<T>>, always: readonly string[]
 function labels(occasion: Occasion): fc.Arbitrary<unknown> {
   const where = fc.constantFrom('add', 'add', 'remove', 'sync');
   const named = fc.uniqueArray(fc.tuple(label, where, asking(occasion)), {
-    ...{ minLength: 1, maxLength: 4 },
+    minLength: 1,
+    maxLength: 4,
     selector: ([name]) => name,
   });
   return fc.tuple(named, fc.option(fc.record({ color }))).map(([all, create]) => {
@@ -190,7 +191,8 @@ export const argumentsOf: Readonly<Record<string, (occasion: Occasion) => fc.Arb
       protections: fc.uniqueArray(
         maybe<unknown>({ rule_name: word, ...members }, ['rule_name', 'enable_push']),
         {
-          ...{ minLength: 1, maxLength: 2 },
+          minLength: 1,
+          maxLength: 2,
           selector: (one) => one.rule_name,
         },
       ),
@@ -199,7 +201,8 @@ export const argumentsOf: Readonly<Record<string, (occasion: Occasion) => fc.Arb
   'protect-tags': () =>
     fc.record({
       tags: fc.uniqueArray(fc.record({ name_pattern: word, whitelist_usernames: some(person) }), {
-        ...{ minLength: 1, maxLength: 2 },
+        minLength: 1,
+        maxLength: 2,
         selector: (one) => one.name_pattern,
       }),
       prune: fc.boolean(),
@@ -219,7 +222,8 @@ export const argumentsOf: Readonly<Record<string, (occasion: Occasion) => fc.Arb
       labels: fc.uniqueArray(
         maybe<unknown>({ name: word, color, description: word, exclusive: fc.boolean() }, ['name', 'color']),
         {
-          ...{ minLength: 1, maxLength: 3 },
+          minLength: 1,
+          maxLength: 3,
           selector: (one) => one.name,
         },
       ),
@@ -231,7 +235,10 @@ export const argumentsOf: Readonly<Record<string, (occasion: Occasion) => fc.Arb
         hooks: fc.uniqueArray(
           maybe<unknown>(
             {
-              ...{ url, active: fc.boolean(), branch_filter: word, hmac: seldom(secret) },
+              url,
+              active: fc.boolean(),
+              branch_filter: word,
+              hmac: seldom(secret),
               events: some(fc.constantFrom('push', 'issues', 'pull_request_only', 'create')),
               authorization: seldom(secret).map((named) => named ?? 'none'),
             },

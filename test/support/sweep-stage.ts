@@ -119,7 +119,13 @@ export async function setSweepStage(
   };
   const { settings } = options;
   const shared = {
-    ...{ client, account, memory, store, clock, nowMs: steadyMs, onRun },
+    client,
+    account,
+    memory,
+    store,
+    clock,
+    nowMs: steadyMs,
+    onRun,
     ...(settings ? { settings } : {}),
   };
   const identities = createIdentities({ client, nowMs: steadyMs });
@@ -143,7 +149,16 @@ export async function setSweepStage(
 
   let hands: RunnerHands | undefined;
   const stage: SweepStage = {
-    ...{ forge, proxy, root, ada, bot, store, seen, sweeps, runs, now },
+    forge,
+    proxy,
+    root,
+    ada,
+    bot,
+    store,
+    seen,
+    sweeps,
+    runs,
+    now,
     pass(minutes) {
       nowMs += minutes * 60_000;
     },

@@ -119,8 +119,12 @@ export const hookChecks: readonly Check[] = [
       const { seen, hiddenPlaces } = await hooks();
       const active = seen.filter(({ match }) => match.found?.active).map(({ place }) => place);
       return lookAtServedHooks({
-        ...{ client, login: (await account()).login, listed: settings.repositories },
-        ...{ places: [...active, ...hiddenPlaces], url: settings.webhook?.url, store: await store() },
+        client,
+        login: (await account()).login,
+        listed: settings.repositories,
+        places: [...active, ...hiddenPlaces],
+        url: settings.webhook?.url,
+        store: await store(),
       });
     },
   },

@@ -11,7 +11,10 @@ export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as r
   (kind): Check => {
     const { title, looks, fails, remedy } = kindRow(kind);
     return {
-      ...{ id: kind, looks, fails, remedy },
+      id: kind,
+      looks,
+      fails,
+      remedy,
       after: ['store'],
       async run({ store }) {
         const found = (await (await store()).listIncidents()).filter(

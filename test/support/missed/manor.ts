@@ -86,7 +86,13 @@ export async function setManor(): Promise<Manor> {
   let holder: Holder | undefined;
 
   const manor: Manor = {
-    ...{ root, ada, bob, bot, rules, runs, now },
+    root,
+    ada,
+    bob,
+    bot,
+    rules,
+    runs,
+    now,
     pass(minutes) {
       nowMs += minutes * 60_000;
     },

@@ -76,7 +76,9 @@ async function itemState(
   const comments = await client.call(operations.listComments, { params });
   const dependencies = await client.call(operations.listDependencies, { params });
   const shared = {
-    ...{ title, body, state },
+    title,
+    body,
+    state,
     labels: (labels ?? []).map(({ name }) => name).toSorted(),
     comments: comments
       .map((comment) => `${comment.user?.login}: ${comment.body}`)
@@ -91,7 +93,8 @@ async function itemState(
   });
   return {
     ...shared,
-    ...{ merged, draft },
+    merged,
+    draft,
     reviews: reviews.map(({ user, state: said, stale, dismissed }) => ({
       by: user?.login,
       said,
