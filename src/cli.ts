@@ -136,8 +136,7 @@ function createProgram(context: CommandContext, finish: (status: number) => void
     .action(async (paths: string[], options: { json?: boolean; repository?: string[] }) => {
       const { check } = await import('./commands/check.ts');
       const { loadForge } = await import('./config.ts');
-      const forge = loadForge(environment);
-      const given = { ...options, rules: environment.REEVE_RULES, ...(forge ? { forge } : {}) };
+      const given = { ...options, rules: environment.REEVE_RULES, forge: loadForge(environment) };
       finish(await check(paths, given, terminal));
     });
 

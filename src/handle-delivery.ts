@@ -48,11 +48,11 @@ export function createDeliveryHandler(options: {
   nowMs: () => number;
   settings?: RunSettings;
   /** Age of a delivery, and of what it announces as new; default: seven days. */
-  lifetimeMs?: number;
+  lifetimeMs?: number | undefined;
   /** What becomes of a repeated delivery; default: `run`. */
-  repeated?: RepeatedChoice;
+  repeated?: RepeatedChoice | undefined;
   /** Checks pull requests that touch a rule file; absent: none is checked. */
-  preview?: Preview;
+  preview?: Preview | undefined;
   /** Called with each event of a delivery that was handled, for the snapshots of catching up. */
   onHandled?: (event: AdmittedEvent) => Promise<void>;
   /** Told of every run once it is known what became of it. */
@@ -68,7 +68,7 @@ export function createDeliveryHandler(options: {
   ) => {
     const { rules, left } =
       event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
-    const client = options.client.counted(signal ? { signal } : {});
+    const client = options.client.counted({ signal });
     const now = clock.now();
     const ran = await runEvent({
       ...options.settings,
@@ -129,7 +129,7 @@ export function createDeliveryHandler(options: {
     for (let attempts = 0; ; attempts += 1) {
       const force = await rulesFor(event);
       if (!isHeard(event, force)) {
-        return { runs, ...(runs.length === 0 ? { reason: 'no rule listens to this event' } : {}) };
+        return { runs, reason: runs.length === 0 ? 'no rule listens to this event' : undefined };
       }
       const { run, retry, moved, deferral } = await attempt(delivery, event, { ...force, signal });
       runs.push(run);
@@ -140,7 +140,7 @@ export function createDeliveryHandler(options: {
         event = again.event;
         continue;
       }
-      if (retry === undefined) return { runs, ...(deferral ? { deferral } : {}) };
+      if (retry === undefined) return { runs, deferral };
       // An attempt that was ended before it wrote anything leaves nothing to tell.
       if (retry.code === 'stopped' && !runs.some(hasWritten)) throw retry;
       await options.store.appendRuns(runs, { repositoryId: event.repository.id });

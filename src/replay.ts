@@ -43,8 +43,8 @@ export async function replayEvent(
     event,
     facts: createFacts({ client, subject, memory, nowMs }),
     client,
-    ...(account ? { account } : {}),
-    ...(explainAll ? { explainAll } : {}),
+    account,
+    explainAll,
     now,
     nowMs,
   });

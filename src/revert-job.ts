@@ -30,7 +30,7 @@ export async function revertStored(
   const { store, mode, clock, nowMs, signal } = options;
   const done = await store.readRun(id);
   if (done === undefined) throw new ReeveError('usage', `there is no run "${id}"`);
-  const client = options.client.counted(signal ? { signal } : {});
+  const client = options.client.counted({ signal });
   return revertRun(done, { id: randomUUID(), client, mode, now: clock.now(), nowMs });
 }
 

@@ -76,9 +76,9 @@ export type ServerOptions = {
   /** Waits between the attempts of a delivery, and its lifetime; default: the worker's. */
   readonly backoff?: BackoffOptions;
   /** Deliveries handled at once, and calls under way at the forge; default: 8. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /** How long what happened is kept, and how much of it; default: `standardRetention`. */
   readonly retention?: Retention;
   /** Told of every run. */
@@ -242,7 +242,7 @@ async function runSettings(
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
   return {
     ledger: createLedger({ now: clock.now, readRuns }),
-    ...(budgets ? { budgets } : {}),
+    budgets,
     secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
     capabilities: () => client.capabilities(),
   };

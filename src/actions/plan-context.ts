@@ -9,10 +9,10 @@ export type PlanContext = {
   /** Where the rule's file comes from; what is beyond the event's repository is the operator's alone. */
   readonly level: 'operator' | 'organization' | 'repository';
   /** The account Reeve acts as; absent where no forge is there (a what-if). */
-  readonly account?: { readonly id: number };
+  readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
   /** Tells named secrets apart without their values; absent in a what-if, which knows none. */
-  readonly secrets?: Pick<NamedSecrets, 'fingerprint'>;
+  readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
   /** The run's instant. */
   readonly now: Date;
   /** What patterns among the arguments are paid for by. */

@@ -120,7 +120,7 @@ async function runOn(
     account: await findAccount(client, { allowAdmin: true }),
     capabilities: () => client.capabilities(),
     // A job that is started again replays its event, whatever became of the comment meanwhile.
-    ...(mode === 'enforce' ? { maxAnnouncedAgeMs: standardDeliveryLifetimeMs } : {}),
+    maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
     now,
     nowMs,
     explainAll: mode === 'plan',

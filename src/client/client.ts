@@ -51,7 +51,7 @@ export interface Client {
    * Returns a client that shares everything with this one but counts its own requests. With a signal, its calls end when
    * that is aborted, instead of when the signal of this one is; with `tries`, it makes so many of a read.
    */
-  counted(options?: { readonly signal?: AbortSignal; readonly tries?: number }): Client;
+  counted(options?: { readonly signal?: AbortSignal | undefined; readonly tries?: number }): Client;
   /** Returns what the forge can do, asked once in ten minutes, and again after it was away: it may be another release then. */
   capabilities(): Promise<Capabilities>;
 }
@@ -73,11 +73,13 @@ export type ClientOptions = {
   /** Bounds the calls of several clients together; default: one of this client's own. */
   readonly limiter?: Limiter;
   /** Ends the calls under way and refuses further ones, with `stopped`, once it is aborted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Resolves after that time, or rejects when the signal is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** Told of every request on the wire; without a status, no answer came. */
-  readonly onRequest?: (request: { method: string; status: number | undefined; ms: number }) => void;
+  readonly onRequest?:
+    | ((request: { method: string; status: number | undefined; ms: number }) => void)
+    | undefined;
 };
 
 /** Returns the address every path is relative to, ending in `/api/v1`. Throws `settings` for what is no http address. */
@@ -243,7 +245,7 @@ export function createClient(options: ClientOptions): Client {
         eachItem(operation, input as AnyInput, askPage(operation)) as AsyncGenerator<never>,
       pages: (operation, input, from) =>
         eachPage(operation, input as AnyInput, askPage(operation), from) as AsyncGenerator<never>,
-      counted: (own) => create({ ...(signal ? { signal } : {}), tries, ...own }),
+      counted: (own) => create({ signal: own?.signal ?? signal, tries: own?.tries ?? tries }),
       capabilities,
     };
   };

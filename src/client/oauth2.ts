@@ -13,7 +13,7 @@ export type SignInApplication = { readonly clientId: string; readonly clientSecr
 export type Tokens = {
   readonly accessToken: string;
   /** Absent where the forge gives none. */
-  readonly refreshToken?: string;
+  readonly refreshToken?: string | undefined;
   readonly expiresInMs: number;
 };
 
@@ -86,7 +86,7 @@ export function createOAuth2(options: {
       const { access_token, refresh_token, expires_in } = tokens.data;
       return {
         accessToken: access_token,
-        ...(refresh_token === undefined ? {} : { refreshToken: refresh_token }),
+        refreshToken: refresh_token,
         expiresInMs: expires_in === undefined ? standardLifeMs : expires_in * 1_000,
       };
     }

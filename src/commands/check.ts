@@ -33,7 +33,7 @@ export async function check(
   options: {
     json?: boolean;
     rules?: string | undefined;
-    forge?: Pick<ClientOptions, 'url' | 'credentials'>;
+    forge?: Pick<ClientOptions, 'url' | 'credentials'> | undefined;
     /** Repositories whose labels are looked at; default: those that the account has starred. */
     repository?: readonly string[];
   },

@@ -68,7 +68,7 @@ function labelsOf(written: unknown, action: string): readonly string[] {
 
 async function find(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
   const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
-  const served = { login: async () => login, listed: [], ...(names.length > 0 ? { only: names } : {}) };
+  const served = { login: async () => login, listed: [], only: names.length > 0 ? names : undefined };
   const found: RepositoryRef[] = [];
   for await (const { repositories, failures } of servedRepositories(client, served)) {
     const [failure] = failures;

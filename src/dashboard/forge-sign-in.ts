@@ -46,7 +46,7 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
   const { oauth2, redirectUri, url, onRequest, signal } = forge;
   const state = createSignInState(parts.isSecure);
   const limiter = createLimiter({ max: maxAtOnce });
-  const shared = { url, limiter, ...(onRequest ? { onRequest } : {}), ...(signal ? { signal } : {}) };
+  const shared = { url, limiter, onRequest, signal };
 
   const fail = (
     request: FastifyRequest,

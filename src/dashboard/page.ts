@@ -14,7 +14,7 @@ export type Frame = {
   /** Absent: nobody has signed in. */
   readonly viewer?: { readonly name: string; readonly signOutMark: string };
   /** Where the browser goes at once, without a script. */
-  readonly leadsTo?: string;
+  readonly leadsTo?: string | undefined;
 };
 
 /** Returns a whole page. It is complete without scripts, and its policy allows none. */

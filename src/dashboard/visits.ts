@@ -168,7 +168,7 @@ export function createVisits(options: {
         return path === undefined ? undefined : protect(reply).redirect(`${rootOf(request)}${path}`, 303);
       }),
     showStranger(request, reply, view, { leadsTo } = {}) {
-      const frame = { ...frameOf(request, undefined), ...(leadsTo === undefined ? {} : { leadsTo }) };
+      const frame = { ...frameOf(request, undefined), leadsTo };
       return protect(reply).type('text/html; charset=utf-8').send(wholePage(view, frame));
     },
   };

@@ -16,7 +16,7 @@ export type Applied = {
   /** Change → what was really sent, where that was computed immediately before the write. */
   readonly sent: ReadonlyMap<string, AnyInput>;
   /** Set where a write failed and a later attempt, planned anew, may succeed. */
-  readonly retry?: ReeveError;
+  readonly retry?: ReeveError | undefined;
   /** Set where the forge says that the repository is called otherwise now. */
   readonly moved?: true;
 };
@@ -36,7 +36,7 @@ export async function applyPlan(options: {
   facts: Facts;
   client: Client;
   /** Absent: a change that names a secret fails. */
-  secrets?: NamedSecrets;
+  secrets?: NamedSecrets | undefined;
 }): Promise<Applied> {
   const { facts, client, secrets } = options;
   const outcomes = new Map<string, Outcome>();
@@ -58,7 +58,7 @@ export async function applyPlan(options: {
   return {
     outcomes: options.changes.flatMap(({ id }) => outcomes.get(id) ?? []),
     sent,
-    ...(retry ? { retry } : {}),
+    retry,
     ...(isMoved ? { moved: true } : {}),
   };
 

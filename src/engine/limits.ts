@@ -3,7 +3,7 @@ import { maxFlips, type Past, targetKey } from './ledger.ts';
 import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './wish.ts';
 
 /** What bounds a plan: how much one run may write, and what was written of late where it goes. */
-export type Limits = { readonly budgets?: Budgets; readonly past?: Past };
+export type Limits = { readonly budgets?: Budgets | undefined; readonly past?: Past | undefined };
 
 /** Things that one change list may delete whatever the share is. */
 const removalsAlways = 5;

@@ -38,9 +38,9 @@ export type RunInput = {
   readonly item?: Readonly<Record<string, unknown>>;
   readonly facts: Facts;
   /** Absent: no forge is there, the run ends with its plan. */
-  readonly client?: Client;
+  readonly client?: Client | undefined;
   /** The account Reeve acts as; its own events trigger nothing. */
-  readonly account?: { readonly id: number };
+  readonly account?: { readonly id: number } | undefined;
   /** What actions know beyond the run; absent: it ends with the run. */
   readonly memory?: ActionMemory;
   /** Values that rules of the operator may name; absent in a what-if, which knows none. */
@@ -48,29 +48,29 @@ export type RunInput = {
   /** Tells what the forge can do, asked when a change needs more than every forge has; absent: everything. */
   readonly capabilities?: () => Promise<Capabilities>;
   /** How much may be written; absent: as the engine has it. */
-  readonly budgets?: Budgets;
+  readonly budgets?: Budgets | undefined;
   /** What was written of late; absent: this run stands alone. */
   readonly ledger?: Ledger;
   /**
    * Age beyond which a comment or review that the event announces as new triggers nothing; also whether it must still be
    * there. Absent where past events are planned: neither matters.
    */
-  readonly maxAnnouncedAgeMs?: number;
+  readonly maxAnnouncedAgeMs?: number | undefined;
   readonly now: Date;
   /** A clock that never goes back, for durations. */
   readonly nowMs: () => number;
   /** True where the record shall also name the rules that listen to other kinds. */
-  readonly explainAll?: boolean;
+  readonly explainAll?: boolean | undefined;
 };
 
 /** A run and, where a later attempt may do what this one could not, why. */
 export type Ran = {
   readonly run: Run;
-  readonly retry?: ReeveError;
+  readonly retry?: ReeveError | undefined;
   /** Set where the repository is called otherwise now: under its new name the rest can be done at once. */
-  readonly moved?: true;
+  readonly moved?: true | undefined;
   /** Set where an hourly budget stopped changes: the same trigger is to run again. */
-  readonly deferral?: Deferral;
+  readonly deferral?: Deferral | undefined;
 };
 
 /** Holds an event against the rules and does what they ask: trigger → facts → verdicts → plan → outcomes. */
@@ -102,8 +102,7 @@ async function run(input: RunInput): Promise<Ran> {
   // What could not be known for the forge's sake is asked again later; a half-known event writes nothing.
   const wishes = unknown ? [] : evaluated.flatMap((one) => one.wishes);
   const past = hasWork(wishes) ? await input.ledger?.of(placeOf(input.facts.subject)) : undefined;
-  const limits = { ...(input.budgets ? { budgets: input.budgets } : {}), ...(past ? { past } : {}) };
-  const wanted = makePlan(wishes, limits);
+  const wanted = makePlan(wishes, { budgets: input.budgets, past });
   const bounded = refuseBeyond(refuseRepeated(wanted, input.trigger), input.facts.subject);
   // Noted in the same moment as they were planned: a run beside this one must not spend the same budget.
   const { plan: made, deferral } = past ? deferRun(bounded, past, input) : { plan: bounded };
@@ -117,7 +116,7 @@ async function run(input: RunInput): Promise<Ran> {
         changes: writes,
         facts: input.facts,
         client: input.client,
-        ...(input.secrets ? { secrets: input.secrets } : {}),
+        secrets: input.secrets,
       })
     : { outcomes: [], sent: new Map() };
 
@@ -144,14 +143,7 @@ async function run(input: RunInput): Promise<Ran> {
     requests: input.client?.requests ?? 0,
     ms: Math.round(input.nowMs() - startedMs),
   };
-  const retry = unknown ?? applied.retry;
-  const moved = 'moved' in applied && applied.moved;
-  return {
-    run: record,
-    ...(retry ? { retry } : {}),
-    ...(moved ? { moved } : {}),
-    ...(deferral ? { deferral } : {}),
-  };
+  return { run: record, retry: unknown ?? applied.retry, moved: applied.moved, deferral };
 }
 
 /** Takes out what the hourly budgets have no room for now. The trigger is what holds the place in the order. */
@@ -191,9 +183,9 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
   return {
     rule: rule.name,
     level: rule.level,
-    ...(input.account ? { account: input.account } : {}),
+    account: input.account,
     memory,
-    ...(input.secrets ? { secrets: input.secrets } : {}),
+    secrets: input.secrets,
     now: input.now,
     meter,
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
@@ -214,8 +206,8 @@ async function staleness(input: RunInput): Promise<((rule: LoadedRule) => Evalua
     return reason && ((rule) => ({ verdict: skipRule(rule, reason), wishes: [] }));
   } catch (error) {
     const reason = `what the event announces cannot be read: ${messageOf(error)}`;
-    const retry = error instanceof ReeveError && error.keepsWork ? { retry: error } : {};
-    return (rule) => ({ verdict: failRule(rule, reason), wishes: [], ...retry });
+    const retry = error instanceof ReeveError && error.keepsWork ? error : undefined;
+    return (rule) => ({ verdict: failRule(rule, reason), wishes: [], retry });
   }
 }
 
@@ -224,7 +216,11 @@ function inOrder({ rules }: RunInput, verdicts: readonly Verdict[]): readonly Ve
   return verdicts.toSorted((a, b) => rules.placeOf(a.rule) - rules.placeOf(b.rule));
 }
 
-type Evaluated = { readonly verdict: Verdict; readonly wishes: readonly Wish[]; readonly retry?: ReeveError };
+type Evaluated = {
+  readonly verdict: Verdict;
+  readonly wishes: readonly Wish[];
+  readonly retry?: ReeveError | undefined;
+};
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
 async function evaluate(
@@ -233,8 +229,7 @@ async function evaluate(
   context: PlanContext,
 ): Promise<Evaluated> {
   const { event, item, facts, now } = input;
-  const situation = { ...(event ? { event } : {}), ...(item ? { item } : {}), facts, now, meter };
-  const evaluation: Evaluation = await evaluateRule(rule, situation);
+  const evaluation: Evaluation = await evaluateRule(rule, { event, item, facts, now, meter });
   const wishes: Wish[] = [];
   for (const resolved of evaluation.steps) {
     if (resolved.state === 'unmatched') continue;
@@ -263,5 +258,5 @@ function failed(
   const retry = error instanceof ReeveError && error.keepsWork ? error : known;
   const code = error instanceof ReeveError ? { code: error.code } : {};
   const told: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
-  return { verdict: told, wishes, ...(retry ? { retry } : {}) };
+  return { verdict: told, wishes, retry };
 }

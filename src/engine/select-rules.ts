@@ -21,8 +21,8 @@ type SelectionInput = {
   readonly rules: RuleSet;
   readonly event?: Event;
   readonly facts: Facts;
-  readonly account?: { readonly id: number };
-  readonly explainAll?: boolean;
+  readonly account?: { readonly id: number } | undefined;
+  readonly explainAll?: boolean | undefined;
 };
 
 /**

@@ -6,10 +6,10 @@ import { parseSize } from '../size.ts';
 /** How deliveries are taken, worked on and kept. */
 export type Pace = {
   /** Lifetime of deliveries. */
-  readonly backoff: { readonly lifetimeMs?: number };
-  readonly concurrency?: number;
+  readonly backoff: { readonly lifetimeMs?: number | undefined };
+  readonly concurrency?: number | undefined;
   /** Largest body of a delivery in bytes. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   readonly retention: Retention;
 };
 
@@ -19,9 +19,9 @@ export function readPace(file: OperatorFile | undefined): Pace {
   const maxBodyBytes = parseSize(file?.['max-body'] ?? '');
   const { settled = '', dead = '', 'max-size': maxSize = '' } = file?.retention ?? {};
   return {
-    backoff: lifetimeMs === undefined ? {} : { lifetimeMs },
-    ...(file?.concurrency === undefined ? {} : { concurrency: file.concurrency }),
-    ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
+    backoff: { lifetimeMs },
+    concurrency: file?.concurrency,
+    maxBodyBytes,
     retention: {
       settledMs: parseDuration(settled) ?? standardRetention.settledMs,
       deadMs: parseDuration(dead) ?? standardRetention.deadMs,

@@ -26,7 +26,7 @@ export function readPowers(file: OperatorFile | undefined): Powers {
     organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({
       name,
       rules,
-      ...(id === undefined ? {} : { id }),
+      id,
     })),
     grants: (file?.grants ?? []).map((grant) => ({
       repositories: grant.repositories ?? [],

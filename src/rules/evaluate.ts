@@ -11,9 +11,9 @@ import type { Finding, SkipReason, Verdict } from './verdict.ts';
 type Situation = {
   readonly facts: Facts;
   /** The event; absent where a clock or a person started the run. */
-  readonly event?: Event;
+  readonly event?: Event | undefined;
   /** The item of `each`, by the name that conditions know it by (`{ notification: … }`, `{ runner: … }`). */
-  readonly item?: Readonly<Record<string, unknown>>;
+  readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly now: Date;
   /** What the rule's expressions and patterns are paid for by. */
   readonly meter: Meter;

@@ -70,9 +70,9 @@ export function createWork(options: {
     clock,
     nowMs,
     settings,
-    ...(preview ? { preview } : {}),
-    ...(options.repeated ? { repeated: options.repeated } : {}),
-    ...(backoff?.lifetimeMs === undefined ? {} : { lifetimeMs: backoff.lifetimeMs }),
+    preview,
+    repeated: options.repeated,
+    lifetimeMs: backoff?.lifetimeMs,
     onHandled: (event) => seen.note(event),
     onRun(run, event) {
       metrics.countRun(run);
@@ -120,7 +120,7 @@ export function createWork(options: {
     answers,
     probe: askWhoWeAre,
     localLanes: localChoreLanes,
-    ...(backoff ? { backoff } : {}),
+    backoff,
   });
   return { worker, sweeps };
 }

@@ -12,7 +12,7 @@ export type OrganizationSource = {
   /** Repository with the rules, `owner/name`. */
   readonly rules: string;
   /** Id of that repository, where the operator says it; else the one seen first is kept. */
-  readonly id?: number;
+  readonly id?: number | undefined;
 };
 
 /** Keeps which repository a name stood for when it was first used. The store is one. */

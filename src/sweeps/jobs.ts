@@ -31,7 +31,7 @@ const SweepPayload = z.object({
 });
 
 /** What a job did. Its runs are appended as it is settled; with `deferral` it is to be done again later. */
-type JobDone = { readonly runs: readonly Run[]; readonly deferral?: Deferral };
+type JobDone = { readonly runs: readonly Run[]; readonly deferral?: Deferral | undefined };
 
 /** Does one kind of job. */
 export type JobHandler = (job: DeliveryWithBody, payload: unknown, lease: SweepLease) => Promise<JobDone>;
@@ -77,7 +77,7 @@ export function createSweepHandler(
     const { deferral } = await runSweep({ ...parts, served: { ...parts.served, ...only } }, order, lease);
     // A later job with the same items does what this one was kept from.
     const key = JSON.stringify(asked.in ?? []);
-    return { runs: [], ...(deferral ? { deferral: { ...deferral, key } } : {}) };
+    return { runs: [], deferral: deferral && { ...deferral, key } };
   };
 }
 

@@ -14,7 +14,7 @@ export type ServedBy = {
   /** Patterns of the operator file (`acme/*`). */
   readonly listed: readonly string[];
   /** Full names, where nothing else is wanted: a rule of a repository walks over that repository alone. */
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
 };
 
 /** A list that could not be read. `item` is the place it belongs to: `acme`, `acme/demo`. */

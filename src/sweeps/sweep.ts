@@ -62,7 +62,7 @@ export type SweepParts = {
 };
 
 /** How a sweep went, and when it is to be done again for the items that an hourly budget stopped. */
-type Swept = { readonly progress: SweepProgress; readonly deferral?: Deferral };
+type Swept = { readonly progress: SweepProgress; readonly deferral?: Deferral | undefined };
 
 /** One sweep: a rule, the slot that asked for it, and where an earlier attempt stopped. */
 export type SweepOrder = {
@@ -129,7 +129,7 @@ export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Swee
     rest = sweep.progress().requests >= maxRequests ? page.next : undefined;
   }
   const deferral = sweep.deferral();
-  return { progress: await sweep.end(true), ...(deferral ? { deferral } : {}) };
+  return { progress: await sweep.end(true), deferral };
 }
 
 /** A sweep under way. */

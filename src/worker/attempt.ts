@@ -98,7 +98,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
 /** Returns how an attempt ends that did not throw. A budget that leaves no room within a lifetime is no reason to wait longer. */
 function endingOfHandled({ runs, reason, deferral }: Handled, isTooOld: boolean): Ending {
-  if (deferral === undefined) return { how: 'settled', runs, ...(reason === undefined ? {} : { reason }) };
+  if (deferral === undefined) return { how: 'settled', runs, reason };
   if (!isTooOld) return { how: 'deferred', runs, deferral };
   return { how: 'dead', runs, reason: `${deferral.why}, until it was older than its lifetime` };
 }

@@ -7,7 +7,7 @@ export type BackoffOptions = {
   /** Longest wait that Reeve chooses. Default 2 h. */
   readonly maxMs?: number;
   /** Age beyond which a delivery that fails is given up. Default 7 days. */
-  readonly lifetimeMs?: number;
+  readonly lifetimeMs?: number | undefined;
   /** A number in [0, 1). Default: `Math.random`. */
   readonly random?: () => number;
 };

@@ -6,7 +6,7 @@ import type { Backoff } from './backoff.ts';
 
 /** How an attempt ended. `released`: as if it had not been; `lost`: somebody else has the delivery now. */
 export type Ending =
-  | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string }
+  | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string | undefined }
   | { readonly how: 'retry'; readonly afterMs: number; readonly reason: string }
   | { readonly how: 'deferred'; readonly runs: readonly Run[]; readonly deferral: Deferral }
   | { readonly how: 'dead'; readonly reason: string; readonly runs?: readonly Run[] }

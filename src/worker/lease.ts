@@ -19,9 +19,9 @@ export type Lease = {
 export type Handled = {
   readonly runs: readonly Run[];
   /** Why there is no run, for people: kept with the delivery. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Set where an hourly budget stopped changes: the delivery is to be handled again. */
-  readonly deferral?: Deferral;
+  readonly deferral?: Deferral | undefined;
 };
 
 /** Handles a forge's event; its runs are appended as the delivery is settled. */

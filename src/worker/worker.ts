@@ -38,7 +38,7 @@ export type WorkerOptions = {
   readonly stallMs?: number;
   /** How often to look for work that was not announced: retries, jobs of other processes. Default 1 s. */
   readonly pollMs?: number;
-  readonly backoff?: BackoffOptions;
+  readonly backoff?: BackoffOptions | undefined;
   readonly breaker?: BreakerOptions;
   /** Lanes whose work needs no forge: it goes on while the forge is away. Default: none. */
   readonly localLanes?: readonly string[];
