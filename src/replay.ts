@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from './client/client.ts';
 import type { Event } from './contract/events.ts';
 import type { Run } from './engine/record.ts';
-import { type RunInput, runEvent } from './engine/run.ts';
+import { runEvent } from './engine/run.ts';
 import { createFacts } from './facts/ask.ts';
 import type { FactMemory } from './facts/fact.ts';
 import type { RuleSet } from './rules/rule-set.ts';
@@ -22,14 +22,12 @@ export async function replayEvent(
     account?: { readonly id: number };
     delivery?: string;
     explainAll?: boolean;
-    settings?: Pick<RunInput, 'capabilities' | 'budgets'>;
   },
 ): Promise<Run> {
   const { rules, now, nowMs, memory, account, delivery, explainAll } = options;
   const client = options.client.counted();
   const subject = event.subject ?? { kind: 'repository' as const };
   const { run } = await runEvent({
-    ...options.settings,
     id: randomUUID(),
     mode: 'plan',
     trigger: {

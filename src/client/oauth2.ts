@@ -57,9 +57,8 @@ export function createOAuth2(options: {
   readonly timeoutMs?: number;
   /** Ends requests under way and refuses further ones, with `stopped`, once it is aborted. */
   readonly signal?: AbortSignal | undefined;
-  readonly nowMs?: () => number;
 }): OAuth2 {
-  const { application, timeoutMs = 10_000, nowMs = () => performance.now() } = options;
+  const { application, timeoutMs = 10_000 } = options;
   const root = new URL(apiRoot(options.url).href.replace(/\/api\/v1$/, '/'));
 
   const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; text: string }> => {
@@ -110,7 +109,7 @@ export function createOAuth2(options: {
         `GET /.well-known/openid-configuration: the forge answered ${status} and no address to sign in at`,
       );
     },
-    { maxAgeMs: descriptionAgeMs, nowMs },
+    { maxAgeMs: descriptionAgeMs, nowMs: () => performance.now() },
   );
 
   return {

@@ -12,7 +12,6 @@ import { Double, describeValue } from './values.ts';
 
 /** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
 export type Template = {
-  readonly source: string;
   readonly facts: readonly FactRequest[];
   /** Returns the text, or the value itself where the text is nothing but one expression. Never throws. */
   readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
@@ -59,7 +58,7 @@ export function compileTemplate(
   if (problems.length > 0) return { problems };
   const fill = (knowledge: Knowledge, meter: Meter): Filled =>
     fillPieces(pieces, new Values(knowledge, context.environment, meter));
-  return { template: { source, facts, fill } };
+  return { template: { facts, fill } };
 }
 
 type Piece = { readonly expression: string; readonly offset: number };

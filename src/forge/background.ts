@@ -5,8 +5,6 @@ import type { Log } from '../log.ts';
 export interface Background {
   /** Adds work to the end; what it throws is logged. After `close` nothing is added any more. */
   add(work: () => Promise<void>): void;
-  /** Resolves once nothing is left. */
-  idle(): Promise<void>;
   /** Drops what has not begun and waits for what has. */
   close(): Promise<void>;
 }
@@ -27,13 +25,6 @@ export function createBackground(log: Log): Background {
   return {
     add(work) {
       if (!isClosed) last = perform(last, work);
-    },
-    async idle() {
-      let seen: Promise<void>;
-      do {
-        seen = last;
-        await seen;
-      } while (seen !== last);
     },
     async close() {
       isClosed = true;

@@ -1,5 +1,4 @@
 import { eventFamilies } from '../contract/events.ts';
-import { type FactRequest, keyOf } from '../facts/fact.ts';
 import { compileScope } from '../patterns/repository-scope.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
@@ -83,7 +82,6 @@ export function loadRule(
     on: heard.on,
     schedules: heard.schedules,
     steps,
-    facts: factsOf(heard, condition?.facts ?? [], steps),
     ...(typeof rule.description === 'string' && { description: rule.description }),
     ...(each && { each }),
     ...(condition && { condition }),
@@ -169,20 +167,6 @@ function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[]
   const families = [...new Set(heard.on.map(({ family }) => family))];
   const events = families.map((family) => ({ family, subject: eventFamilies[family].subject }));
   return heard.schedules.length > 0 && each ? [...events, { subject: each.kind }] : events;
-}
-
-function factsOf(
-  heard: ReadOn,
-  ofCondition: readonly FactRequest[],
-  steps: readonly LoadedStep[],
-): FactRequest[] {
-  const filtered = heard.on.some(({ paths, pathsIgnore }) => paths || pathsIgnore);
-  const all = [
-    ...(filtered ? [{ name: 'files' }] : []),
-    ...ofCondition,
-    ...steps.flatMap((step) => [...(step.condition?.facts ?? []), ...step.arguments.facts]),
-  ];
-  return [...new Map(all.map((request) => [keyOf(request), request])).values()];
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

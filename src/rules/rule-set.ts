@@ -7,8 +7,6 @@ export interface RuleSet {
   readonly rules: readonly LoadedRule[];
   /** Rules that listen to the family, in the same order. */
   listeningTo(family: Family): readonly LoadedRule[];
-  /** Rules with a schedule, in the same order. */
-  readonly scheduled: readonly LoadedRule[];
   find(id: string): LoadedRule | undefined;
   /** Returns where the rule stands in `rules`; after all of them where it is none of these. */
   placeOf(id: string): number;
@@ -29,7 +27,6 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
   const places = new Map(sorted.map((rule, place) => [rule.id, place]));
   return {
     rules: sorted,
-    scheduled: sorted.filter((rule) => rule.schedules.length > 0),
     listeningTo: (family) => byFamily.get(family) ?? [],
     find: (id) => sorted[places.get(id) ?? sorted.length],
     placeOf: (id) => places.get(id) ?? sorted.length,

@@ -3,7 +3,7 @@ import type { Action } from '../actions/action.ts';
 import type { Family } from '../contract/events.ts';
 import type { SubjectKind } from '../contract/subject.ts';
 import type { Condition } from '../expressions/conditions.ts';
-import type { Fact, FactRequest } from '../facts/fact.ts';
+import type { Fact } from '../facts/fact.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import type { StepArguments } from './arguments.ts';
 
@@ -87,6 +87,4 @@ export type LoadedRule = {
   readonly each?: Each;
   readonly condition?: Condition;
   readonly steps: readonly LoadedStep[];
-  /** Every fact that its expressions and filters name, for the reference and for `reeve check`. */
-  readonly facts: readonly FactRequest[];
 };

@@ -28,11 +28,10 @@ export function watchFolder(
   options: {
     log: Log;
     onRules: (rules: readonly LoadedRule[], files: readonly FolderFile[]) => void;
-    known?: string;
   },
 ): FolderWatch {
   const { log, onRules } = options;
-  let seen = options.known;
+  let seen: string | undefined;
   let looking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 

@@ -38,14 +38,13 @@ type CatchUpOptions = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** Told that a job was stored. */
   readonly onEnqueued: () => void;
-  /** Requests of one pass; repositories beyond it come first in the next. Default 20,000. */
-  readonly maxCatchUpRequests?: number;
 };
 
 const restKey = 'catch-up rest';
 /** When the latest pass began. */
 const passKey = 'catch-up at';
-const standardRequests = 20_000;
+/** Requests of one pass; repositories beyond it come first in the next. */
+const budget = 20_000;
 /** Repositories in a row that the forge fails before the pass waits for it to recover. */
 const maxFailedInARow = 3;
 
@@ -75,7 +74,6 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
       await options.sleep(ms, stop).catch(() => {}); // Aborted: said below.
       mayGoOn();
     });
-    const budget = options.maxCatchUpRequests ?? standardRequests;
     const beganAt = clock.now();
     await seen.save();
     const found = await candidates(client, options.served);

@@ -4,8 +4,6 @@ import type { Delivery } from '../store/store.ts';
 export type BackoffOptions = {
   /** Wait after the first failed attempt; doubles with each. Default 10 s. */
   readonly firstMs?: number;
-  /** Longest wait that Reeve chooses. Default 2 h. */
-  readonly maxMs?: number;
   /** Age beyond which a delivery that fails is given up. Default 7 days. */
   readonly lifetimeMs?: number | undefined;
   /** A number in [0, 1). Default: `Math.random`. */
@@ -22,6 +20,8 @@ export type Backoff = (
 ) => { readonly afterMs: number } | { readonly giveUp: string };
 
 const dayMs = 86_400_000;
+/** Longest wait that Reeve chooses. */
+const maxMs = 7_200_000;
 
 /** Each wait is this much shorter or longer than its share, at random. */
 const jitter = 0.2;
@@ -32,7 +32,7 @@ const jitter = 0.2;
  * of attempts. Where the forge asked for a pause, it is waited for, even beyond the lifetime.
  */
 export function createBackoff(options: BackoffOptions = {}): Backoff {
-  const { firstMs = 10_000, maxMs = 7_200_000, lifetimeMs = standardDeliveryLifetimeMs } = options;
+  const { firstMs = 10_000, lifetimeMs = standardDeliveryLifetimeMs } = options;
   const random = options.random ?? Math.random;
   return (delivery, { now, retryAfterMs = 0 }) => {
     if (isExpired(delivery, { now, lifetimeMs })) return { giveUp: `older than ${spell(lifetimeMs)}` };

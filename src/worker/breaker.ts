@@ -1,13 +1,14 @@
 import { turnOf } from '../store/intake.ts';
 
 export type BreakerOptions = {
-  /** Wait before the forge is probed first; doubles with each probe that fails. Default 1 s. */
-  readonly firstMs?: number;
-  /** Longest wait between probes. Default 30 s. */
-  readonly maxMs?: number;
   /** A number in [0, 1). Default: `Math.random`. */
   readonly random?: () => number;
 };
+
+/** Wait before the forge is probed first; doubles with each probe that fails. */
+const firstMs = 1_000;
+/** Longest wait between probes. */
+const maxMs = 30_000;
 
 /** closed: work goes on · open: nothing is claimed · half-open: the forge answers, and one delivery is tried. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
@@ -52,8 +53,10 @@ const jitter = 0.2;
  * is tried. If it succeeds, work goes on, and lanes that had failed are known. If it fails, it is the host's failure where
  * at least three repositories have failed since it opened; otherwise the forge answers others and the failure is its own.
  */
-export function createBreaker({ nowMs, ...options }: BreakerOptions & { nowMs: () => number }): Breaker {
-  const { firstMs = 1_000, maxMs = 30_000, random = Math.random } = options;
+export function createBreaker({
+  nowMs,
+  random = Math.random,
+}: BreakerOptions & { nowMs: () => number }): Breaker {
   let state: BreakerState = 'closed';
   let delayMs = firstMs;
   let dueAtMs = 0;

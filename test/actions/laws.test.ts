@@ -29,7 +29,6 @@ const rule: LoadedRule = {
   on: [],
   schedules: [],
   steps: [],
-  facts: [],
 };
 
 let worlds: Awaited<ReturnType<typeof startWorlds>>;

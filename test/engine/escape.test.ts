@@ -89,7 +89,6 @@ function ruleWith(action: Action, more: Partial<LoadedRule>): LoadedRule {
     scopes: [],
     on: [{ family: 'issues' }],
     schedules: [],
-    facts: [],
     steps: [
       {
         name: '1',

@@ -22,7 +22,6 @@ function makeRule(name: string, level: Level = 'repository', changes?: number): 
     on: [],
     schedules: [],
     steps: [],
-    facts: [],
   };
 }
 

@@ -46,12 +46,6 @@ rules:
       on: [{ family: 'pull_request', activities: ['opened', 'synchronized'] }],
       steps: [{ name: 'first' }, { name: '2 say' }],
     });
-    expect(rule.facts).toEqual([
-      { name: 'files' },
-      { name: 'pull_request' },
-      { name: 'contents', argument: 'README.md' },
-      { name: 'labels' },
-    ]);
     expect(rule.steps[1]?.arguments.written).toEqual({ text: 'hello', as: 'note' });
   });
 

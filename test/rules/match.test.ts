@@ -69,7 +69,6 @@ describe('a set of rules', () => {
     expect(set.listeningTo('push')).toEqual([two, one]);
     expect(set.listeningTo('create')).toEqual([one]);
     expect(set.listeningTo('fork')).toEqual([]);
-    expect(set.scheduled).toEqual([clock]);
     expect(set.find('b.yml#one')).toBe(two);
   });
 });

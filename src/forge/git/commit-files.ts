@@ -9,8 +9,6 @@ import type { GitRepository } from './repository.ts';
 export type FileEdit = {
   readonly path: string;
   readonly content: Buffer | undefined;
-  /** Default: `100644`. */
-  readonly mode?: '100644' | '100755' | '120000';
 };
 
 export type FileCommit = {
@@ -55,12 +53,12 @@ function streamOf(commit: FileCommit, ref: string): Buffer {
     ...dataOf(Buffer.from(commit.message)),
   ];
   if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
-  for (const { path, content, mode = '100644' } of commit.edits) {
+  for (const { path, content } of commit.edits) {
     // What is there already may be removed, whatever its name.
     const clean = content === undefined ? cleanTreePath(path) : cleanWritePath(path);
     if (!clean) throw new ReeveError('git-failed', `"${path}" is no path of a file`);
     if (content === undefined) parts.push(`D ${quotePath(clean)}\n`);
-    else parts.push(`M ${mode} inline ${quotePath(clean)}\n`, ...dataOf(content));
+    else parts.push(`M 100644 inline ${quotePath(clean)}\n`, ...dataOf(content));
   }
   parts.push('\nget-mark :1\n');
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));

@@ -14,8 +14,6 @@ type GitOptions = {
   readonly expect?: readonly number[];
   /** Default: 60 s. */
   readonly timeoutMs?: number;
-  /** Default: 64 MiB; more ends the command. */
-  readonly maxBytes?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /** Given each piece of output as it comes; `false` means enough: the command is ended and counts as done. */
   readonly onOutput?: (piece: Buffer) => boolean;
@@ -70,12 +68,15 @@ function cleanEnvironment(configFile: string, options: GitOptions): Record<strin
   };
 }
 
+/** Longest output of a command; more ends it. */
+const maxBytes = 64 * 1024 * 1024;
+
 function finish(
   child: ChildProcessWithoutNullStreams,
   args: readonly string[],
   options: GitOptions,
 ): Promise<GitResult> {
-  const { expect = [0], timeoutMs = 60_000, maxBytes = 64 * 1024 * 1024 } = options;
+  const { expect = [0], timeoutMs = 60_000 } = options;
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
   const pieces: Buffer[] = [];
   let bytes = 0;
