@@ -11,7 +11,6 @@ import type { WebhookForm } from './operator-file/webhook.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file.ts';
 import { examineSecrets, type SecretEntry } from './receiver/secrets.ts';
 
-/** One setting of the environment. */
 type Setting = {
   readonly name: string;
   readonly meaning: string;

@@ -30,5 +30,4 @@ export function createLog(options: {
   );
 }
 
-/** Says nothing. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -11,7 +11,6 @@ function findRoot(folder: string): string {
     : findRoot(dirname(folder));
 }
 
-/** Returns the version of this package. */
 export function packageVersion(): string {
   const about: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
   return typeof about === 'object' && about !== null && 'version' in about

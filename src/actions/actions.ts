@@ -30,7 +30,6 @@ export const actions: readonly Action[] = [
 
 const byName = new Map(actions.map((action) => [action.name, action]));
 
-/** Returns the action with this name, or undefined. */
 export function findAction(name: string): Action | undefined {
   return byName.get(name);
 }

@@ -32,7 +32,6 @@ export interface Runner {
   readonly terminal: Terminal;
 }
 
-/** Creates it. */
 export function createRunner(environment: RunnerEnvironment, print: (line: string) => void): Runner {
   // Gitea and Forgejo keep the text of an annotation alone, so the place stands in it there; GitHub shows it at the place.
   const isGitea = environment.GITEA_ACTIONS === 'true' || environment.FORGEJO_ACTIONS === 'true';

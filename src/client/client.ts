@@ -103,7 +103,6 @@ export function apiRoot(url: string): URL {
   return new URL(`${path}/api/v1`, parsed.origin);
 }
 
-/** Creates the client of one forge. */
 export function createClient(options: ClientOptions): Client {
   const root = apiRoot(options.url);
   const credential = createCredential(options);

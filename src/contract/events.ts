@@ -138,7 +138,6 @@ type FamilyRow = {
 
 export type Family = keyof typeof families;
 
-/** The table of families. */
 export const eventFamilies: Readonly<Record<Family, FamilyRow>> = families;
 
 const familyOfType = new Map<string, Family>(

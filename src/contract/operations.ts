@@ -66,7 +66,6 @@ export type OperationName = keyof typeof operations;
 
 const byId = new Map<string, Operation>(Object.values(operations).map((row) => [row.id, row]));
 
-/** Returns the row with this id, or undefined. */
 export function findOperation(id: string): Operation | undefined {
   return byId.get(id);
 }

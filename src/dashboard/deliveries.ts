@@ -106,7 +106,6 @@ export function placeOf({ repository, lane }: Pick<Delivery, 'repository' | 'lan
   return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
 }
 
-/** Returns a state as a mark. */
 export function stateMark(state: string): Html {
   return html`<span class="mark ${state}">${state}</span>`;
 }

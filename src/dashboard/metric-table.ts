@@ -110,5 +110,4 @@ export const metricTable = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** Name of a metric of ours. */
 export type MetricName = keyof typeof metricTable;

@@ -31,7 +31,6 @@ const division: NumberOperation = {
 };
 const remainder: NumberOperation = { int: (a, b) => a % b, big: (a, b) => a % b };
 
-/** The operators that compute. */
 export const arithmetic: Readonly<Record<'+' | '-' | '*' | '/' | '%', BinaryOperator>> = {
   '+': add,
   '-': subtract,

@@ -8,7 +8,6 @@ import { Double, Failure, kindOf, TooLarge } from './values.ts';
 /** Objects and lists of the forge nest no deeper; what does was made to end the stack. */
 const maxDepth = 100;
 
-/** The operators that compare. */
 export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' | 'in', BinaryOperator>> = {
   '==': (left, right, meter) => isEqual(left, right, meter),
   '!=': (left, right, meter) => {

@@ -4,7 +4,6 @@ import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** The branch as it is now. */
 export const branch = defineFact({
   name: 'branch',
   meaning: 'The branch as it is now. After a `delete` it cannot be asked.',

@@ -73,7 +73,6 @@ export const facts: readonly Fact[] = [
 
 const byName = new Map(facts.map((fact) => [fact.name, fact]));
 
-/** Returns the fact with this name, or undefined. */
 export function findFact(name: string): Fact | undefined {
   return byName.get(name);
 }

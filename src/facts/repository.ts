@@ -3,7 +3,6 @@ import { Repository } from '../contract/repositories.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** The repository as it is now. */
 export const repository = defineFact({
   name: 'repository',
   meaning: 'The repository as it is now.',

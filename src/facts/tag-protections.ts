@@ -4,7 +4,6 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** All tag protections of the repository. */
 export const tagProtections = defineFact({
   name: 'tag_protections',
   meaning:

@@ -55,7 +55,6 @@ export interface Forge {
   close(): Promise<void>;
 }
 
-/** What a forge is made from. */
 type ForgeOptions = {
   readonly clock: () => Date;
   /** Folder of database and repositories, created with mode 0700 where it is missing. Absent: a temporary one that goes with the forge. */

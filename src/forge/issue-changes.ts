@@ -17,7 +17,6 @@ import type { Unit } from './units.ts';
  * transaction, and change nothing and tell nobody where things already are as wanted.
  */
 
-/** What an issue is opened with. */
 type NewIssue = {
   readonly repository: RepositoryRow;
   readonly poster: UserRow;
@@ -58,7 +57,6 @@ export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
   return readIssueRow(context, lastId);
 }
 
-/** Returns an issue's row by its id. */
 export function readIssueRow(context: ForgeContext, id: number): IssueRow {
   return found(context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id));
 }

@@ -13,7 +13,6 @@ import { signatureOf } from './signature.ts';
 import { beginWork, endCreation } from './unfinished.ts';
 import { watchRepository } from './watches.ts';
 
-/** What a repository is made from. */
 type NewRepository = {
   readonly name: string;
   readonly description?: string | undefined;

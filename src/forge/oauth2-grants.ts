@@ -12,7 +12,6 @@ type Part = Pick<ForgeContext, 'db' | 'clock'>;
 /** Seconds that a code is good for. */
 const codeSeconds = 600;
 
-/** Returns the application of this client id, or undefined. */
 export function applicationOf({ db }: Part, clientId: string): OAuth2ApplicationRow | undefined {
   return db.get<OAuth2ApplicationRow>('SELECT * FROM oauth2_applications WHERE client_id = ?', clientId);
 }

@@ -20,7 +20,6 @@ type Reading = Place & { readonly caller: UserRow | undefined };
 type Doing = Place & { readonly caller: UserRow };
 type AtReview = { readonly params: { readonly index: number; readonly id: number } };
 
-/** What answers for reviews. */
 export const reviewHandlers = defineHandlers({
   listReviews(call) {
     const { context, caller, page, reply } = call;

@@ -5,7 +5,6 @@
 
 /** Seconds since the epoch; 0 is "never". */
 export type Seconds = number;
-/** A flag. */
 export type Bit = 0 | 1;
 /** Who sees an account: everybody, whoever signed in, its members. */
 export type Visibility = 'public' | 'limited' | 'private';
@@ -40,7 +39,6 @@ export type UserRow = {
   readonly is_public_only?: true | undefined;
 };
 
-/** A team of an organization. */
 export type TeamRow = {
   readonly id: number;
   readonly org_id: number;
@@ -69,7 +67,6 @@ export type TokenRow = {
   readonly last_used_at: Seconds;
 };
 
-/** A repository. */
 export type RepositoryRow = {
   readonly id: number;
   readonly owner_id: number;

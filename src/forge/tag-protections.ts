@@ -117,7 +117,6 @@ function toTagProtection(row: Row, { people, teams }: Readers) {
   };
 }
 
-/** Tells whether a repository has rules for tags at all. */
 export function hasTagRules(db: Database, repositoryId: number): boolean {
   return db.get('SELECT 1 AS one FROM tag_protections WHERE repo_id = ? LIMIT 1', repositoryId) !== undefined;
 }

@@ -26,7 +26,6 @@ export function removeTeamMember(db: Database, team: TeamRow, user: UserRow): vo
   db.run('DELETE FROM team_members WHERE team_id = ? AND user_id = ?', team.id, user.id);
 }
 
-/** What answers for the members of teams. */
 export const teamMemberHandlers = defineHandlers({
   listTeamMembers({ context, team, caller, page, reply }) {
     const count = 'SELECT count(*) AS count FROM team_members WHERE team_id = ?';

@@ -144,7 +144,6 @@ function searchTeams(
   );
 }
 
-/** What answers for teams. */
 export const teamHandlers = defineHandlers({
   ...teamMemberHandlers,
   ...teamRepositoryHandlers,

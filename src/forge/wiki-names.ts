@@ -9,7 +9,6 @@ import { ForgeProblem } from './errors.ts';
 const reserved: ReadonlySet<string> = new Set(['_pages', '_new', '_edit', 'raw']);
 const mark = '.-';
 
-/** Returns the web name of a title. */
 export function webNameOf(title: string): string {
   const name = clean(toSegment(title.trim(), false));
   return name === '' || name === '.' ? 'unnamed' : name;

@@ -17,7 +17,6 @@ export type GlobOptions = {
   readonly segments?: boolean;
 };
 
-/** Characters of a glob. */
 export const maxGlobLength = 500;
 /** Units of a comparison with a pattern that has no wildcard. */
 const perComparison = 20;

@@ -34,7 +34,6 @@ interface FileIncidents {
   idle(): Promise<void>;
 }
 
-/** Creates it on the store. */
 export function createFileIncidents({
   store,
   clock,
@@ -78,7 +77,6 @@ async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Pro
   await store.raise(broken.map((file) => occurrenceOf(file, place, now)));
 }
 
-/** Ends incidents. */
 export async function clearAll(store: Pick<Store, 'clear'>, incidents: readonly Incident[]): Promise<void> {
   for (const [kind, some] of Map.groupBy(incidents, (incident) => incident.kind)) {
     await store.clear(

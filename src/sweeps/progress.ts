@@ -38,7 +38,6 @@ export function beginProgress(now: Date): SweepProgress {
   return { startedAt: now.toISOString(), failures: [], ...counts };
 }
 
-/** Returns the progress with failures added. */
 export function withFailures(progress: SweepProgress, failures: readonly SweepFailure[]): SweepProgress {
   const all = [...progress.failures, ...failures];
   const [lists, items] = [true, false].map((is) =>

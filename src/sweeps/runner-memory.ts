@@ -47,7 +47,6 @@ const goneForMs = 7 * 86_400_000;
 const maxChanges = 50;
 const indexKey = 'runners';
 
-/** Creates the memory that the store keeps. */
 export function createRunnerMemory(store: Pick<Store, 'remember' | 'recall'>): RunnerMemory {
   let writing: Promise<unknown> = Promise.resolve();
   // One after the other: two rules that look at the same level must not undo each other.

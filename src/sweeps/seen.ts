@@ -18,7 +18,6 @@ const maxRepositories = 50;
 /** Notes are written together after this time at the latest, when another comes. */
 const saveAfterMs = 30_000;
 
-/** Creates it on the store. */
 export function createSeen(store: Pick<Store, 'remember' | 'recall'>, nowMs: () => number): Seen {
   const kept = new Map<number, { seen: SeenRepository; isDirty: boolean }>();
   let savedAtMs = nowMs();

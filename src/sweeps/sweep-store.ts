@@ -21,7 +21,6 @@ export type SweepStore = Pick<Store, 'remember' | 'recall'> & {
   readResult(rule: string): Promise<SweepResult | undefined>;
 };
 
-/** Creates it on the store. */
 export function createSweepStore(store: Pick<Store, 'remember' | 'recall'>): SweepStore {
   return {
     remember: (key, value) => store.remember(key, value),

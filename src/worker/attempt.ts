@@ -36,7 +36,6 @@ type AttemptOptions = {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly stopping: AbortSignal;
-  /** Called with a failure of the host. */
   readonly onHostFailure: (error: ReeveError) => void;
 };
 

@@ -10,7 +10,6 @@ export const systemTimer: Timer = (run, ms) => {
   return () => clearTimeout(timeout);
 };
 
-/** Creates a sleep from a timer. */
 export function createSleep(timer: Timer): Sleep {
   return (ms, signal) =>
     new Promise((resolve) => {

@@ -41,7 +41,6 @@ export async function startBareServer(
   };
 }
 
-/** Answers JSON. */
 export function json(
   response: ServerResponse,
   value: unknown,

@@ -124,7 +124,6 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
   };
 }
 
-/** Returns the entries of an id. */
 export function entriesOf(told: Told, id: string): readonly Entry[] {
   return told.entries.filter((entry) => entry.id === id);
 }

@@ -39,7 +39,6 @@ export const people = {
 /** Returns a further name for a person or an organization that a test makes itself. */
 export const named = (name: string): string => `${name}${ending}`;
 
-/** Returns the password of an account. */
 export const passwordOf = (name: string): string => `${name}-password${unguessable}`;
 
 /** Milliseconds that a flow waits for a state at most: a real server delivers when it comes to it. */

@@ -70,7 +70,6 @@ function paramsOf(place: Place): Params {
   return { ...repositoryAt(place), org: place.name };
 }
 
-/** Reads all hooks of a place. */
 export async function listHooksAt(client: Client, place: Place): Promise<readonly Hook[]> {
   const found: Hook[] = [];
   for await (const hook of rows[place.level].list(client, paramsOf(place))) found.push(hook);
@@ -115,7 +114,6 @@ export async function editHookAt(
   });
 }
 
-/** Removes a hook. */
 export async function deleteHookAt(client: Client, place: Place, id: number): Promise<void> {
   await client.send(rows[place.level].delete, { params: { ...paramsOf(place), id } });
 }

@@ -4,7 +4,6 @@ import type { Examination } from './examination.ts';
 /** One thing that the doctor looks at. The reference page is made from the table of them. */
 export type Check = {
   readonly id: string;
-  /** What it looks at. */
   readonly looks: string;
   /** When it is wrong. */
   readonly fails: string;

@@ -36,7 +36,6 @@ export async function listTags(
     });
 }
 
-/** Returns one tag, or undefined. */
 export async function findTag(repository: GitRepository, name: string): Promise<TagData | undefined> {
   if (!isRefName(name)) return undefined;
   const tags = await listTags(repository, `refs/tags/${name}`);

@@ -11,7 +11,6 @@ export interface FormGuard {
   check(request: FastifyRequest, caller: UserRow | undefined, purpose: string): void;
 }
 
-/** Creates the guard. */
 export function createFormGuard(): FormGuard {
   const marks = createFormMarks();
   const nameOf = (caller: UserRow | undefined): string => String(caller?.id ?? 0);
