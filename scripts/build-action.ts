@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { bundling, requireBanner, root } from './build/bundling.ts';
 
-const banner = `// Built from src/ci.ts by \`npm run build\`; do not edit.
+const banner = `// Built from src/ci/main.ts by \`npm run build\`; do not edit.
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 20) { console.log('::error::Reeve needs Node 20 or later in the job container; this is ' + process.versions.node); process.exit(2); }`;
 
@@ -13,7 +13,7 @@ export async function bundleAction(): Promise<string> {
   const { outputFiles } = await build({
     ...bundling,
     stdin: {
-      contents: `import { runAction } from './src/ci.ts';
+      contents: `import { runAction } from './src/ci/main.ts';
 process.exitCode = await runAction(process.env, (line) => process.stdout.write(line + '\\n'));`,
       resolveDir: root,
       sourcefile: 'action.ts',

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
-import { addConnecting } from './commands/connecting.ts';
-import { type Prompt, processPrompt } from './commands/prompt.ts';
-import { processTerminal, type Terminal } from './commands/terminal.ts';
-import type { Environment } from './config.ts';
+import { addConnecting } from './commands/connection-commands.ts';
 import { messageOf, ReeveError } from './errors.ts';
 import { defaultLimits } from './forge/limits.ts';
+import { type Prompt, processPrompt } from './output/prompt.ts';
+import { processTerminal, type Terminal } from './output/terminal.ts';
 import { packageVersion } from './package.ts';
+import type { Environment } from './settings/config.ts';
 
 /** What a command line is run with; a test gives its own. */
 type CommandContext = {
@@ -28,10 +28,10 @@ function createProgram(context: CommandContext, finish: (status: number) => void
   const program = new Command('reeve');
   const environment: Record<string, string | undefined> = { ...context.environment };
   // Most of the program's shapes hang on the settings: `--help` starts in a third of the time without them.
-  const settings = async () => (await import('./config.ts')).loadSettings(environment);
+  const settings = async () => (await import('./settings/config.ts')).loadSettings(environment);
   /** For commands that hear no deliveries: a person with a token alone may run them. */
   const settingsOfReader = async () =>
-    (await import('./config.ts')).loadSettings(environment, { needsSecrets: false });
+    (await import('./settings/config.ts')).loadSettings(environment, { needsSecrets: false });
   program
     .description(
       'Keeps the rules of a self-hosted forge: hears what happens, holds it against rules in YAML, does what they ask.',
@@ -50,7 +50,7 @@ function createProgram(context: CommandContext, finish: (status: number) => void
     .hook('preAction', async (_program, command) => {
       const { settings: file } = command.optsWithGlobals<{ settings?: string }>();
       if (file === undefined || command.name() === 'setup') return;
-      const { mergeEnvironments, readEnvFile } = await import('./commands/connection/env-file.ts');
+      const { mergeEnvironments, readEnvFile } = await import('./settings/env-file.ts');
       Object.assign(environment, mergeEnvironments(readEnvFile(file), context.environment));
     })
     .showHelpAfterError('(reeve --help tells what there is)')
@@ -135,7 +135,7 @@ function createProgram(context: CommandContext, finish: (status: number) => void
     )
     .action(async (paths: string[], options: { json?: boolean; repository?: string[] }) => {
       const { check } = await import('./commands/check.ts');
-      const { loadForge } = await import('./config.ts');
+      const { loadForge } = await import('./settings/config.ts');
       const given = { ...options, rules: environment.REEVE_RULES, forge: loadForge(environment) };
       finish(await check(paths, given, terminal));
     });

@@ -15,7 +15,7 @@ export type RunReeveOptions = {
  */
 export async function runReeve(args: readonly string[], options: RunReeveOptions = {}): Promise<number> {
   const { runCommandLine } = await import('./cli.ts');
-  const { processTerminal } = await import('./commands/terminal.ts');
+  const { processTerminal } = await import('./output/terminal.ts');
   const { environment = {}, out = processTerminal.out, error = processTerminal.error } = options;
   return runCommandLine(args, { environment, terminal: { out, error, style: (_style, text) => text } });
 }

@@ -5,7 +5,7 @@ import {
   namesToSend,
   shownEvents,
   wantedEvents,
-} from '../src/contract/hook-events.ts';
+} from '../src/contract/events/hook-events.ts';
 
 describe('events of hooks', () => {
   const same: readonly [string, readonly string[], readonly string[]][] = [

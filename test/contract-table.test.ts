@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { activitiesOf, eventFamilies, laneOf, parseEvent } from '../src/contract/events.ts';
+import { activitiesOf, eventFamilies, laneOf, parseEvent } from '../src/contract/events/events.ts';
+import { payloadShapes } from '../src/contract/events/payloads.ts';
 import { fillPath, type Operation } from '../src/contract/operation.ts';
 import { operations } from '../src/contract/operations.ts';
-import { payloadShapes } from '../src/contract/payloads.ts';
 import { errorCodes } from '../src/errors.ts';
 import { makeDeliveries, requiredMembers } from './support/deliveries.ts';
 

@@ -4,15 +4,15 @@ import { exampleOf, functionExamples } from '../scripts/reference/function-examp
 import { referencePages } from '../scripts/reference/pages.ts';
 import { stalePages } from '../scripts/reference.ts';
 import { actions } from '../src/actions/actions.ts';
-import { eventFamilies, type Family } from '../src/contract/events.ts';
+import { eventFamilies, type Family } from '../src/contract/events/events.ts';
 import { compileCondition } from '../src/expressions/conditions.ts';
-import { functions, loops } from '../src/expressions/functions.ts';
+import { functions, loops } from '../src/expressions/functions/functions.ts';
 import { facts } from '../src/facts/facts.ts';
-import { parseOperatorFile } from '../src/operator-file.ts';
 import { createUnlimitedMeter } from '../src/patterns/meter.ts';
-import { createEnvironment } from '../src/rules/environment.ts';
-import { loadRuleFile } from '../src/rules/load.ts';
+import { createEnvironment } from '../src/rules/files/environment.ts';
+import { loadRuleFile } from '../src/rules/files/load.ts';
 import { registry } from '../src/rules/registry.ts';
+import { parseOperatorFile } from '../src/settings/operator-file/operator-file.ts';
 import { contextOf } from './expressions/support/context.ts';
 
 const environment = createEnvironment({

@@ -1,7 +1,7 @@
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { runEvent } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../../src/rules/rule-set.ts';

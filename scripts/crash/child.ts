@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { silentLog } from '../../src/log.ts';
 import { serverOptions } from '../../src/receiver/limits.ts';
 import { receiver } from '../../src/receiver/route.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Accepted, Store } from '../../src/store/store.ts';
 import { createWorker } from '../../src/worker/worker.ts';
 import { authorization, secret } from './sender.ts';

@@ -1,6 +1,6 @@
-import { unitsPerRun } from '../../src/expressions/budget.ts';
-import { costs } from '../../src/expressions/costs.ts';
-import { limits } from '../../src/expressions/limits.ts';
+import { unitsPerRun } from '../../src/expressions/budget/budget.ts';
+import { costs } from '../../src/expressions/budget/costs.ts';
+import { limits } from '../../src/expressions/budget/limits.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';

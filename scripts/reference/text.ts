@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { alternatives, describeType, type Type, typeOf } from '../../src/expressions/types.ts';
+import { alternatives, describeType, type Type, typeOf } from '../../src/expressions/values/types.ts';
 
 /** Returns a page: a title, what stands under it, one line end at its end. */
 export function page(title: string, ...parts: readonly (string | false | undefined)[]): string {

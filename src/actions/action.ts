@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Capability } from '../client/capabilities.ts';
+import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
-import type { SubjectKind } from '../contract/subject.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { Change } from './change.ts';
 import type { PlanContext } from './plan-context.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Comment as WrittenComment } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import type { Comment as WrittenComment } from '../contract/resources/issues.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { atIndex, inRepository } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Compare } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
-import type { PullRequest } from '../contract/pulls.ts';
-import { PullReview } from '../contract/reviews.ts';
+import type { Compare } from '../contract/resources/branches.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import { PullReview } from '../contract/resources/reviews.ts';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { atIndex } from '../facts/where.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { NotificationThread } from '../contract/notifications.ts';
 import { operations } from '../contract/operations.ts';
+import type { NotificationThread } from '../contract/resources/notifications.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import { defineAction } from './action.ts';
 

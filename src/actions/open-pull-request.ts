@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Compare } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
-import { PullRequest } from '../contract/pulls.ts';
+import type { Compare } from '../contract/resources/branches.ts';
+import { PullRequest } from '../contract/resources/pulls.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { LabelDefinition } from '../facts/label-definitions.ts';
 import { inRepository } from '../facts/where.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { TagProtection } from '../contract/protections.ts';
+import type { TagProtection } from '../contract/resources/protections.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protection-fields.ts';
+import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protections/fields.ts';
 
 const names = z.array(z.string().min(1).max(255)).max(200).optional();
 const ProtectTags = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Issue } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import type { Issue } from '../contract/resources/issues.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Label } from '../contract/labels.ts';
 import { operations } from '../contract/operations.ts';
+import { Label } from '../contract/resources/labels.ts';
 import { FactNotGiven } from '../facts/ask.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { LabelDefinition } from '../facts/label-definitions.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { CommitStatus } from '../contract/statuses.ts';
+import type { CommitStatus } from '../contract/resources/statuses.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';

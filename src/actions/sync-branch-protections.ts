@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Capability } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
-import { type BranchProtection, EditBranchProtection } from '../contract/protections.ts';
+import { type BranchProtection, EditBranchProtection } from '../contract/resources/protections.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protection-fields.ts';
-import { capabilityFor, contradictionsIn, withSwitches } from './protection-terms.ts';
+import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protections/fields.ts';
+import { capabilityFor, contradictionsIn, withSwitches } from './protections/terms.ts';
 
 const Protection = EditBranchProtection.extend({
   rule_name: z

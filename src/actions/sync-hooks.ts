@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Hook } from '../contract/hooks.ts';
+import { Hook } from '../contract/resources/hooks.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { SeenHook } from '../facts/hooks.ts';
 import { defineAction } from './action.ts';
@@ -15,10 +15,10 @@ import {
   replacedBy,
   type Situation,
   testChange,
-} from './hook-changes.ts';
-import { SyncHooks } from './hook-forms.ts';
-import { hookPlace } from './hook-place.ts';
-import { keepHook, printsOf, recallHook } from './hook-secrets.ts';
+} from './hooks/changes.ts';
+import { SyncHooks } from './hooks/forms.ts';
+import { hookPlace } from './hooks/place.ts';
+import { keepHook, printsOf, recallHook } from './hooks/secrets.ts';
 
 /**
  * Each hook exists as declared. It is found by its url; an edit always says events, filter and header, since the forge

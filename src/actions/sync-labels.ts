@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Label } from '../contract/labels.ts';
 import { operations } from '../contract/operations.ts';
+import { Label } from '../contract/resources/labels.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inOrganization, inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';

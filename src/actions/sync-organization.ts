@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Capability } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
-import { Organization } from '../contract/users.ts';
+import { Organization } from '../contract/resources/users.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inOrganization } from '../facts/where.ts';
 import { defineAction } from './action.ts';

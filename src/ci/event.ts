@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Event } from '../contract/events.ts';
-import { namedEvent } from '../contract/named-event.ts';
+import type { Event } from '../contract/events/events.ts';
+import { namedEvent } from '../contract/events/named-event.ts';
 import { messageOf } from '../errors.ts';
 import type { RunnerEnvironment } from './runner.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import type { Event, Family } from '../contract/events.ts';
+import type { Event, Family } from '../contract/events/events.ts';
 import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-import { count } from '../commands/terminal.ts';
+import { count } from '../output/terminal.ts';
 import { formatProblem, type Problem } from '../rules/problem.ts';
 import { inCode, inText, type Runner, shortPath } from './runner.ts';
 

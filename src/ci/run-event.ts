@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { findAccount } from '../account.ts';
+import { findAccount } from '../client/account.ts';
 import { type Client, createClient } from '../client/client.ts';
-import { printRun } from '../commands/print-run.ts';
-import type { Event } from '../contract/events.ts';
-import { standardDeliveryLifetimeMs } from '../delivery-lifetime.ts';
+import type { Event } from '../contract/events/events.ts';
+import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
 import { createFactMemory, createFacts } from '../facts/ask.ts';
+import { printRun } from '../output/print-run.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { nameOfRule } from '../rules/verdict.ts';

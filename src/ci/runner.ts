@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import { plain, type Terminal } from '../commands/terminal.ts';
+import { plain, type Terminal } from '../output/terminal.ts';
 import { repositoryPaths } from '../sources/paths.ts';
 
 /** What a CI runner gives an action. */

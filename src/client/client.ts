@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { remembering } from '../cache/memoize.ts';
 import {
   type AnswerOf,
   type AnyInput,
@@ -8,7 +9,6 @@ import {
 } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
-import { remembering } from '../remembering.ts';
 import { type Answer, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { normalizeCompare } from './compare.ts';

@@ -1,6 +1,6 @@
+import { isSameSecret } from '../http/constant-time-equal.ts';
 import type { Log } from '../log.ts';
 import { createRedactor, type Redact } from '../redactor.ts';
-import { isSameSecret } from '../same-secret.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 
 /** The credential that a client signs in with. It changes when its file does. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { remembering } from '../cache/memoize.ts';
 import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
-import { remembering } from '../remembering.ts';
 import { apiRoot } from './client.ts';
 import { exchange } from './exchange.ts';
 import { failureOf } from './failure.ts';

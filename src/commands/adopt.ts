@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import type { Client } from '../client/client.ts';
-import type { Hook } from '../contract/hooks.ts';
-import type { Label } from '../contract/labels.ts';
 import { operations } from '../contract/operations.ts';
-import { EditBranchProtection } from '../contract/protections.ts';
+import type { Hook } from '../contract/resources/hooks.ts';
+import type { Label } from '../contract/resources/labels.ts';
+import { EditBranchProtection } from '../contract/resources/protections.ts';
 import { ReeveError } from '../errors.ts';
 
 type Step = { readonly uses: string; readonly with: Readonly<Record<string, unknown>> };

@@ -1,11 +1,11 @@
-import { type Environment, loadSettings, type Settings, secretValues } from '../config.ts';
+import type { Check } from '../connection/checks/check.ts';
+import { checks } from '../connection/checks/checks.ts';
+import { type Examination, examine } from '../connection/checks/examination.ts';
+import { createReport, type Report, wrong } from '../connection/finding.ts';
+import { adviceOf } from '../connection/steps/steps.ts';
 import { messageOf, ReeveError } from '../errors.ts';
-import { createReport, type Report, wrong } from './connection/finding.ts';
-import type { Check } from './doctor/check.ts';
-import { checks } from './doctor/checks.ts';
-import { type Examination, examine } from './doctor/examination.ts';
-import { adviceOf } from './setup/steps.ts';
-import { count, type Terminal } from './terminal.ts';
+import { count, type Terminal } from '../output/terminal.ts';
+import { type Environment, loadSettings, type Settings, secretValues } from '../settings/config.ts';
 
 type DoctorOptions = {
   readonly settings?: string;

@@ -1,10 +1,10 @@
-import type { Settings } from '../config.ts';
 import { ReeveError } from '../errors.ts';
+import { ageOf } from '../output/table.ts';
+import { plain, type Terminal } from '../output/terminal.ts';
+import type { Settings } from '../settings/config.ts';
 import { type Drift, readDrift } from '../sweeps/drift.ts';
 import { adopt } from './adopt.ts';
 import { clientOf, openStore } from './open-store.ts';
-import { ageOf } from './table.ts';
-import { plain, type Terminal } from './terminal.ts';
 
 /**
  * Prints what sweeps found to be otherwise than a rule wants it, and since when; with `adopt` the rule file that

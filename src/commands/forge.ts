@@ -7,9 +7,9 @@ import type { Limits } from '../forge/limits.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { keepFilesPrivate } from './private-umask.ts';
 import { watchSignals } from './signals.ts';
-import type { Terminal } from './terminal.ts';
 
 type ForgeOptions = {
   readonly port?: string;

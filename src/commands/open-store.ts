@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, createClient } from '../client/client.ts';
-import type { Settings } from '../config.ts';
 import { ReeveError } from '../errors.ts';
-import { openSqliteStore } from '../store/sqlite.ts';
+import type { Settings } from '../settings/config.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 
 /**

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { findAccount } from '../account.ts';
+import { findAccount } from '../client/account.ts';
 import { createClient } from '../client/client.ts';
-import type { Settings } from '../config.ts';
-import type { Event } from '../contract/events.ts';
-import { namedEvent } from '../contract/named-event.ts';
+import type { Event } from '../contract/events/events.ts';
+import { namedEvent } from '../contract/events/named-event.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
 import { createFactMemory, createFacts, createGivenFacts } from '../facts/ask.ts';
 import type { Facts } from '../facts/fact.ts';
+import { printRun } from '../output/print-run.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { formatProblem } from '../rules/problem.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
+import type { Settings } from '../settings/config.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { pathsOrDefault } from './check.ts';
-import { printRun } from './print-run.ts';
 import { readData } from './read-data.ts';
-import type { Terminal } from './terminal.ts';
 
 type PlanOptions = {
   readonly event: string;

@@ -1,26 +1,26 @@
-import type { Settings } from '../config.ts';
-import type { Event } from '../contract/events.ts';
-import { namedEvent } from '../contract/named-event.ts';
-import { parseDuration } from '../duration.ts';
+import type { Event } from '../contract/events/events.ts';
+import { namedEvent } from '../contract/events/named-event.ts';
 import type { Run } from '../engine/record.ts';
 import { runEvent } from '../engine/run.ts';
 import { ReeveError } from '../errors.ts';
 import { createFactMemory, createGivenFacts } from '../facts/ask.ts';
-import { replayEvent } from '../replay.ts';
+import { replayEvent } from '../handlers/replay.ts';
+import { eventOf } from '../handlers/route-delivery.ts';
+import { type Comparison, compareRuns, printComparison } from '../output/compare-runs.ts';
+import { printRun } from '../output/print-run.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
+import type { Settings } from '../settings/config.ts';
+import { parseDuration } from '../settings/duration.ts';
 import { eventAbout } from '../sources/admission.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { createIdentities } from '../sources/identity.ts';
-import { createRuleSource } from '../sources/rules-for.ts';
+import { createRuleSource } from '../sources/rule-source.ts';
 import type { Store } from '../store/store.ts';
-import { eventOf } from '../worker/routing.ts';
-import { type Comparison, compareRuns, printComparison } from './compare-runs.ts';
 import { clientOf, openStore } from './open-store.ts';
-import { printRun } from './print-run.ts';
 import { readData } from './read-data.ts';
-import type { Terminal } from './terminal.ts';
 
 type ReplayOptions = {
   readonly event?: string;

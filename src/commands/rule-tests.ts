@@ -1,15 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseEvent } from '../contract/events.ts';
-import type { Subject, SubjectKind } from '../contract/subject.ts';
+import { parseEvent } from '../contract/events/events.ts';
+import type { Subject, SubjectKind } from '../contract/events/subject.ts';
 import { runEvent, runItem } from '../engine/run.ts';
 import { createGivenFacts } from '../facts/ask.ts';
+import { count } from '../output/terminal.ts';
 import type { Problem } from '../rules/problem.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
-import { type CaseRun, loadRuleTests, type RuleCase, runRuleTests, type TestedFile } from '../rules/tests.ts';
+import {
+  type CaseRun,
+  loadRuleTests,
+  type RuleCase,
+  runRuleTests,
+  type TestedFile,
+} from '../rules/tests/cases.ts';
 import { findRuleFiles, loadRuleFiles } from '../sources/folder.ts';
 import { readData } from './read-data.ts';
-import { count } from './terminal.ts';
 
 /** What the rule tests beside rule files came to. */
 type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {

@@ -1,10 +1,10 @@
-import { type Settings, secretValues } from '../config.ts';
 import { ReeveError } from '../errors.ts';
 import { createLog } from '../log.ts';
-import { startServer } from '../server.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { startServer } from '../server/server.ts';
+import { type Settings, secretValues } from '../settings/config.ts';
 import { keepFilesPrivate } from './private-umask.ts';
 import { type StopRequest, watchSignals } from './signals.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Runs the bot until it is told to stop; without a configured forge, the demo. Returns the exit status. */
 export async function serve(

@@ -1,33 +1,38 @@
 import { existsSync } from 'node:fs';
 import { createClient } from '../client/client.ts';
 import { secretsOf } from '../client/credentials.ts';
-import { type Environment, loadSettings, secretValues } from '../config.ts';
-import { parseOperatorFile } from '../operator-file.ts';
-import type { LoadedRule } from '../rules/rule.ts';
-import { loadRuleFiles } from '../sources/folder.ts';
-import { createReport, type ok } from './connection/finding.ts';
+import { createReport, type ok } from '../connection/finding.ts';
 import {
   lookAtAccount,
   lookAtAdministrator,
   lookAtForge,
   lookAtRestriction,
   lookAtScopes,
-} from './connection/forge-findings.ts';
-import { hookKinds } from './connection/hook-kinds.ts';
-import { neededScopes } from './connection/needs.ts';
-import { readOperatorText } from './connection/operator-text.ts';
-import { placesOf } from './connection/places.ts';
-import { localAddress } from './connection/probe-receiver.ts';
-import { lookAtServedHooks } from './connection/served-hooks.ts';
-import type { Prompt } from './prompt.ts';
-import { type Answers, gatherAnswers, keptVariables, type SetupOptions } from './setup/answers.ts';
-import { bringAboutEnvFile, bringAboutOperatorFile } from './setup/files.ts';
-import { planSecrets, secretVariables, withoutOldValues } from './setup/secrets.ts';
-import { settleHooks } from './setup/settle-hooks.ts';
-import { bringAboutSignIn } from './setup/sign-in.ts';
-import { createSteps, type Steps, Stopped } from './setup/steps.ts';
-import { wantWebhook } from './setup/wanted-webhook.ts';
-import { count, type Terminal } from './terminal.ts';
+} from '../connection/forge-findings.ts';
+import { hookKinds } from '../connection/hooks/event-kinds.ts';
+import { placesOf } from '../connection/hooks/places.ts';
+import { localAddress } from '../connection/hooks/probe-receiver.ts';
+import { lookAtServedHooks } from '../connection/hooks/served-hooks.ts';
+import { neededScopes } from '../connection/needed-scopes.ts';
+import {
+  type Answers,
+  gatherAnswers,
+  keptVariables,
+  type SetupOptions,
+} from '../connection/steps/answers.ts';
+import { bringAboutEnvFile, bringAboutOperatorFile } from '../connection/steps/files.ts';
+import { readOperatorText } from '../connection/steps/operator-text.ts';
+import { planSecrets, secretVariables, withoutOldValues } from '../connection/steps/secrets.ts';
+import { settleHooks } from '../connection/steps/settle-hooks.ts';
+import { bringAboutSignIn } from '../connection/steps/sign-in.ts';
+import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
+import { wantWebhook } from '../connection/steps/wanted-webhook.ts';
+import type { Prompt } from '../output/prompt.ts';
+import { count, type Terminal } from '../output/terminal.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { type Environment, loadSettings, secretValues } from '../settings/config.ts';
+import { parseOperatorFile } from '../settings/operator-file/operator-file.ts';
+import { loadRuleFiles } from '../sources/folder.ts';
 
 type Run = {
   readonly options: SetupOptions;

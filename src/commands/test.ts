@@ -1,8 +1,8 @@
 import { ReeveError } from '../errors.ts';
+import { plain, type Terminal } from '../output/terminal.ts';
 import { formatProblem } from '../rules/problem.ts';
 import { pathsOrDefault } from './check.ts';
 import { testRules } from './rule-tests.ts';
-import { plain, type Terminal } from './terminal.ts';
 
 /**
  * Runs the rule tests beside the rule files at these paths, and prints differences and what no case reaches. Returns the

@@ -1,15 +1,15 @@
 import type { Client } from '../client/client.ts';
+import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
-import type { RepositoryRef, Subject } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { createFactMemory, createFacts } from '../facts/ask.ts';
 import type { LabelDefinition } from '../facts/label-definitions.ts';
 import { createUnlimitedMeter } from '../patterns/meter.ts';
 import { isInScope } from '../rules/match.ts';
 import type { Problem } from '../rules/problem.ts';
+import { problemAtLine } from '../rules/problem-at-line.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { refOf, servedRepositories } from '../sweeps/repositories.ts';
-import { problemAtLine } from './problem-at-line.ts';
+import { refOf, servedRepositories } from '../sweeps/targets/repositories.ts';
 
 /** Repositories that are looked into; each costs two requests or a few. */
 const maxRepositories = 100;

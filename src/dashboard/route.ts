@@ -1,24 +1,12 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { messageOf } from '../errors.ts';
-import { html } from '../html.ts';
+import { createThrottle, type Throttle } from '../http/failure-throttle.ts';
+import { html } from '../http/html.ts';
 import type { Log } from '../log.ts';
-import { createThrottle, type Throttle } from '../throttle.ts';
-import { deliveriesPage } from './deliveries.ts';
-import { deliveryPage, findDelivery, mayRunAgain } from './delivery.ts';
-import { driftPage } from './drift.ts';
-import type { ForgeSignIn } from './forge-sign-in.ts';
+import type { Deeds, Readings } from './data.ts';
 import { isSecureHost } from './hosts.ts';
-import type { MetricReadings, Metrics } from './metrics.ts';
-import { overviewPage } from './overview.ts';
+import type { MetricReadings, Metrics } from './metrics/metrics.ts';
 import { type Entry, styles, type View } from './page.ts';
-import { isSignedIn } from './password.ts';
-import type { Deeds, Readings } from './readings.ts';
-import { rulesPage } from './rules.ts';
-import { runnersPage } from './runners.ts';
-import { runPage, runsPage } from './runs.ts';
-import { createSessions } from './sessions.ts';
-import { registerSignIn, signInPage } from './sign-in.ts';
-import { sweepsPage } from './sweeps.ts';
 import {
   type Audience,
   createVisits,
@@ -26,7 +14,19 @@ import {
   refuseStrangeHost,
   type Visit,
   type Visits,
-} from './visits.ts';
+} from './page-handler.ts';
+import { deliveriesPage } from './pages/deliveries.ts';
+import { deliveryPage, findDelivery, mayRunAgain } from './pages/delivery.ts';
+import { driftPage } from './pages/drift.ts';
+import { overviewPage } from './pages/overview.ts';
+import { rulesPage } from './pages/rules.ts';
+import { runnersPage } from './pages/runners.ts';
+import { runPage, runsPage } from './pages/runs.ts';
+import { sweepsPage } from './pages/sweeps.ts';
+import type { ForgeSignIn } from './sign-in/forge-sign-in.ts';
+import { isSignedIn } from './sign-in/password.ts';
+import { createSessions } from './sign-in/sessions.ts';
+import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
 
 /** What the dashboard leads to. */
 export type DashboardParts = {

@@ -2,19 +2,19 @@ import events from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { Terminal } from '../commands/terminal.ts';
-import type { Settings } from '../config.ts';
-import type { Event } from '../contract/events.ts';
-import { passwordPath } from '../dashboard-password.ts';
+import type { Event } from '../contract/events/events.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { createForge } from '../forge/forge.ts';
 import { createLog } from '../log.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { packageRoot } from '../package.ts';
-import { loadRuleFile } from '../rules/load.ts';
+import { loadRuleFile } from '../rules/files/load.ts';
 import { formatProblems } from '../rules/problem.ts';
 import { registry } from '../rules/registry.ts';
-import { startServer } from '../server.ts';
+import { startServer } from '../server/server.ts';
+import type { Settings } from '../settings/config.ts';
+import { passwordPath } from '../settings/secrets/dashboard-password.ts';
 import { readDemoSecrets, writeDemoFile } from './env-file.ts';
 import {
   at,

@@ -1,7 +1,7 @@
 import { type Client, createClient } from '../client/client.ts';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
-import type { Repository } from '../contract/repositories.ts';
+import type { Repository } from '../contract/resources/repositories.ts';
 import { ReeveError } from '../errors.ts';
 import type { DemoSecrets } from './env-file.ts';
 

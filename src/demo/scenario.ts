@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
-import type { PullRequest } from '../contract/pulls.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import type { Store } from '../store/store.ts';

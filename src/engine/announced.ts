@@ -1,4 +1,4 @@
-import type { Event } from '../contract/events.ts';
+import type { Event } from '../contract/events/events.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { SkipReason } from '../rules/verdict.ts';

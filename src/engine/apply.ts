@@ -5,10 +5,10 @@ import type { AnyInput } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
-import { adviseOn } from './advice.ts';
-import { refuseEscape } from './bounds.ts';
+import { adviseOn } from './permission-hint.ts';
+import { levelOf, type PlannedChange, type Wish } from './proposal.ts';
 import type { Outcome } from './record.ts';
-import { levelOf, type PlannedChange, type Wish } from './wish.ts';
+import { refuseEscape } from './write-scope.ts';
 
 /** What became of the changes. */
 export type Applied = {

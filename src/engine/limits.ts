@@ -1,6 +1,6 @@
+import { maxFlips, type Past, targetKey } from './budget-ledger.ts';
 import { type Budgets, budgets as standard } from './budgets.ts';
-import { maxFlips, type Past, targetKey } from './ledger.ts';
-import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './wish.ts';
+import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './proposal.ts';
 
 /** What bounds a plan: how much one run may write, and what was written of late where it goes. */
 export type Limits = { readonly budgets?: Budgets | undefined; readonly past?: Past | undefined };

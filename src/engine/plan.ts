@@ -7,7 +7,7 @@ import {
   type RefusedChange,
   rankOf,
   type Wish,
-} from './wish.ts';
+} from './proposal.ts';
 
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 

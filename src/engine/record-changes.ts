@@ -2,8 +2,8 @@ import { type AnyInput, fillPath, type Operation } from '../contract/operation.t
 import { findOperation } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
 import { inputOf, together } from './apply.ts';
+import { isEnforced, levelOf, type PlannedChange } from './proposal.ts';
 import type { RecordedChange } from './record.ts';
-import { isEnforced, levelOf, type PlannedChange } from './wish.ts';
 
 /** Returns changes as a run records them: each with the request that is sent for it, alone or together with others. */
 export async function recordChanges(

@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts';
+import type { PlannedChange, RefusedChange } from './proposal.ts';
 import type { Trigger } from './record.ts';
-import type { PlannedChange, RefusedChange } from './wish.ts';
 
 /** What becomes of a delivery that repeats an earlier one: it runs without actions that describe no state, or is refused. */
 export const repeatedChoices = ['run', 'refuse'] as const;

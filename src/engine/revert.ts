@@ -1,10 +1,10 @@
 import { findAction } from '../actions/actions.ts';
-import { type DoneChange, isStill, type Undo } from '../actions/inverse.ts';
-import { inverses, madeAtOnce } from '../actions/inverses.ts';
+import { type DoneChange, isStill, type Undo } from '../actions/inverses/inverse.ts';
+import { inverses, madeAtOnce } from '../actions/inverses/inverses.ts';
 import type { Client } from '../client/client.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
-import { adviseOn } from './advice.ts';
+import { adviseOn } from './permission-hint.ts';
 import type { Outcome, RecordedChange, Run } from './record.ts';
 
 type Refusal = { readonly change: RecordedChange; readonly why: string };

@@ -3,8 +3,8 @@ import type { PlanContext } from '../actions/plan-context.ts';
 import type { NamedSecrets } from '../actions/secrets.ts';
 import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
-import type { Event } from '../contract/events.ts';
-import type { Subject } from '../contract/subject.ts';
+import type { Event } from '../contract/events/events.ts';
+import type { Subject } from '../contract/events/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
@@ -13,18 +13,18 @@ import type { RuleSet } from '../rules/rule-set.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
 import { type Applied, applyPlan } from './apply.ts';
-import { refuseBeyond } from './bounds.ts';
+import { type Entry, type Ledger, type Past, targetKey } from './budget-ledger.ts';
 import { type Budgets, budgets } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';
-import { refuseLacking } from './lacking.ts';
-import { type Entry, type Ledger, type Past, targetKey } from './ledger.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
+import { isEnforced, levelOf, type PlannedChange, type Wish } from './proposal.ts';
 import { reasonOf } from './reason.ts';
 import type { Outcome, Run, RunMode, Trigger } from './record.ts';
 import { asSent, recordChange, recordChanges } from './record-changes.ts';
 import { refuseRepeated } from './repeated.ts';
 import { type Considered, selectRules } from './select-rules.ts';
-import { isEnforced, levelOf, type PlannedChange, type Wish } from './wish.ts';
+import { refuseLacking } from './unsupported.ts';
+import { refuseBeyond } from './write-scope.ts';
 
 /** What a run is given. It has no clock, no disk and no server of its own. */
 export type RunInput = {

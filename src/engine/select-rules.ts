@@ -1,7 +1,7 @@
-import type { Event } from '../contract/events.ts';
-import { RunBudget } from '../expressions/budget.ts';
-import { limits } from '../expressions/limits.ts';
-import { hasWideObject } from '../expressions/member-names.ts';
+import type { Event } from '../contract/events/events.ts';
+import { RunBudget } from '../expressions/budget/budget.ts';
+import { limits } from '../expressions/budget/limits.ts';
+import { hasWideObject } from '../expressions/values/member-names.ts';
 import type { Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';

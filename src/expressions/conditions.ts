@@ -6,8 +6,8 @@ import type { ExpressionProblem } from './expression-problem.ts';
 import type { Finding } from './finding.ts';
 import type { Knowledge } from './knowledge.ts';
 import { createPart, type Part, readingsOf, runPart, Values } from './part.ts';
-import { type ExpressionContext, resolveExpression } from './resolve-expression.ts';
-import { boolType, describeType, mayBe } from './types.ts';
+import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
+import { boolType, describeType, mayBe } from './values/types.ts';
 
 /** One condition, checked and ready to be asked any number of times. */
 export type Condition = {

@@ -1,5 +1,5 @@
 import type { Fact } from '../facts/fact.ts';
-import type { Type } from './types.ts';
+import type { Type } from './values/types.ts';
 
 /** What an expression may say under one name. */
 export type Name = {

@@ -2,17 +2,17 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { ReeveError } from '../errors.ts';
 import { type FactRequest, keyOf } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
-import { costs } from './costs.ts';
+import { costs } from './budget/costs.ts';
 import type { Environment } from './environment.ts';
-import type { Evaluate } from './frame.ts';
-import { interpret } from './interpret.ts';
+import type { Evaluate } from './interpret/frame.ts';
+import { interpret } from './interpret/interpret.ts';
+import { type Read, type Reads, readsOf } from './interpret/reads.ts';
 import type { Knowledge, Known } from './knowledge.ts';
-import { toReading } from './reading.ts';
-import { type Read, type Reads, readsOf } from './reads.ts';
-import type { Resolution } from './resolution.ts';
-import { textOf } from './tree.ts';
-import { anyType } from './types.ts';
-import { type Adapter, adapt, adapterOf, Failure } from './values.ts';
+import { textOf } from './parse/tree.ts';
+import type { Resolution } from './resolve/resolution.ts';
+import { toReading } from './values/reading.ts';
+import { anyType } from './values/types.ts';
+import { type Adapter, adapt, adapterOf, Failure } from './values/values.ts';
 
 /** A part of an expression that runs as a whole, with what it reads. */
 export type Part = {

@@ -1,14 +1,14 @@
 import type { FactRequest } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
-import { costs } from './costs.ts';
-import { Duration } from './duration.ts';
+import { costs } from './budget/costs.ts';
+import { limits } from './budget/limits.ts';
 import type { ExpressionProblem } from './expression-problem.ts';
 import type { Knowledge } from './knowledge.ts';
-import { limits } from './limits.ts';
 import { createPart, type Part, runPart, Values } from './part.ts';
-import { type ExpressionContext, resolveExpression } from './resolve-expression.ts';
-import { mayBe } from './types.ts';
-import { Double, describeValue } from './values.ts';
+import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
+import { Duration } from './values/duration.ts';
+import { mayBe } from './values/types.ts';
+import { Double, describeValue } from './values/values.ts';
 
 /** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
 export type Template = {

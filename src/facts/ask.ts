@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
-import type { Subject } from '../contract/subject.ts';
+import type { Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, type Fact, type FactMemory, type FactRequest, type Facts, keyOf } from './fact.ts';
 import { findFact } from './facts.ts';

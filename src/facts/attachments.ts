@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { Attachment, type Comment } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import { Attachment, type Comment } from '../contract/resources/issues.ts';
 import { list, text } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { atIndex, inRepository } from './where.ts';

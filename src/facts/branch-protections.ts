@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { BranchProtection } from '../contract/protections.ts';
+import { BranchProtection } from '../contract/resources/protections.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';

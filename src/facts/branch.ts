@@ -1,5 +1,5 @@
-import { Branch } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
+import { Branch } from '../contract/resources/branches.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';

@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
+import { User } from '../contract/resources/users.ts';
 import { list } from '../contract/shape.ts';
-import { User } from '../contract/users.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 

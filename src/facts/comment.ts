@@ -1,5 +1,5 @@
-import { Comment } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import { Comment } from '../contract/resources/issues.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';

@@ -1,5 +1,5 @@
-import { Comment } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import { Comment } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';

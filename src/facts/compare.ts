@@ -1,5 +1,5 @@
-import { Compare } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
+import { Compare } from '../contract/resources/branches.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 

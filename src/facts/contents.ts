@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ContentsEntry } from '../contract/contents.ts';
 import { operations } from '../contract/operations.ts';
-import type { PullRequest } from '../contract/pulls.ts';
+import type { ContentsEntry } from '../contract/resources/contents.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
 import { instant, int, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';

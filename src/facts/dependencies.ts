@@ -1,7 +1,7 @@
-import { Issue } from '../contract/issues.ts';
+import type { Subject } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
+import { Issue } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
-import type { Subject } from '../contract/subject.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Client } from '../client/client.ts';
-import type { Subject, SubjectKind } from '../contract/subject.ts';
+import type { Subject, SubjectKind } from '../contract/events/subject.ts';
 
 /**
  * Who may see what a fact tells: `repository` anyone who may write there, `admin` its administrators,

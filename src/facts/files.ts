@@ -1,5 +1,5 @@
-import { ChangedFile } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
+import { ChangedFile } from '../contract/resources/branches.ts';
 import { list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';

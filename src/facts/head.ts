@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Branch } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
-import type { PullRequest } from '../contract/pulls.ts';
-import type { Repository } from '../contract/repositories.ts';
+import type { Branch } from '../contract/resources/branches.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import type { Repository } from '../contract/resources/repositories.ts';
 import { text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { Hook } from '../contract/hooks.ts';
 import { operations } from '../contract/operations.ts';
+import { Hook } from '../contract/resources/hooks.ts';
 import { flag, list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { inOrganization, inRepository } from './where.ts';

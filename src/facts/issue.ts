@@ -1,5 +1,5 @@
-import { Issue } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import { Issue } from '../contract/resources/issues.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { Label } from '../contract/labels.ts';
 import { operations } from '../contract/operations.ts';
+import { Label } from '../contract/resources/labels.ts';
 import { list, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';

@@ -1,5 +1,5 @@
-import { Label } from '../contract/labels.ts';
 import { operations } from '../contract/operations.ts';
+import { Label } from '../contract/resources/labels.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';

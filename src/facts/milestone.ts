@@ -1,4 +1,4 @@
-import { Milestone } from '../contract/milestones.ts';
+import { Milestone } from '../contract/resources/milestones.ts';
 import { defineFact } from './fact.ts';
 
 /** The milestone of the issue or pull request, or null. */

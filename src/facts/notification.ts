@@ -1,5 +1,5 @@
-import { NotificationThread } from '../contract/notifications.ts';
 import { operations } from '../contract/operations.ts';
+import { NotificationThread } from '../contract/resources/notifications.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 

@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { Organization } from '../contract/users.ts';
+import { Organization } from '../contract/resources/users.ts';
 import { defineFact } from './fact.ts';
 import { inOrganization } from './where.ts';
 

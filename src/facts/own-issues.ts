@@ -1,5 +1,5 @@
-import { Issue } from '../contract/issues.ts';
 import { operations } from '../contract/operations.ts';
+import { Issue } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 

@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { PullRequest } from '../contract/pulls.ts';
+import { PullRequest } from '../contract/resources/pulls.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 

@@ -1,5 +1,5 @@
-import type { Compare } from '../contract/branches.ts';
 import { operations } from '../contract/operations.ts';
+import type { Compare } from '../contract/resources/branches.ts';
 import { ReeveError } from '../errors.ts';
 import type { AskContext } from './fact.ts';
 import { inRepository } from './where.ts';

@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { Repository } from '../contract/repositories.ts';
+import { Repository } from '../contract/resources/repositories.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 

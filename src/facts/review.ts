@@ -1,4 +1,4 @@
-import { PullReview } from '../contract/reviews.ts';
+import { PullReview } from '../contract/resources/reviews.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 

@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { PullReview } from '../contract/reviews.ts';
+import { PullReview } from '../contract/resources/reviews.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';

@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
+import { CommitStatus } from '../contract/resources/statuses.ts';
 import { list } from '../contract/shape.ts';
-import { CommitStatus } from '../contract/statuses.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 

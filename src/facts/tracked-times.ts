@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
+import { TrackedTime } from '../contract/resources/times.ts';
 import { list } from '../contract/shape.ts';
-import { TrackedTime } from '../contract/times.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 

@@ -1,4 +1,4 @@
-import type { RepositoryRef, Subject } from '../contract/subject.ts';
+import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 
 /** Returns the path parameters of the subject's repository. Throws where the subject has none: a fault of ours. */

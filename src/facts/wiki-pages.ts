@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
+import { WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { list } from '../contract/shape.ts';
-import { WikiPageMetaData } from '../contract/wiki.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';

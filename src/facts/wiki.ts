@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { operations } from '../contract/operations.ts';
+import { type WikiPage, WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { int, text } from '../contract/shape.ts';
-import { type WikiPage, WikiPageMetaData } from '../contract/wiki.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';

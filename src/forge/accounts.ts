@@ -1,4 +1,4 @@
-import type { EditUser } from '../contract/accounts.ts';
+import type { EditUser } from '../contract/resources/accounts.ts';
 import { removeAccount } from './account-removal.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';

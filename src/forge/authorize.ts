@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../http/html.ts';
 import { createActorReader, headerCredentials } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';

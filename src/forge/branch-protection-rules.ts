@@ -1,4 +1,4 @@
-import type { BranchProtection } from '../contract/protections.ts';
+import type { BranchProtection } from '../contract/resources/protections.ts';
 import { createGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
 import type { Database } from './database.ts';

@@ -1,4 +1,4 @@
-import type { CreateBranchProtection, EditBranchProtection } from '../contract/protections.ts';
+import type { CreateBranchProtection, EditBranchProtection } from '../contract/resources/protections.ts';
 import type { RulePlace } from './branch-protection-access.ts';
 import { type RuleList, type RuleTerms, ruleLists } from './branch-protection-rules.ts';
 import { keepReaders, keepWriters, readersOf, teamIds, userIds } from './protection-lists.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { isSentByOtherSite } from '../form-marks.ts';
+import { isSentByOtherSite } from '../http/csrf-tokens.ts';
 import { sendFailure } from './answer.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem } from './errors.ts';

@@ -1,4 +1,4 @@
-import { enabledEvents } from '../contract/hook-events.ts';
+import { enabledEvents } from '../contract/events/hook-events.ts';
 import { createGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
 import type { ForgeContext } from './context.ts';

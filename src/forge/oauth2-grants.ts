@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isSameSecret } from '../same-secret.ts';
+import { isSameSecret } from '../http/constant-time-equal.ts';
 import { digestOf } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { found } from './errors.ts';

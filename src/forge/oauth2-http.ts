@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isSameSecret } from '../same-secret.ts';
+import { isSameSecret } from '../http/constant-time-equal.ts';
 import { createActorReader, headerCredentials } from './actor.ts';
 import { registerAuthorize } from './authorize.ts';
 import type { ForgeContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { CreateOAuth2Application } from '../contract/oauth2.ts';
+import type { CreateOAuth2Application } from '../contract/resources/oauth2.ts';
 import { digestOf } from './actor.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';

@@ -1,5 +1,5 @@
-import type { EditOrganization } from '../contract/organizations.ts';
-import type { CreateOrganization } from '../contract/users.ts';
+import type { EditOrganization } from '../contract/resources/organizations.ts';
+import type { CreateOrganization } from '../contract/resources/users.ts';
 import { canCreateRepositoryIn, isVisible } from './access.ts';
 import { removeOrganization } from './account-removal.ts';
 import type { ForgeContext } from './context.ts';

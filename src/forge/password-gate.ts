@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createThrottle } from '../throttle.ts';
+import { createThrottle } from '../http/failure-throttle.ts';
 import type { PasswordAttempt, PasswordGate } from './context.ts';
 import { ForgeProblem } from './errors.ts';
 import { createSlots } from './git/slots.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { isSameSecret } from '../same-secret.ts';
+import { isSameSecret } from '../http/constant-time-equal.ts';
 
 const derive = promisify<string, Buffer, number, Buffer>(scrypt);
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createFormMarks, isSentByOtherSite } from '../form-marks.ts';
+import { createFormMarks, isSentByOtherSite } from '../http/csrf-tokens.ts';
 
 /** Somebody's browser on the pages where people sign in to allow a program something. */
 export type Session = { readonly id: string; readonly userId: number | undefined };

@@ -1,4 +1,4 @@
-import type { EditTeam } from '../contract/teams.ts';
+import type { EditTeam } from '../contract/resources/teams.ts';
 import { isOrganizationOwner } from './access.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';

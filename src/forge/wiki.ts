@@ -1,4 +1,4 @@
-import type { EditWikiPage } from '../contract/wiki.ts';
+import type { EditWikiPage } from '../contract/resources/wiki.ts';
 import type { ForgeContext } from './context.ts';
 import { ForgeProblem, found } from './errors.ts';
 import type { FileEdit } from './git/commit-files.ts';

@@ -1,4 +1,4 @@
-import { digestOfSecret, isSameDigest } from '../same-secret.ts';
+import { digestOfSecret, isSameDigest } from '../http/constant-time-equal.ts';
 import type { SecretEntry } from './secrets.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;

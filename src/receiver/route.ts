@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type EventHeaders, readEventHeaders } from '../contract/event-headers.ts';
-import { laneOf, parseDelivery } from '../contract/events.ts';
-import { parsePayload } from '../contract/parse-payload.ts';
+import { type EventHeaders, readEventHeaders } from '../contract/events/event-headers.ts';
+import { laneOf, parseDelivery } from '../contract/events/events.ts';
+import { parsePayload } from '../contract/events/parse-payload.ts';
 import { messageOf, ReeveError } from '../errors.ts';
+import { createThrottle } from '../http/failure-throttle.ts';
 import type { Log } from '../log.ts';
 import type { Accepted, Route, Store } from '../store/store.ts';
-import { createThrottle } from '../throttle.ts';
 import { createHeaderCheck, digestOfAuthorization } from './authorization.ts';
 import { BodyError, createBodies, type HeldBody } from './body.ts';
 import { defaultMaxBodyBytes, maxConnections } from './limits.ts';

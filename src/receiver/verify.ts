@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { sign } from '@octokit/webhooks-methods';
-import { digestOfSecret, isSameDigest } from '../same-secret.ts';
+import { digestOfSecret, isSameDigest } from '../http/constant-time-equal.ts';
 import { digestOfAuthorization, isAuthorized, type RequestHeaders } from './authorization.ts';
 import { createScope, isWholeScope } from './scope.ts';
 import type { SecretEntry } from './secrets.ts';

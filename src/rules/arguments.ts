@@ -4,9 +4,9 @@ import { type Condition, compileCondition, type ExpressionPlace } from '../expre
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
 import type { Finding } from '../expressions/finding.ts';
 import type { Knowledge } from '../expressions/knowledge.ts';
-import type { ExpressionContext } from '../expressions/resolve-expression.ts';
+import type { ExpressionContext } from '../expressions/resolve/resolve-expression.ts';
 import { compileTemplate, hasTemplate, opening, type Template } from '../expressions/template.ts';
-import { definitionOf } from '../expressions/types.ts';
+import { definitionOf } from '../expressions/values/types.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import type { Meter } from '../patterns/meter.ts';
 

@@ -1,4 +1,4 @@
-import type { Event } from '../contract/events.ts';
+import type { Event } from '../contract/events/events.ts';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';

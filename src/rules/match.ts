@@ -1,6 +1,6 @@
-import type { Event } from '../contract/events.ts';
-import type { Subject } from '../contract/subject.ts';
-import { costs } from '../expressions/costs.ts';
+import type { Event } from '../contract/events/events.ts';
+import type { Subject } from '../contract/events/subject.ts';
+import { costs } from '../expressions/budget/costs.ts';
 import type { Meter } from '../patterns/meter.ts';
 import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';

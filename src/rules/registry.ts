@@ -1,7 +1,7 @@
 import { actions } from '../actions/actions.ts';
-import { payloadShapes } from '../contract/payloads.ts';
-import { RunnerItem } from '../contract/runner-item.ts';
-import { User } from '../contract/users.ts';
+import { payloadShapes } from '../contract/events/payloads.ts';
+import { RunnerItem } from '../contract/events/runner-item.ts';
+import { User } from '../contract/resources/users.ts';
 import { facts } from '../facts/facts.ts';
 import type { RuleRegistry } from './rule.ts';
 

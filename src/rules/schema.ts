@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Action } from '../actions/action.ts';
-import { RuleFile } from './grammar.ts';
+import { RuleFile } from './files/grammar.ts';
 
 /** JSON Schema as plain data. */
 type JsonSchema = { [key: string]: unknown };

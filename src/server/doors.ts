@@ -1,8 +1,8 @@
-import { type AppParts, createApp, listen } from '../app.ts';
 import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
-import { redirectOf } from '../dashboard/sign-in-address.ts';
-import { loadDashboardPassword } from '../dashboard-password.ts';
+import { redirectOf } from '../dashboard/sign-in/address.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
+import { loadDashboardPassword } from '../settings/secrets/dashboard-password.ts';
+import { type AppParts, createApp, listen } from './app.ts';
 
 /** The receiver and the dashboard, listening. */
 export type Doors = {

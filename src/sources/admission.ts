@@ -1,8 +1,8 @@
-import type { Event } from '../contract/events.ts';
-import type { RepositoryRef, Subject } from '../contract/subject.ts';
+import type { Event } from '../contract/events/events.ts';
+import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { type ErrorCode, ReeveError } from '../errors.ts';
+import type { Served } from './enrolment.ts';
 import type { Identities } from './identity.ts';
-import type { Served } from './served.ts';
 
 /** Who vouches for an event. */
 export type Origin = {

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
-import type { RepositoryRef } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
 
 /** How long a served repository that is not there is asked again: a token that is rotated, a forge that is restored. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
-import { type LoadedFile, loadRuleFile } from '../rules/load.ts';
+import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
 import { registry } from '../rules/registry.ts';
 import { levelOf } from './paths.ts';
 

@@ -1,8 +1,8 @@
+import { createKept } from '../cache/ttl-cache.ts';
 import type { Client } from '../client/client.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
-import type { RepositoryRef } from '../contract/subject.ts';
 import { ReeveError } from '../errors.ts';
-import { createKept } from '../kept.ts';
 
 /** A repository as the forge knows it now. */
 type Identity = {

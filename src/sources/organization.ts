@@ -1,9 +1,9 @@
 import type { Client } from '../client/client.ts';
 import { ReeveError } from '../errors.ts';
-import { isRuleFileName } from '../rules/load.ts';
+import { isRuleFileName } from '../rules/files/load.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule, Pattern } from '../rules/rule.ts';
-import { type Head, loadEntry, type Place, readEntry, readSteadily } from './plain-file.ts';
+import { type Head, loadEntry, type Place, readEntry, readSteadily } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
 
 /** An organization that the operator lets have rules of its own. */

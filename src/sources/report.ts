@@ -4,9 +4,9 @@ import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { Pins } from './organization.ts';
-import type { Head } from './plain-file.ts';
+import type { Head } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
-import type { FileReading } from './rules-for.ts';
+import type { FileReading } from './rule-source.ts';
 
 /** How a repository is told that its rule file cannot be used. */
 const reportProblems = ['status', 'issue', 'none'] as const;

@@ -1,10 +1,10 @@
 import type { Client } from '../client/client.ts';
-import type { RepositoryRef } from '../contract/subject.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { misspeltPath, repositoryPaths } from './paths.ts';
-import { type Head, loadEntry, type Place, readEntry, readSteadily } from './plain-file.ts';
+import { type Head, loadEntry, type Place, readEntry, readSteadily } from './read-at-head.ts';
 
 /** The rules of one file of a forge, or why it has none. `commit` is the head of the default branch it was read at. */
 export type RepositoryRules = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Subject } from '../contract/subject.ts';
+import type { Subject } from '../contract/events/subject.ts';
 import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
-import { createSweepMeter } from '../expressions/budget.ts';
+import { createSweepMeter } from '../expressions/budget/budget.ts';
 import { createScope } from '../patterns/repository-scope.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
 import { isInScope } from '../rules/match.ts';

@@ -3,9 +3,9 @@ import { type Ran, runItem } from '../engine/run.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import { createFacts } from '../facts/ask.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
-import { pauseFor } from './patience.ts';
 import type { SweepOrder, SweepParts } from './sweep.ts';
-import type { Target } from './target.ts';
+import type { Target } from './targets/target.ts';
+import { pauseFor } from './wait-on-429.ts';
 
 /** What a run over an item is given. */
 type ItemParts = {

@@ -1,6 +1,6 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
-import type { Subject } from '../contract/subject.ts';
+import type { Subject } from '../contract/events/subject.ts';
 import type { Deferral } from '../engine/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunInput } from '../engine/run.ts';
@@ -10,8 +10,7 @@ import type { Log } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
-import { failureOfList, refusedAsFailure } from './list-failures.ts';
-import { patientClient } from './patience.ts';
+import { together } from './map-concurrently.ts';
 import {
   beginProgress,
   describeProgress,
@@ -19,14 +18,15 @@ import {
   type SweepProgress,
   withFailures,
 } from './progress.ts';
-import type { ServedBy } from './repositories.ts';
-import type { RunnerMemory } from './runner-memory.ts';
 import { type IncidentStore, noteSweepResult } from './sweep-incidents.ts';
 import { runPatiently } from './sweep-item.ts';
 import type { SweepStore } from './sweep-store.ts';
-import type { Target, TargetPage } from './target.ts';
-import { eachTarget } from './targets.ts';
-import { together } from './together.ts';
+import { failureOfList, refusedAsFailure } from './targets/list-failures.ts';
+import type { ServedBy } from './targets/repositories.ts';
+import type { RunnerMemory } from './targets/runner-memory.ts';
+import type { Target, TargetPage } from './targets/target.ts';
+import { eachTarget } from './targets/targets.ts';
+import { patientClient } from './wait-on-429.ts';
 
 /** What a sweep may do with the lease of its job. */
 export type SweepLease = {

@@ -1,15 +1,15 @@
 import { ReeveError } from '../errors.ts';
-import { type Retention, standardRetention } from '../retention.ts';
 import type { LoadedRule } from '../rules/rule.ts';
+import { type Retention, standardRetention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
-import { createCatchUp } from './catch-up.ts';
-import { createChores, scheduledChores } from './chores.ts';
+import { createCatchUp } from './catch-up/catch-up.ts';
+import type { Seen } from './catch-up/snapshots.ts';
 import { createJobHandler, createSweepHandler, type JobHandler } from './jobs.ts';
-import { createRunnerMemory } from './runner-memory.ts';
-import { createScheduler, type Scheduled, type Scheduler } from './schedule.ts';
-import type { Seen } from './seen.ts';
+import { createChores, scheduledChores } from './schedule/maintenance.ts';
+import { createScheduler, type Scheduled, type Scheduler } from './schedule/schedule.ts';
 import type { SweepParts } from './sweep.ts';
 import { createSweepStore } from './sweep-store.ts';
+import { createRunnerMemory } from './targets/runner-memory.ts';
 
 /** Where rules with a clock come from. */
 interface ClockRules {

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
-import { parsePayload } from '../contract/parse-payload.ts';
+import { parsePayload } from '../contract/events/parse-payload.ts';
 import { ReeveError } from '../errors.ts';
+import { eventOf } from '../handlers/route-delivery.ts';
+import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import { type Backoff, isExpired } from './backoff.ts';
 import type { Breaker, Ticket } from './breaker.ts';
 import { Cut, type Ending, endingOf } from './ending.ts';
-import type { Heart } from './heart.ts';
-import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from './lease.ts';
-import { eventOf } from './routing.ts';
+import type { Heart } from './heartbeat.ts';
 import type { Sleep } from './timer.ts';
 
 type Held = { readonly signal: AbortSignal; readonly heart: Heart };

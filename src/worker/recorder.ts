@@ -1,8 +1,8 @@
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { WorkerStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import type { Ending } from './ending.ts';
-import type { WorkerStore } from './lease.ts';
 import type { Sleep } from './timer.ts';
 
 /** Records how an attempt ended, if the store lets it. */

@@ -1,6 +1,6 @@
+import { routingOf } from '../handlers/route-delivery.ts';
 import type { Log } from '../log.ts';
-import type { WorkerStore } from './lease.ts';
-import { routingOf } from './routing.ts';
+import type { WorkerStore } from '../store/lease.ts';
 
 /** Deliveries routed between two claims: parsing them must not keep the lanes waiting. */
 const routingBatch = 200;

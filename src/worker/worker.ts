@@ -1,15 +1,15 @@
 import { type Clock, createSteadyClock } from '../clock.ts';
-import { standardDeliveryLifetimeMs } from '../delivery-lifetime.ts';
+import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { HandleEvent, HandleJob, WorkerStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
 import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
 import { Cut } from './ending.ts';
 import { createForgeWatch, type ForgeState } from './forge-watch.ts';
-import { startHeart } from './heart.ts';
-import type { HandleEvent, HandleJob, WorkerStore } from './lease.ts';
+import { startHeart } from './heartbeat.ts';
 import { createRecorder } from './recorder.ts';
 import { createRouter } from './router.ts';
 import { createSleep, systemTimer, type Timer } from './timer.ts';

@@ -1,5 +1,5 @@
+import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
-import type { Subject } from '../../src/contract/subject.ts';
 import { addFile, type World } from '../support/world.ts';
 
 /** One situation in which an action has something to do: what is there, and the arguments as `plan` takes them. */

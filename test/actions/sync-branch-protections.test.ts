@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/actions/change.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { syncBranchProtections } from '../../src/actions/sync-branch-protections.ts';
-import { EditBranchProtection } from '../../src/contract/protections.ts';
+import { EditBranchProtection } from '../../src/contract/resources/protections.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/actions/change.ts';
-import { isStill } from '../../src/actions/inverse.ts';
-import { inverses } from '../../src/actions/inverses.ts';
+import { isStill } from '../../src/actions/inverses/inverse.ts';
+import { inverses } from '../../src/actions/inverses/inverses.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { syncHooks } from '../../src/actions/sync-hooks.ts';

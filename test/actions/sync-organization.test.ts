@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DoneChange } from '../../src/actions/inverse.ts';
-import { inverses } from '../../src/actions/inverses.ts';
+import type { DoneChange } from '../../src/actions/inverses/inverse.ts';
+import { inverses } from '../../src/actions/inverses/inverses.ts';
 import { syncOrganization } from '../../src/actions/sync-organization.ts';
 import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openDriftBook } from '../../src/sweeps/drift.ts';
-import { createRunnerMemory } from '../../src/sweeps/runner-memory.ts';
+import { createRunnerMemory } from '../../src/sweeps/targets/runner-memory.ts';
 import { makeRun } from '../store/make.ts';
 import { reeve } from '../support/command.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { finished, printed, start } from '../support/command.ts';
 import { makeDashboardApp } from '../support/dashboard-app.ts';
 
@@ -142,7 +142,7 @@ describe.skipIf(!canMount)('a disk that is full at the start (skipped where no d
   const reeve = `"${process.execPath}" "${join(packageRoot, 'src/cli.ts')}"`;
   const fill = 'dd if=/dev/zero of="$REEVE_DATA/filler" bs=4k 2>/dev/null || true';
   const mount = 'mkdir -p "$REEVE_DATA"; mount -t tmpfs -o size=2m tmpfs "$REEVE_DATA"';
-  const sqlite = new URL('../../src/store/sqlite.ts', import.meta.url).href;
+  const sqlite = new URL('../../src/store/sqlite/sqlite-store.ts', import.meta.url).href;
   const makeStore = (end: string) => `cat > "$REEVE_DATA/make.mjs" <<'END'
 import { openSqliteStore } from ${JSON.stringify(sqlite)};
 const store = await openSqliteStore({ path: process.env.REEVE_DATA + '/reeve.db', role: 'worker' });

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readEnvFile } from '../../src/commands/connection/env-file.ts';
-import type { Prompt } from '../../src/commands/prompt.ts';
+import type { Prompt } from '../../src/output/prompt.ts';
+import { readEnvFile } from '../../src/settings/env-file.ts';
 import { finished, printed, reeve, start } from '../support/command.ts';
 import { type Connection, entriesOf, makeConnection, type Told } from '../support/connection.ts';
 import { type ContractForge, contractForges } from '../support/contract-forge.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mergeEnvironments, readEnvFile } from '../../src/commands/connection/env-file.ts';
-import { loadSettings } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
-import { type Server, startServer } from '../../src/server.ts';
+import { type Server, startServer } from '../../src/server/server.ts';
+import { loadSettings } from '../../src/settings/config.ts';
+import { mergeEnvironments, readEnvFile } from '../../src/settings/env-file.ts';
 import { type Connection, makeConnection } from '../support/connection.ts';
 import { startEmbedded } from '../support/contract-forge.ts';
 import { openMiniBrowser } from '../support/mini-browser.ts';

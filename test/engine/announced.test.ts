@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { staleAnnouncement } from '../../src/engine/announced.ts';
 import { runEvent } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/errors.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { makeFacts } from '../support/make-facts.ts';

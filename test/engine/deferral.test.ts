@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
+import { createLedger, type Past } from '../../src/engine/budget-ledger.ts';
 import { budgets } from '../../src/engine/budgets.ts';
 import { deferBeyondHour } from '../../src/engine/deferral.ts';
-import { createLedger, type Past } from '../../src/engine/ledger.ts';
 import { makePlan, type Plan } from '../../src/engine/plan.ts';
-import { levelOf } from '../../src/engine/wish.ts';
+import { levelOf } from '../../src/engine/proposal.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { runEvent } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 

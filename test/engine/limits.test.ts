@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
+import { createLedger, type Entry } from '../../src/engine/budget-ledger.ts';
 import { budgets } from '../../src/engine/budgets.ts';
-import { createLedger, type Entry } from '../../src/engine/ledger.ts';
 import { makePlan } from '../../src/engine/plan.ts';
+import type { Wish } from '../../src/engine/proposal.ts';
 import type { Run } from '../../src/engine/record.ts';
-import type { Wish } from '../../src/engine/wish.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 

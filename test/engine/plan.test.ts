@@ -3,7 +3,7 @@ import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { makePlan, refuseUnfounded } from '../../src/engine/plan.ts';
-import type { Wish } from '../../src/engine/wish.ts';
+import type { Wish } from '../../src/engine/proposal.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 

@@ -4,7 +4,7 @@ import { setLabels } from '../../src/actions/set-labels.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { Trigger } from '../../src/engine/record.ts';
 import { refuseRepeated } from '../../src/engine/repeated.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { makeContext } from '../support/make-context.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hostileTexts } from '../../scripts/bench/rules/hostile.ts';
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runEvent } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { Home, Level, LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Family } from '../../src/contract/events.ts';
-import type { SubjectKind } from '../../src/contract/subject.ts';
+import type { Family } from '../../src/contract/events/events.ts';
+import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { type Answer, compileCondition } from '../../src/expressions/conditions.ts';
 import type { Environment } from '../../src/expressions/environment.ts';
 import type { Known } from '../../src/expressions/knowledge.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
-import { createEnvironment, type Occasion } from '../../src/rules/environment.ts';
+import { createEnvironment, type Occasion } from '../../src/rules/files/environment.ts';
 import { registry } from '../rules/support/registry.ts';
 import { contextOf } from './support/context.ts';
 

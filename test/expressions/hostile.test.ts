@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostileData, hostileExpressions } from '../../scripts/bench/rules/hostile.ts';
-import { RunBudget, unitsPerRun } from '../../src/expressions/budget.ts';
+import { RunBudget, unitsPerRun } from '../../src/expressions/budget/budget.ts';
 import { type Answer, compileCondition } from '../../src/expressions/conditions.ts';
-import { createEnvironment } from '../../src/rules/environment.ts';
+import { createEnvironment } from '../../src/rules/files/environment.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { contextOf } from './support/context.ts';
 

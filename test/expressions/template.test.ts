@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileTemplate, type Filled } from '../../src/expressions/template.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
-import { createEnvironment } from '../../src/rules/environment.ts';
+import { createEnvironment } from '../../src/rules/files/environment.ts';
 import { registry } from '../rules/support/registry.ts';
 import { contextOf } from './support/context.ts';
 

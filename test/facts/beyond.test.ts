@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
-import type { Subject } from '../../src/contract/subject.ts';
+import type { Subject } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { dependencies } from '../../src/facts/dependencies.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import type { Subject } from '../../src/contract/subject.ts';
+import type { Subject } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts, createGivenFacts } from '../../src/facts/ask.ts';
 import { facts as table } from '../../src/facts/facts.ts';
 import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';

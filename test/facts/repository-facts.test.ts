@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
-import type { Subject } from '../../src/contract/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';
 import { addFile, startWorlds, type World } from '../support/world.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { acme, people, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
 

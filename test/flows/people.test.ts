@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOAuth2 } from '../../src/client/oauth2.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { redirectOf } from '../../src/dashboard/sign-in-address.ts';
+import { redirectOf } from '../../src/dashboard/sign-in/address.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { type Visitor, visitorWith } from '../support/dashboard-visitor.ts';
 import { named, passwordOf } from '../support/flow-names.ts';

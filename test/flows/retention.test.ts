@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silentLog } from '../../src/log.ts';
-import type { Retention } from '../../src/retention.ts';
-import { type Server, startServer } from '../../src/server.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { type Server, startServer } from '../../src/server/server.ts';
+import type { Retention } from '../../src/store/retention-limits.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { makeDelivery } from '../store/make.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { type Account, startEmbedded } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 

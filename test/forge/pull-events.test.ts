@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { payloadShapes } from '../../src/contract/payloads.ts';
+import { payloadShapes } from '../../src/contract/events/payloads.ts';
 import { type Account, type Answer, startEmbedded } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createUnlimitedMeter, LimitExceeded, Meter, type Pool } from '../../src/patterns/meter.ts';
 import { Re2Compiler } from '../../src/patterns/re2.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 
 function matches(pattern: string, text: string): boolean {

@@ -4,7 +4,7 @@ import { silentLog } from '../../src/log.ts';
 import { type Limits, serverOptions } from '../../src/receiver/limits.ts';
 import { type ReceiverOptions, receiver } from '../../src/receiver/route.ts';
 import type { SecretEntry } from '../../src/receiver/secrets.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export const authorization = 'Bearer authorization-value-of-24-bytes-or-more';

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../src/errors.ts';
+import { routingOf } from '../../src/handlers/route-delivery.ts';
 import type { ReceiverOptions } from '../../src/receiver/route.ts';
 import type { Store } from '../../src/store/store.ts';
-import { routingOf } from '../../src/worker/routing.ts';
 import {
   authorization,
   makeEntry,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { digestOfSecret } from '../../src/http/constant-time-equal.ts';
 import { isAuthorized } from '../../src/receiver/authorization.ts';
 import { createVerify } from '../../src/receiver/verify.ts';
-import { digestOfSecret } from '../../src/same-secret.ts';
 import { authorization, makeEntry, secret, sign } from './make.ts';
 
 const body = Buffer.from('{"ref":"refs/heads/main"}');

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { readEventHeaders } from '../../src/contract/event-headers.ts';
-import { activitiesOf, eventFamilies, familyOf, laneOf, parseDelivery } from '../../src/contract/events.ts';
-import { parsePayload } from '../../src/contract/parse-payload.ts';
-import { payloadShapes } from '../../src/contract/payloads.ts';
+import { readEventHeaders } from '../../src/contract/events/event-headers.ts';
+import {
+  activitiesOf,
+  eventFamilies,
+  familyOf,
+  laneOf,
+  parseDelivery,
+} from '../../src/contract/events/events.ts';
+import { parsePayload } from '../../src/contract/events/parse-payload.ts';
+import { payloadShapes } from '../../src/contract/events/payloads.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
 import { unknownMembers } from '../support/recording/unknown-members.ts';
 

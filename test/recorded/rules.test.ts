@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseEvent } from '../../src/contract/events.ts';
-import { parsePayload } from '../../src/contract/parse-payload.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
+import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runEvent } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEvent } from '../../src/contract/events.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { evaluateRule, skipRule } from '../../src/rules/evaluate.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { actions } from '../../src/actions/actions.ts';
-import { eventFamilies, type Family } from '../../src/contract/events.ts';
-import type { SubjectKind } from '../../src/contract/subject.ts';
-import { resolveExpression } from '../../src/expressions/resolve-expression.ts';
+import { eventFamilies, type Family } from '../../src/contract/events/events.ts';
+import type { SubjectKind } from '../../src/contract/events/subject.ts';
+import { resolveExpression } from '../../src/expressions/resolve/resolve-expression.ts';
 import { facts } from '../../src/facts/facts.ts';
-import { createEnvironment } from '../../src/rules/environment.ts';
-import { loadRuleFile } from '../../src/rules/load.ts';
+import { createEnvironment } from '../../src/rules/files/environment.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { schemaOfRules } from '../../src/rules/schema.ts';
 import { contextOf } from '../expressions/support/context.ts';

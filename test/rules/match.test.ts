@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Event, parseEvent } from '../../src/contract/events.ts';
+import { type Event, parseEvent } from '../../src/contract/events/events.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { isInScope, skipReason } from '../../src/rules/match.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import type { Terminal } from '../../src/commands/terminal.ts';
 import { test as runTests } from '../../src/commands/test.ts';
+import type { Terminal } from '../../src/output/terminal.ts';
 import { findRuleFiles } from '../../src/sources/folder.ts';
 
 const files = await findRuleFiles(['rules']);

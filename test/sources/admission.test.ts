@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { type Event, parseEvent } from '../../src/contract/events.ts';
+import { type Event, parseEvent } from '../../src/contract/events/events.ts';
 import { createCoverage } from '../../src/receiver/scope.ts';
 import { type Admissions, createAdmissions } from '../../src/sources/admission.ts';
 import { createIdentities } from '../../src/sources/identity.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
-import type { RepositoryRef } from '../../src/contract/subject.ts';
+import type { RepositoryRef } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { readRepositoryRules } from '../../src/sources/repository-file.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';

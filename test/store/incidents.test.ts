@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/engine/record.ts';
 import type { Occurrence } from '../../src/incidents/incident.ts';
 import type { Verdict } from '../../src/rules/verdict.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
 import { makeStore } from '../support/make-store.ts';
 import { makeDelivery, makeRun } from './make.ts';

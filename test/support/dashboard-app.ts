@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { type AppParts, createApp } from '../../src/app.ts';
-import { createMetrics } from '../../src/dashboard/metrics.ts';
+import { createMetrics } from '../../src/dashboard/metrics/metrics.ts';
 import { silentLog } from '../../src/log.ts';
+import { type AppParts, createApp } from '../../src/server/app.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** The password of the installation that `makeDashboardApp` makes. */

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { eventFamilies, type Family } from '../../src/contract/events.ts';
+import { eventFamilies, type Family } from '../../src/contract/events/events.ts';
 import { authorization, secret } from './stage.ts';
 
 const user = { id: 7, login: 'ada', username: 'ada' };

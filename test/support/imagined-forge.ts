@@ -1,7 +1,7 @@
 import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
 import { failureOf } from '../../src/client/failure.ts';
-import { enabledEvents } from '../../src/contract/hook-events.ts';
+import { enabledEvents } from '../../src/contract/events/hook-events.ts';
 import { type AnyInput, fillPath, type Operation } from '../../src/contract/operation.ts';
 import { ReeveError } from '../../src/errors.ts';
 import {

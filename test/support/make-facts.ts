@@ -1,4 +1,4 @@
-import type { Subject } from '../../src/contract/subject.ts';
+import type { Subject } from '../../src/contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, keyOf } from '../../src/facts/fact.ts';
 import { facts as table } from '../../src/facts/facts.ts';
 

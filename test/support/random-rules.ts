@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { actions } from '../../src/actions/actions.ts';
-import type { SubjectKind } from '../../src/contract/subject.ts';
+import type { SubjectKind } from '../../src/contract/events/subject.ts';
 
 /** What may set a rule off, with the expressions that it may insert: texts that other people wrote. */
 export type Occasion = {

@@ -1,8 +1,8 @@
 import { type Client, createClient } from '../../src/client/client.ts';
+import type { Subject } from '../../src/contract/events/subject.ts';
 import type { Access, ScopeCategory } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
-import type { PullRequest } from '../../src/contract/pulls.ts';
-import type { Subject } from '../../src/contract/subject.ts';
+import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { type Account, type ContractForge, freshName, startEmbedded } from './contract-forge.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 

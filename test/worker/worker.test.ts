@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, ReeveError } from '../../src/errors.ts';
 import { silentLog } from '../../src/log.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/worker.ts';
 import { collect, makeDelivery, makeRun } from '../store/make.ts';

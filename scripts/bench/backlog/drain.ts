@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { silentLog } from '../../../src/log.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { createWorker } from '../../../src/worker/worker.ts';
 
 export type DrainResult = {

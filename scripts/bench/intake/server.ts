@@ -28,7 +28,7 @@ const kinds = {
     const { silentLog } = await import('../../../src/log.ts');
     const { serverOptions } = await import('../../../src/receiver/limits.ts');
     const { receiver } = await import('../../../src/receiver/route.ts');
-    const { openSqliteStore } = await import('../../../src/store/sqlite.ts');
+    const { openSqliteStore } = await import('../../../src/store/sqlite/sqlite-store.ts');
     const store = await openSqliteStore({ path, role: 'worker' });
     const app = fastify(serverOptions());
     await app.register(receiver, {

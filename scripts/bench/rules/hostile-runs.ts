@@ -1,9 +1,9 @@
-import { parseEvent } from '../../../src/contract/events.ts';
+import { parseEvent } from '../../../src/contract/events/events.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { runEvent } from '../../../src/engine/run.ts';
-import { limits } from '../../../src/expressions/limits.ts';
+import { limits } from '../../../src/expressions/budget/limits.ts';
 import { createGivenFacts } from '../../../src/facts/ask.ts';
-import { loadRuleFile } from '../../../src/rules/load.ts';
+import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { createRuleSet } from '../../../src/rules/rule-set.ts';
 import { hostileTexts } from './hostile.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findOperation } from '../../../src/contract/operations.ts';
 import { type Log, silentLog } from '../../../src/log.ts';
-import { startServer } from '../../../src/server.ts';
+import { startServer } from '../../../src/server/server.ts';
 import { createSweepStore } from '../../../src/sweeps/sweep-store.ts';
 
 /** What one sweep cost. */

@@ -3,9 +3,9 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from '../../../src/engine/record.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createSeen } from '../../../src/sweeps/seen.ts';
+import { createSeen } from '../../../src/sweeps/catch-up/snapshots.ts';
 import type { BenchRow } from '../row.ts';
 
 const bodyBytes = 8 * 1024;

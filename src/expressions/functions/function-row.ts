@@ -1,5 +1,5 @@
 import type { Meter } from '../../patterns/meter.ts';
-import type { Type } from '../types.ts';
+import type { Type } from '../values/types.ts';
 
 /** What a literal argument is beyond text: it is compiled or checked when the file is loaded. */
 export type LiteralUse = 'glob' | 'pattern' | 'timezone' | 'moment';

@@ -1,11 +1,11 @@
 import type { Meter } from '../../patterns/meter.ts';
-import { makeInt, toNumber } from '../arithmetic.ts';
-import { costs } from '../costs.ts';
-import { parseDuration } from '../duration.ts';
-import { makeInstant, parseInstant } from '../instant.ts';
-import { memberNames } from '../member-names.ts';
-import { boolType, type Type } from '../types.ts';
-import { Double, Failure, kindOf, makeDouble } from '../values.ts';
+import { costs } from '../budget/costs.ts';
+import { makeInt, toNumber } from '../values/arithmetic.ts';
+import { parseDuration } from '../values/duration.ts';
+import { makeInstant, parseInstant } from '../values/instant.ts';
+import { memberNames } from '../values/member-names.ts';
+import { boolType, type Type } from '../values/types.ts';
+import { Double, Failure, kindOf, makeDouble } from '../values/values.ts';
 import type { FunctionRow } from './function-row.ts';
 
 const number: Type = { kind: 'number' };

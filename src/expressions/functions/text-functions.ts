@@ -1,8 +1,8 @@
 import type { Meter } from '../../patterns/meter.ts';
-import { costs } from '../costs.ts';
-import { limits } from '../limits.ts';
-import { boolType, type Type } from '../types.ts';
-import { Failure } from '../values.ts';
+import { costs } from '../budget/costs.ts';
+import { limits } from '../budget/limits.ts';
+import { boolType, type Type } from '../values/types.ts';
+import { Failure } from '../values/values.ts';
 import type { FunctionRow } from './function-row.ts';
 
 const number: Type = { kind: 'number' };

@@ -1,7 +1,7 @@
-import { costs } from '../costs.ts';
-import { Duration } from '../duration.ts';
-import type { Type } from '../types.ts';
-import { Failure } from '../values.ts';
+import { costs } from '../budget/costs.ts';
+import { Duration } from '../values/duration.ts';
+import type { Type } from '../values/types.ts';
+import { Failure } from '../values/values.ts';
 import type { FunctionRow, RunFunction } from './function-row.ts';
 
 const number: Type = { kind: 'number' };

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { createFormMarks, isSentByOtherSite } from '../../form-marks.ts';
+import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import { ForgeProblem } from '../errors.ts';
 import type { UserRow } from '../rows.ts';
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 
 /** Returns a whole page. It is complete without scripts, and its policy allows none. */
 export function page(title: string, content: Html): string {

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { ForgeContext } from '../context.ts';
 import type { PullRow, ReviewRow } from '../issue-rows.ts';
 import { mayKnow } from '../review-rows.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { isOrganizationOwner, reaches } from '../access.ts';
 import type { ForgeContext } from '../context.ts';
 import { ForgeProblem, found } from '../errors.ts';

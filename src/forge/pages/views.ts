@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { ForgeContext } from '../context.ts';
 import { toInstant } from '../instants.ts';
 import type { CommentRow, IssueRow, LabelRow, PullRow } from '../issue-rows.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CreateBranchProtection } from '../../contract/protections.ts';
-import { CreateTeam } from '../../contract/teams.ts';
+import { CreateBranchProtection } from '../../contract/resources/protections.ts';
+import { CreateTeam } from '../../contract/resources/teams.ts';
 import { Runner } from './runner-shape.ts';
 
 const name = z.string().min(1);

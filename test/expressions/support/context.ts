@@ -1,5 +1,5 @@
 import type { Environment } from '../../../src/expressions/environment.ts';
-import type { ExpressionContext } from '../../../src/expressions/resolve-expression.ts';
+import type { ExpressionContext } from '../../../src/expressions/resolve/resolve-expression.ts';
 import { Re2Compiler } from '../../../src/patterns/re2.ts';
 
 /** Makes what an expression is compiled with, as if it stood alone in its file. */

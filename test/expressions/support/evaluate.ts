@@ -1,7 +1,7 @@
 import type { Environment } from '../../../src/expressions/environment.ts';
 import { createPart, type Result, runPart, Values } from '../../../src/expressions/part.ts';
-import { resolveExpression } from '../../../src/expressions/resolve-expression.ts';
-import { anyType } from '../../../src/expressions/types.ts';
+import { resolveExpression } from '../../../src/expressions/resolve/resolve-expression.ts';
+import { anyType } from '../../../src/expressions/values/types.ts';
 import { createUnlimitedMeter, type Meter } from '../../../src/patterns/meter.ts';
 import { contextOf } from './context.ts';
 

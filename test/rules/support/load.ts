@@ -1,4 +1,4 @@
-import { loadRuleFile, type RuleFileSource } from '../../../src/rules/load.ts';
+import { loadRuleFile, type RuleFileSource } from '../../../src/rules/files/load.ts';
 import type { LoadedRule } from '../../../src/rules/rule.ts';
 import { registry } from './registry.ts';
 

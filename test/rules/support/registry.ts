@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type Action, condition, defineAction, template } from '../../../src/actions/action.ts';
-import { ChangedFile } from '../../../src/contract/branches.ts';
-import { Issue } from '../../../src/contract/issues.ts';
-import { Label } from '../../../src/contract/labels.ts';
-import { payloadShapes } from '../../../src/contract/payloads.ts';
-import { PullRequest } from '../../../src/contract/pulls.ts';
-import { Repository } from '../../../src/contract/repositories.ts';
+import { payloadShapes } from '../../../src/contract/events/payloads.ts';
+import type { SubjectKind } from '../../../src/contract/events/subject.ts';
+import { ChangedFile } from '../../../src/contract/resources/branches.ts';
+import { Issue } from '../../../src/contract/resources/issues.ts';
+import { Label } from '../../../src/contract/resources/labels.ts';
+import { PullRequest } from '../../../src/contract/resources/pulls.ts';
+import { Repository } from '../../../src/contract/resources/repositories.ts';
+import { User } from '../../../src/contract/resources/users.ts';
 import { list } from '../../../src/contract/shape.ts';
-import type { SubjectKind } from '../../../src/contract/subject.ts';
-import { User } from '../../../src/contract/users.ts';
 import { defineFact, type Fact, type Shows } from '../../../src/facts/fact.ts';
 import type { RuleRegistry } from '../../../src/rules/rule.ts';
 

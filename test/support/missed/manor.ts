@@ -9,7 +9,7 @@ import { createForge } from '../../../src/forge/forge.ts';
 import { silentLog } from '../../../src/log.ts';
 import { packageRoot } from '../../../src/package.ts';
 import type { LoadedRule } from '../../../src/rules/rule.ts';
-import { type Server, startServer } from '../../../src/server.ts';
+import { type Server, startServer } from '../../../src/server/server.ts';
 import { loadRuleFiles } from '../../../src/sources/folder.ts';
 import { type HookReceiver, startReceiver } from '../hook-receiver.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hookEventNames } from '../../../src/contract/hook-events.ts';
+import { hookEventNames } from '../../../src/contract/events/hook-events.ts';
 import { cloneRepository, type GitClone } from '../git-client.ts';
 import { fixtureAuthorization, fixtureSecret, type HookName } from './fixture.ts';
 

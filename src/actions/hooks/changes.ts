@@ -1,0 +1,218 @@
+import type { Capability } from '../../client/capabilities.ts';
+import { namesToSend, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
+import type { Hook } from '../../contract/resources/hooks.ts';
+import { FactNotGiven } from '../../facts/ask.ts';
+import type { Facts } from '../../facts/fact.ts';
+import type { SeenHook } from '../../facts/hooks.ts';
+import type { Change } from '../change.ts';
+import type { HookForm } from './forms.ts';
+import type { HookPlace } from './place.ts';
+import type { KnownHook, Prints } from './secrets.ts';
+
+/** What is decided of a hook, as it stands in plans: secrets by name, and in `events` the kinds that it hears. */
+export type Declared = Omit<HookForm, 'url'>;
+/** A hook that is there, with what is remembered of it. */
+export type Held = { readonly hook: SeenHook; readonly known: KnownHook | undefined };
+/** One declaration with what is there and where. */
+export type Situation = {
+  readonly wanted: HookForm;
+  readonly prints: Prints;
+  readonly place: HookPlace;
+  /** Nothing is known of secrets: those that are named count as they are. */
+  readonly isBlind: boolean;
+};
+
+/** Returns the names of the members in which a hook is not as declared. */
+export function differing(
+  declared: Declared,
+  hook: Pick<Hook, 'events' | 'branch_filter' | 'active' | 'config' | 'name'>,
+) {
+  const { branch_filter, content_type, name } = declared;
+  const eventsDiffer = shownEvents(hook.events).join() !== [...declared.events].sort().join();
+  return [
+    ...(eventsDiffer ? ['events'] : []),
+    ...(branch_filter !== undefined && branch_filter !== (hook.branch_filter ?? '') ? ['branch_filter'] : []),
+    ...(declared.active === (hook.active ?? false) ? [] : ['active']),
+    ...(content_type !== undefined && content_type !== hook.config?.content_type ? ['content_type'] : []),
+    ...(name !== undefined && name !== hook.name ? ['name'] : []),
+  ];
+}
+
+/** Returns the change that edits a hook, or says that it is so already. */
+export function edition(situation: Situation, { hook, known }: Held): Change {
+  const { wanted, prints, place, isBlind } = situation;
+  const lost: string[] = differing(declaredOf(wanted), hook);
+  const isOther =
+    !isBlind && prints.authorization !== undefined && prints.authorization !== known?.authorization;
+  if (isOther || givesUpHeader(wanted, hook)) lost.push('authorization');
+  const isSo = lost.length === 0;
+  const body = {
+    events: namesToSend(wantedEvents(wanted.events)),
+    branch_filter: wanted.branch_filter ?? hook.branch_filter ?? '',
+    authorization_header: isSo ? '' : headerOf(wanted, known),
+    active: wanted.active,
+    ...(wanted.content_type && { config: { content_type: wanted.content_type } }),
+    ...(wanted.name && { name: wanted.name }),
+  };
+  return {
+    ...commonOf(situation),
+    operation: place.edit,
+    input: { params: { ...place.params, id: hook.id }, body },
+    before: stateOf(hook),
+    reason: isSo ? 'it is so already' : `the rule wants another ${lost.join(', ')}`,
+    ...requiresOf(wanted, hook),
+    ...(isSo && { already: true }),
+  };
+}
+
+/** Returns the change that makes the hook; where it takes the place of others, with what the first of them had. */
+export function creation(situation: Situation, replaced: readonly Held[]): Change {
+  const { wanted, place } = situation;
+  const [old] = replaced;
+  const name = wanted.name ?? old?.hook.name;
+  const config = {
+    url: wanted.url,
+    content_type: wanted.content_type ?? old?.hook.config?.content_type ?? 'json',
+    ...(wanted.hmac && { secret: wanted.hmac }),
+  };
+  const body = {
+    type: old?.hook.type ?? 'gitea',
+    config,
+    events: namesToSend(wantedEvents(wanted.events)),
+    branch_filter: wanted.branch_filter ?? old?.hook.branch_filter ?? '',
+    authorization_header: old ? headerOf(wanted, old.known) : headerOf(wanted, { authorization: 'none' }),
+    active: wanted.active,
+    ...(name && { name }),
+  };
+  return {
+    ...commonOf(situation),
+    operation: place.create,
+    input: { params: place.params, body },
+    before: old ? { replaces: replaced.map(({ hook }) => hook.id), ...stateOf(old.hook) } : null,
+    reason: old
+      ? 'it is not known to sign with this secret, which cannot be edited: it is made anew'
+      : 'there is no hook to this url',
+    stage: 0,
+  };
+}
+
+/** Returns what the header of a hook shall be: an edit that left it out would clear it. */
+function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined): unknown {
+  if (authorization === 'none') return '';
+  if (authorization !== undefined) return authorization;
+  if (known?.authorization === 'none') return '';
+  throw new Error(
+    `nobody can see whether the hook to ${url} sends an Authorization header, and this would clear it: say authorization: none, or name its secret`,
+  );
+}
+
+/** Returns the change that tries the hook of this id, where hooks can be tried. */
+export async function testChange(situation: Situation, id: number, facts: Facts): Promise<readonly Change[]> {
+  const { wanted, place } = situation;
+  if (place.test === undefined || !wanted.active || (await isEmpty(facts))) return [];
+  return [
+    {
+      action: 'sync-hooks',
+      operation: place.test,
+      input: { params: { ...place.params, id } },
+      target: `hook-test:${wanted.url}`,
+      value: true,
+      before: null,
+      after: true,
+      reason: 'the new hook is tried before the old one goes',
+      reads: [place.fact],
+    },
+  ];
+}
+
+/** A repository without a commit has nothing that a test could deliver. */
+async function isEmpty(facts: Facts): Promise<boolean> {
+  try {
+    const { empty } = (await facts.ask({ name: 'repository' })) as { empty?: boolean | null };
+    return empty === true;
+  } catch (error) {
+    if (error instanceof FactNotGiven) return false;
+    throw error;
+  }
+}
+
+/** Returns the change that removes a hook whose place another one has taken. */
+export function removal({ wanted, place }: Situation, { hook }: Held): Change {
+  return {
+    action: 'sync-hooks',
+    operation: place.delete,
+    input: { params: { ...place.params, id: hook.id } },
+    target: `hook:${wanted.url}#${hook.id}`,
+    value: null,
+    before: stateOf(hook),
+    after: null,
+    reason: 'another hook has taken its place',
+    reads: [place.fact],
+    stage: 2,
+  };
+}
+
+function declaredOf({ url: _, ...rest }: HookForm): Declared {
+  return { ...rest, events: [...wantedEvents(rest.events)] };
+}
+
+function commonOf({ wanted, place }: Situation) {
+  const declared = declaredOf(wanted);
+  return {
+    action: 'sync-hooks',
+    target: `hook:${wanted.url}`,
+    value: declared,
+    after: declared,
+    reads: [place.fact],
+    ...requiresOf(wanted),
+  } as const;
+}
+
+/** Events that not every forge knows. */
+export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
+  status: 'status_events',
+  workflow_job: 'workflow_job_events',
+  workflow_run: 'workflow_run_events',
+  action_run_failure: 'action_run_events',
+  action_run_recover: 'action_run_events',
+  action_run_success: 'action_run_events',
+};
+
+/** A forge ignores in silence the events it does not know, and what its edit of a hook leaves as it was. */
+function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: readonly Capability[] } {
+  const needed = new Set(wanted.events.flatMap((event) => capabilityOfEvent[event] ?? []));
+  if (wanted.name !== undefined) needed.add('hook_names');
+  if (hook && movesFixed(wanted, hook)) needed.add('hook_package_edit');
+  if (hook && givesUpHeader(wanted, hook)) needed.add('hook_header_removal');
+  return needed.size === 0 ? {} : { requires: [...needed] };
+}
+
+/** Only some forges show that there is a header. */
+function givesUpHeader({ authorization }: HookForm, { has_authorization }: SeenHook): boolean {
+  return authorization === 'none' && has_authorization === true;
+}
+
+/** Kinds that some forges read where a hook is made, and leave alone where it is edited. */
+const fixedKinds = ['package', 'action_run_failure', 'action_run_recover', 'action_run_success'];
+
+function movesFixed({ events }: HookForm, { events: shown }: SeenHook): boolean {
+  const wanted = wantedEvents(events);
+  return fixedKinds.some((kind) => wanted.includes(kind) !== shown.includes(kind));
+}
+
+function stateOf({ events, branch_filter, active, config, name }: SeenHook) {
+  return {
+    events: shownEvents(events),
+    branch_filter: branch_filter ?? '',
+    active: active ?? false,
+    content_type: config?.content_type ?? null,
+    ...(name && { name }),
+  };
+}
+
+/** Returns the ids of the hooks that a hook made by this change takes the place of. */
+export function replacedBy({ before }: Change): number[] {
+  const replaces =
+    typeof before === 'object' && before !== null && 'replaces' in before ? before.replaces : [];
+  return Array.isArray(replaces) ? replaces.filter((id) => typeof id === 'number') : [];
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { hookEventNames } from '../../contract/events/hook-events.ts';
+
+/** The name of a secret: it is also the end of a variable's name. */
+const SecretForm = z.strictObject({
+  secret: z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'),
+});
+
+/** One hook as a rule declares it. */
+export const HookForm = z.strictObject({
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .meta({ description: 'Where it delivers; a hook is found by it.' }),
+  events: z
+    .array(z.enum(hookEventNames as [string, ...string[]]))
+    .min(1)
+    .meta({ description: 'Families (`pull_request`) or single kinds (`pull_request_only`).' }),
+  branch_filter: z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: 'Glob of branches; left out, it stays.' }),
+  active: z.boolean().default(true),
+  content_type: z.enum(['json', 'form']).optional().meta({ description: 'json where the hook is made.' }),
+  name: z.string().min(1).max(255).optional(),
+  authorization: z
+    .union([SecretForm, z.literal('none')])
+    .optional()
+    .meta({ description: 'The value of the Authorization header, named: `{ secret: NAME }`; or none.' }),
+  hmac: SecretForm.optional().meta({
+    description: 'The secret deliveries are signed with, named. Another value makes the hook anew.',
+  }),
+});
+export type HookForm = z.output<typeof HookForm>;
+
+/** The arguments of `sync-hooks`. */
+export const SyncHooks = z.strictObject({
+  hooks: z.array(HookForm).min(1).max(20),
+  'of-account': z
+    .boolean()
+    .default(false)
+    .meta({ description: 'The hooks of the account Reeve acts as, instead of those of the subject.' }),
+});
+export type SyncHooks = z.output<typeof SyncHooks>;

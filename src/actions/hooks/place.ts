@@ -1,0 +1,45 @@
+import { operations } from '../../contract/operations.ts';
+import type { FactRequest, Facts } from '../../facts/fact.ts';
+import { inOrganization, inRepository } from '../../facts/where.ts';
+
+/** Where hooks are: on a repository, an organization or the account, each with operations of its own. */
+export type HookPlace = {
+  readonly fact: FactRequest;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly create: string;
+  readonly edit: string;
+  readonly delete: string;
+  /** Only a repository's hooks can be tested. */
+  readonly test?: string;
+};
+
+/** Returns where the hooks of a step are. */
+export function hookPlace(ofAccount: boolean, { subject }: Pick<Facts, 'subject'>): HookPlace {
+  if (ofAccount) {
+    return {
+      fact: { name: 'account_hooks' },
+      params: {},
+      create: operations.createUserHook.id,
+      edit: operations.editUserHook.id,
+      delete: operations.deleteUserHook.id,
+    };
+  }
+  const fact = { name: 'hooks' };
+  if (subject.kind === 'organization') {
+    return {
+      fact,
+      params: inOrganization(subject),
+      create: operations.createOrganizationHook.id,
+      edit: operations.editOrganizationHook.id,
+      delete: operations.deleteOrganizationHook.id,
+    };
+  }
+  return {
+    fact,
+    params: inRepository(subject),
+    create: operations.createHook.id,
+    edit: operations.editHook.id,
+    delete: operations.deleteHook.id,
+    test: operations.testHook.id,
+  };
+}

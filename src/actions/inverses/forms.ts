@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Client } from '../../client/client.ts';
+import type { AnyInput, Operation } from '../../contract/operation.ts';
+import { type DoneChange, type Inverse, isStill } from './inverse.ts';
+
+/** A thing as the forge tells it, known at run time only. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Returns the items of a list, all pages. The rows are known at run time only, so their items are plain objects here. */
+export async function itemsOf(
+  client: Client,
+  operation: Operation,
+  input: AnyInput,
+): Promise<readonly Row[]> {
+  const found: Row[] = [];
+  for await (const item of client.items(operation, input as never)) found.push(item as Row);
+  return found;
+}
+
+/** Returns the path parameters of a change. */
+export function paramsOf(change: DoneChange): Row {
+  return change.input.params ?? {};
+}
+
+/** Returns the members of a thing that the change's state speaks of, read as that spells them. */
+export function membersLike(state: unknown, live: Row): Row {
+  const names = typeof state === 'object' && state !== null ? Object.keys(state) : [];
+  return Object.fromEntries(names.map((name) => [name, plain(name, live[name])]));
+}
+
+/** Forges write colors with or without their sign, and null for an empty text. */
+function plain(name: string, value: unknown): unknown {
+  if (name === 'color' && typeof value === 'string') return value.replace('#', '').toLowerCase();
+  return value;
+}
+
+/** Returns the members that an operation's body takes: what was read has more of them. */
+function bodyFor(operation: Operation, state: unknown): Row {
+  const shape = operation.body instanceof z.ZodObject ? operation.body.shape : {};
+  const members = Object.entries((state ?? {}) as Row);
+  return Object.fromEntries(members.filter(([name]) => Object.hasOwn(shape, name)));
+}
+
+/** What was made is deleted again; it is found by what it was made to be, and must be so still. */
+export function made(list: Operation, remove: Operation, key = 'id', name: string = key): Inverse {
+  return async (change, client) => {
+    const items = await itemsOf(client, list, { params: paramsOf(change) });
+    const asked = change.input.body;
+    const found = items.filter((item) => isStill(asked, membersLike(asked, item)));
+    const [only] = found;
+    if (found.length > 1) return { value: change.after, undo: () => 'there are several like it now' };
+    return {
+      value: only === undefined ? null : change.after,
+      undo: () => ({ operation: remove, input: { params: { ...paramsOf(change), [name]: only?.[key] } } }),
+    };
+  };
+}
+
+/** What was edited is edited back to the members it had. */
+export function edited(get: Operation, edit: Operation): Inverse {
+  return async (change, client) => {
+    const live = (await client.send(get, { params: paramsOf(change) })) as Row;
+    return {
+      value: membersLike(change.after, live),
+      undo: () => ({
+        operation: edit,
+        input: { params: paramsOf(change), body: bodyFor(edit, change.before) },
+      }),
+    };
+  };
+}
+
+/** What was deleted is made again, with another id; it must not be there meanwhile. */
+export function deleted(list: Operation, create: Operation, names: readonly string[]): Inverse {
+  return async (change, client) => {
+    const { id: _id, name: _name, ...where } = paramsOf(change);
+    const before = change.before as Row;
+    const items = await itemsOf(client, list, { params: where });
+    const taken = items.some((item) =>
+      names.some((name) => before[name] !== undefined && item[name] === before[name]),
+    );
+    return {
+      value: taken ? before : null,
+      undo: () => ({ operation: create, input: { params: where, body: bodyFor(create, before) } }),
+    };
+  };
+}
+
+/** One member of a thing of which each change decides one: the name stands behind the last sign of the target. */
+export function member(
+  get: Operation,
+  edit: Operation,
+  sign: string,
+  along: (name: string) => readonly string[] = () => [],
+): Inverse {
+  return async (change, client) => {
+    const name = change.target.slice(change.target.lastIndexOf(sign) + 1);
+    const live = (await client.send(get, { params: paramsOf(change) })) as Row;
+    const beside = Object.fromEntries(along(name).map((one) => [one, live[one]]));
+    const body = { ...beside, [name]: change.before };
+    return {
+      value: live[name],
+      undo: () =>
+        change.before === null
+          ? `there was no ${name} before`
+          : { operation: edit, input: { params: paramsOf(change), body } },
+    };
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Client } from '../../client/client.ts';
+import { namesToSend, shownEvents } from '../../contract/events/hook-events.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { Hook } from '../../contract/resources/hooks.ts';
+import { type Inverse, isStill } from './inverse.ts';
+
+/**
+ * Returns how a hook that was made is taken back: it is removed, found by its url. One that took the place of another is
+ * not: the secret of the other cannot be read, and so it cannot be made again.
+ */
+export function madeHook(list: Operation, remove: Operation): Inverse {
+  return async ({ input, before, after }, client) => {
+    const { config } = (input.body ?? {}) as { config?: { url?: string } };
+    const found = await hooksTo(config?.url, list, input.params ?? {}, client);
+    const [hook] = found;
+    if (hook === undefined) return { value: null, undo: () => 'it is gone' };
+    const live = { events: shownEvents(hook.events), active: hook.active ?? false };
+    return {
+      value: typeof after === 'object' && after !== null ? { ...after, ...live } : live,
+      undo: () => {
+        if (before !== null) return 'the hook whose place it took is gone, and its secret cannot be read';
+        if (found.length > 1) return 'there are several hooks to this url now';
+        return { operation: remove, input: { params: { ...input.params, id: hook.id } } };
+      },
+    };
+  };
+}
+
+/** What a hook was before an edit, as plans show it. */
+const Before = z.object({
+  events: z.array(z.string()),
+  branch_filter: z.string(),
+  active: z.boolean(),
+  content_type: z.string().nullable(),
+  name: z.string().optional(),
+});
+
+/**
+ * Returns how an edit of a hook is taken back: with the members it had. Its header is what the edit made of it, since an
+ * earlier one cannot be read; where that is a secret, known here by name alone, an edit would clear it and none is made.
+ */
+export function editedHook(get: Operation, edit: Operation): Inverse {
+  return async ({ input, before, after }, client) => {
+    const params = input.params ?? {};
+    // The three kinds of hooks have one shape; which one it is, is known at run time only.
+    const hook = (await client.send(get, { params })) as Hook;
+    const members = { ...hook, content_type: hook.config?.content_type, events: shownEvents(hook.events) };
+    const isSame = isStill(withoutSecrets(after), members);
+    return {
+      value: isSame ? after : members,
+      undo: () => {
+        const had = Before.safeParse(before);
+        if (!had.success) return 'what it was before is not known';
+        const sent = (input.body ?? {}) as { authorization_header?: unknown };
+        if (sent.authorization_header !== '') {
+          return 'it sends a secret as its header, which an edit without the value would clear';
+        }
+        const { events, content_type, ...rest } = had.data;
+        const config = content_type === null ? {} : { config: { content_type } };
+        const body = { ...rest, ...config, events: namesToSend(events), authorization_header: '' };
+        return { operation: edit, input: { params, body }, except: 'a header it may have sent before' };
+      },
+    };
+  };
+}
+
+/** Members of a declaration that a forge never shows. */
+function withoutSecrets(after: unknown): unknown {
+  if (typeof after !== 'object' || after === null) return after;
+  return Object.fromEntries(
+    Object.entries(after).filter(([name]) => name !== 'authorization' && name !== 'hmac'),
+  );
+}
+
+/** A hook goes only where another one has taken its place: made anew it would deliver beside that one, and unsigned. */
+export const deletedHook: Inverse = async () => ({
+  value: null,
+  undo: () => 'another hook has its place, and its own secret cannot be read',
+});
+
+/** What a test of a hook delivered has arrived somewhere. */
+export const testedHook: Inverse = async () => ({
+  value: true,
+  undo: () => 'what was delivered cannot be called back',
+});
+
+async function hooksTo(
+  url: string | undefined,
+  list: Operation,
+  params: Readonly<Record<string, unknown>>,
+  client: Client,
+): Promise<readonly Hook[]> {
+  const found: Hook[] = [];
+  // The three lists of hooks have one shape; which one it is, is known at run time only.
+  for await (const hook of client.items(list, { params } as never) as AsyncIterable<Hook>) {
+    if (hook.config?.url === url) found.push(hook);
+  }
+  return found;
+}

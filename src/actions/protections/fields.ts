@@ -1,0 +1,136 @@
+import type { Capability } from '../../client/capabilities.ts';
+import type { FactRequest } from '../../facts/fact.ts';
+import type { Change } from '../change.ts';
+import { isKnownDropped, rememberDropped } from '../dropped.ts';
+import type { PlanContext } from '../plan-context.ts';
+import { isSame, lower, namesOf } from '../same-names.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+type Call = { readonly operation: string; readonly params: Members };
+
+/** One protection as a rule wants it, beside what is there. */
+type WantedProtection = {
+  readonly action: string;
+  /** What it decides (`protection:main`); each member adds its name. */
+  readonly target: string;
+  /** The member that names it, for the request that makes it. */
+  readonly naming: Members;
+  readonly wanted: Members;
+  readonly live: Members | undefined;
+  readonly create: Call;
+  readonly edit: Call;
+  readonly reads: readonly FactRequest[];
+  readonly requires: (member: string) => Capability | undefined;
+};
+
+/** Returns the wishes of a protection member by member, so that rules agree or quarrel about members; they leave as one request. */
+export async function planProtection(
+  one: WantedProtection,
+  context: PlanContext,
+): Promise<readonly Change[]> {
+  const { live, wanted, target } = one;
+  const changes: Change[] = [presence(one)];
+  for (const [member, value] of Object.entries(wanted)) {
+    const before = live?.[member] ?? null;
+    const isSo = live !== undefined && isSame(before, value);
+    const isDropped =
+      !isSo && live !== undefined && (await isKnownDropped(keyOf(one, member), value, before, context));
+    const capability = one.requires(member);
+    changes.push({
+      ...head(one, { [member]: value }),
+      target: `${target}.${member}`,
+      value,
+      before,
+      after: value,
+      reason: isSo
+        ? 'it is so already'
+        : isDropped
+          ? 'the forge drops what is missing'
+          : live === undefined
+            ? 'the rule says so'
+            : 'the rule says otherwise',
+      ...(capability ? { requires: [capability] } : {}),
+      ...(isSo || isDropped ? { already: true } : {}),
+    });
+  }
+  return changes;
+}
+
+function head(one: WantedProtection, body: Members) {
+  const { operation, params } = one.live === undefined ? one.create : one.edit;
+  return { action: one.action, operation, input: { params, body }, reads: one.reads, joins: one.target };
+}
+
+function presence(one: WantedProtection): Change {
+  return {
+    ...head(one, one.live === undefined ? one.naming : {}),
+    target: one.target,
+    value: 'present',
+    before: one.live === undefined ? 'absent' : 'present',
+    after: 'present',
+    reason: one.live === undefined ? 'there is no such protection' : 'it is there already',
+    ...(one.live === undefined ? {} : { already: true }),
+  };
+}
+
+function keyOf({ edit, target }: WantedProtection, member: string): string {
+  return keyFor(edit.params, `${target}.${member}`);
+}
+
+function keyFor({ owner, repo }: Members, target: string): string {
+  return `${owner}/${repo} ${target}`;
+}
+
+/** Returns the removal of a protection that no rule names. */
+export function pruneProtection(options: {
+  action: string;
+  target: string;
+  call: Call;
+  live: unknown;
+  reads: readonly FactRequest[];
+  from: string;
+  there: number;
+}): Change {
+  const { action, target, call, live, reads, from, there } = options;
+  return {
+    action,
+    operation: call.operation,
+    input: { params: call.params },
+    target,
+    value: 'absent',
+    before: live,
+    after: null,
+    reason: 'the rule does not name it, and prune is set',
+    reads,
+    stage: 2,
+    removes: { from, there },
+  };
+}
+
+/** Returns the members that leave together, as one body. */
+export function bodyOf(changes: readonly Change[]): Record<string, unknown> {
+  return Object.assign({}, ...changes.map((change) => change.input.body));
+}
+
+/** Returns why an answer does not show a change, or undefined. */
+export function unshown({ input }: Change, answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null || typeof input.body !== 'object') return undefined;
+  for (const [member, value] of Object.entries(input.body ?? {})) {
+    const got: unknown = Reflect.get(answer, member);
+    if (isSame(got, value)) continue;
+    const missing = Array.isArray(value) ? value.filter((name) => !namesOf(got).includes(lower(name))) : [];
+    return missing.length > 0
+      ? `the forge dropped ${missing.join(', ')} in silence: no such access here; it is not tried again for a week`
+      : `the forge did not take ${member}: it says ${JSON.stringify(got ?? null)}`;
+  }
+  return undefined;
+}
+
+/** Keeps what became of a list that the forge cut; returns whether there was one, so that trying again is in vain. */
+export async function learnDropped(change: Change, answer: unknown, context: PlanContext): Promise<boolean> {
+  if (!Array.isArray(change.value) || typeof answer !== 'object' || answer === null) return false;
+  const member = change.target.slice(change.target.lastIndexOf('.') + 1);
+  const got: unknown = Reflect.get(answer, member);
+  await rememberDropped(keyFor(change.input.params ?? {}, change.target), change.value, got, context);
+  return true;
+}

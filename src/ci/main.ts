@@ -1,0 +1,41 @@
+import { messageOf } from '../errors.ts';
+import { check } from './check.ts';
+import type { Finished } from './problems.ts';
+import { apply, plan } from './run-event.ts';
+import { createRunner, inText, type Runner, type RunnerEnvironment } from './runner.ts';
+import { test } from './test.ts';
+
+/** What the action can be told to do. */
+const commands: Readonly<Record<string, (runner: Runner) => Promise<Finished>>> = {
+  check,
+  test,
+  plan,
+  apply,
+};
+
+/** Runs Reeve as an action of Gitea Actions, Forgejo Actions, act or GitHub. Returns the exit status. */
+export async function runAction(
+  environment: RunnerEnvironment,
+  print: (line: string) => void,
+): Promise<number> {
+  const runner = createRunner(environment, print);
+  try {
+    const name = runner.input('command') || 'check';
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (command === undefined)
+      throw new Error(`there is no command "${name}"; known are ${Object.keys(commands).join(', ')}`);
+    const failOn = runner.input('fail-on') || 'error';
+    if (failOn !== 'error' && failOn !== 'never')
+      throw new Error(`fail-on must be error or never, not "${failOn}"`);
+    const { findings, summary, details } = await command(runner);
+    runner.say(summary);
+    runner.output('result', findings === 0 ? 'ok' : 'findings');
+    runner.output('findings', String(findings));
+    runner.summary(`### Reeve ${name}: ${inText(summary)}\n\n${details}\n`);
+    return findings > 0 && failOn === 'error' ? 1 : 0;
+  } catch (error) {
+    runner.error(messageOf(error));
+    runner.output('result', 'failed');
+    return 2;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Access } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { count } from '../../output/terminal.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import type { Examination } from './examination.ts';
+
+/** What an action in a repository may need, from least to most. */
+const ranks: readonly Access[] = ['reader', 'writer', 'admin'];
+type Repository = { readonly full_name: string; readonly held: Access };
+type Gap = {
+  readonly repository: string;
+  readonly held: Access;
+  readonly needed: Access;
+  readonly rule: string;
+};
+
+/** Looks whether the account may do in each starred repository what the operator’s rules would do there. */
+export async function lookAtAccess({ client, account, rules }: Examination): Promise<Finding> {
+  const loaded = (await rules()).flatMap((file) => file.rules);
+  if (loaded.length === 0) return skipped('there are no rules of the operator');
+  const repositories: Repository[] = [];
+  const params = { username: (await account()).login };
+  for await (const { full_name, archived, permissions } of client.items(operations.listStarred, { params })) {
+    const held: Access = permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader';
+    if (!archived) repositories.push({ full_name, held });
+  }
+  const gaps = repositories.flatMap((repository) => loaded.flatMap((rule) => gapOf(repository, rule)));
+  const [first] = gaps;
+  if (first === undefined) {
+    return ok(
+      `the account may do what ${count(loaded.length, 'rule')} would, in ${count(repositories.length, 'place')}`,
+    );
+  }
+  return wrong(
+    `in ${first.repository} the account is ${first.held}, and rule ${first.rule} needs ${first.needed}${gaps.length > 1 ? `; ${gaps.length - 1} more such` : ''}`,
+    'give the account that permission there, or narrow the rule by in',
+  );
+}
+
+function gapOf({ full_name, held }: Repository, rule: LoadedRule): readonly Gap[] {
+  const meter = createUnlimitedMeter();
+  if (!rule.scopes.every((scope) => scope.matches(full_name, meter))) return [];
+  const needed = rule.steps
+    .map(({ action }) => action.needs.access)
+    .filter((access) => ranks.indexOf(access) > ranks.indexOf(held))
+    .sort((a, b) => ranks.indexOf(b) - ranks.indexOf(a))[0];
+  return needed === undefined ? [] : [{ repository: full_name, held, needed, rule: rule.name }];
+}

@@ -1,0 +1,133 @@
+import { count } from '../../output/terminal.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { titleOf } from '../hooks/places.ts';
+import { probeReceiver } from '../hooks/probe-receiver.ts';
+import { entryFor } from '../hooks/secret-entry.ts';
+import { allowAdvice, reachOf } from '../hooks/target.ts';
+import { findingOfTry } from '../hooks/test-finding.ts';
+import { type Tried, tryHook } from '../hooks/test-hook.ts';
+import type { Check } from './check.ts';
+import type { Examination } from './examination.ts';
+import type { SeenPlace } from './hook-states.ts';
+
+/** Checks of what the hooks deliver, and where to. */
+export const deliveryChecks: readonly Check[] = [
+  {
+    id: 'webhook-address',
+    looks: 'Who answers at `webhook.url`, asked from this machine.',
+    fails:
+      'Not this Reeve: nobody, another program, a proxy that does not pass /webhook on, or a Reeve with other secrets.',
+    remedy: 'Have the proxy pass POST /webhook to `HOST` and `PORT`; mend `webhook.url`.',
+    after: ['process'],
+    run: lookAtAddress,
+  },
+  {
+    id: 'delivery',
+    looks:
+      'A delivery by each hook, made now: whether it comes, and passes the receiver. Hooks of organizations, accounts and the instance only with `--thorough`, since a repository is made and removed for it.',
+    fails: 'It does not come, or its header or signature is not what the settings say.',
+    remedy:
+      'As it says: let the forge send there, mend the address, or run `reeve setup`, which makes the hook anew.',
+    after: ['token', 'store', 'process', 'hooks'],
+    run: lookAtDeliveries,
+  },
+  {
+    id: 'target',
+    looks:
+      'Whether `webhook.url` is an address that forges refuse unless told (loopback, private), where no delivery came.',
+    fails: 'No delivery came, and it is.',
+    remedy:
+      'In the forge’s app.ini set `[webhook] ALLOWED_HOST_LIST = external,loopback` (or `private`) and restart it.',
+    after: ['token', 'store', 'process', 'hooks'],
+    run: lookAtTarget,
+  },
+  {
+    id: 'dead',
+    looks: 'Deliveries in the store that were given up.',
+    fails: 'There are some: what they asked for was not done.',
+    remedy: '`reeve redrive --all` tries them again, once the cause is mended.',
+    after: ['store'],
+    run: async ({ store }) => {
+      const { dead, retry, settled } = await (await store()).counts();
+      const text = `${count(settled, 'delivery').replace(/ys$/, 'ies')} settled, ${retry} waiting for a retry, ${dead} given up`;
+      return dead === 0 ? ok(text) : wrong(text, 'reeve redrive --all tries them again');
+    },
+  },
+];
+
+async function lookAtAddress({ settings, listening }: Examination): Promise<Finding> {
+  const { webhook } = settings;
+  const [entry] = settings.secrets;
+  if (webhook === undefined || entry === undefined) return skipped('the operator file names no webhook.url');
+  const heard = await listening();
+  if ('advice' in heard) return skipped(heard.text);
+  const there = await probeReceiver(webhook.url, entry);
+  const advice = `have ${new URL(webhook.url).host} pass POST /webhook on to ${settings.host}:${settings.port}, or mend webhook.url`;
+  if (there.who === 'ours') return ok(`${webhook.url} leads to this Reeve`);
+  if (there.who === 'other-secrets')
+    return wrong(`${webhook.url} leads to a Reeve with other secrets`, advice);
+  if (there.who === 'throttled')
+    return skipped(`${webhook.url} has refused too much to answer; try in a minute`);
+  return wrong(`${webhook.url} does not lead here (${there.why})`, advice);
+}
+
+const tries = new WeakMap<Examination, Promise<readonly { look: SeenPlace; tried: Tried }[]>>();
+
+/** Has each hook that may be tried deliver once. Asked twice, the answers are those of the first time. */
+function tryAll(examination: Examination): Promise<readonly { look: SeenPlace; tried: Tried }[]> {
+  const known = tries.get(examination) ?? tryEach(examination);
+  tries.set(examination, known);
+  return known;
+}
+
+async function tryEach(examination: Examination): Promise<readonly { look: SeenPlace; tried: Tried }[]> {
+  const { settings, test, hooks, listening } = examination;
+  const heard = test === 'none' ? undefined : await listening();
+  const answers: { look: SeenPlace; tried: Tried }[] = [];
+  for (const look of (await hooks()).seen) {
+    const { place, client, match } = look;
+    const untried = (why: string): number => answers.push({ look, tried: { came: 'untried', why } });
+    if (heard === undefined) untried('--no-test: no hook was made to deliver');
+    else if ('advice' in heard) untried(heard.text);
+    else if (!match.found?.active) untried(`${titleOf(place)} has no active hook that delivers here`);
+    else if (entryFor(place, settings.secrets) === undefined)
+      untried(`${titleOf(place)} has no entry of secrets`);
+    else if (place.level !== 'repository' && test !== 'thorough') {
+      untried(`the hook of ${titleOf(place)} is tried with --thorough alone: a repository is made for it`);
+    } else {
+      answers.push({
+        look,
+        tried: await tryHook({ client, place, hookId: match.found.id, listening: heard }),
+      });
+    }
+  }
+  return answers;
+}
+
+async function lookAtDeliveries(examination: Examination): Promise<Finding> {
+  const url = examination.settings.webhook?.url ?? '';
+  const answers = await tryAll(examination);
+  const findings = await Promise.all(answers.map(({ look, tried }) => findingOfTry(tried, look.place, url)));
+  if (findings.length === 0) return skipped('no place with a hook can be seen');
+  const worst = findings.find(({ state }) => state === 'wrong');
+  if (worst) return worst;
+  const isAny = findings.some(({ state }) => state === 'ok');
+  return { state: isAny ? 'ok' : 'skipped', text: findings.map(({ text }) => text).join('; ') };
+}
+
+async function lookAtTarget(examination: Examination): Promise<Finding> {
+  const { webhook } = examination.settings;
+  if (webhook === undefined) return skipped('the operator file names no webhook.url');
+  const reach = await reachOf(webhook.url);
+  const { hostname } = new URL(webhook.url);
+  if (reach === 'unknown') return wrong(`${hostname} has no address here`, 'mend webhook.url, or the name');
+  if (reach === 'external') return ok(`${hostname} is a public address, which every forge may send to`);
+  const came = (await tryAll(examination)).map(({ tried }) => tried.came);
+  if (came.includes('nothing'))
+    return wrong(`${hostname} is a ${reach} address, and no delivery came`, allowAdvice(reach));
+  if (came.includes('arrived') || came.includes('refused'))
+    return ok(`${hostname} is a ${reach} address, and the forge sends there`);
+  return skipped(
+    `${hostname} is a ${reach} address: a forge sends there only where ALLOWED_HOST_LIST says so`,
+  );
+}

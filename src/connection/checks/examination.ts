@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import type { Capabilities } from '../../client/capabilities.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import type { User } from '../../contract/resources/users.ts';
+import { ReeveError } from '../../errors.ts';
+import type { Environment, Settings } from '../../settings/config.ts';
+import { type FolderFile, loadRuleFiles } from '../../sources/folder.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import type { Store } from '../../store/store.ts';
+import { lookAtAccount, lookAtForge } from '../forge-findings.ts';
+import { type Deaf, type Listening, listen } from '../hooks/listener.ts';
+import { type HookLooks, lookAtHooks } from './hook-states.ts';
+
+/** What the checks look at. Each thing is asked once, when the first check wants it. */
+export interface Examination {
+  readonly environment: Environment;
+  readonly envFile: string | undefined;
+  readonly settings: Settings;
+  /** Whether hooks may be made to deliver; `thorough`: also those that need a repository made for it. */
+  readonly test: 'none' | 'repositories' | 'thorough';
+  readonly forgeUrl: string;
+  readonly client: Client;
+  capabilities(): Promise<{ version: string; capabilities: Capabilities }>;
+  account(): Promise<User>;
+  rules(): Promise<readonly FolderFile[]>;
+  store(): Promise<Store>;
+  hooks(): Promise<HookLooks>;
+  listening(): Promise<Listening | Deaf>;
+  close(): Promise<void>;
+}
+
+/** Begins an examination. Throws `usage` where no forge is configured: there is nothing to examine. */
+export function examine(
+  given: Pick<Examination, 'environment' | 'envFile' | 'settings' | 'test'>,
+): Examination {
+  const { settings } = given;
+  if (settings.forge === undefined)
+    throw new ReeveError(
+      'usage',
+      'no forge is connected: set FORGE_URL, name --settings, or run reeve setup',
+    );
+  const client = createClient(settings.forge);
+  const { url } = settings.forge;
+  const closing: (() => Promise<void>)[] = [];
+  const account = once(async () => (await lookAtAccount(client)).value);
+  const store = once(async () => {
+    const opened = await openSqliteStore({ path: join(settings.data, 'reeve.db'), role: 'reader' });
+    closing.push(() => opened.close());
+    return opened;
+  });
+  return {
+    ...given,
+    forgeUrl: url,
+    client,
+    capabilities: once(async () => {
+      const { finding, value } = await lookAtForge(client, url);
+      return { version: finding.text, capabilities: value };
+    }),
+    account,
+    rules: once(async () => (settings.rules === undefined ? [] : loadRuleFiles([settings.rules]))),
+    store,
+    hooks: once(async () => {
+      const signed = [{ client, login: (await account()).login }];
+      if (settings.setupToken !== undefined) {
+        const setupClient = createClient({ url, credentials: { token: settings.setupToken } });
+        signed.unshift({ client: setupClient, login: (await lookAtAccount(setupClient)).value.login });
+      }
+      return lookAtHooks(signed, settings, await store());
+    }),
+    listening: once(async () => {
+      const [entry] = settings.secrets;
+      if (entry === undefined) throw new ReeveError('settings', 'no webhook secret is configured');
+      const heard = await listen(settings, entry);
+      if ('close' in heard) closing.push(() => heard.close());
+      return heard;
+    }),
+    async close() {
+      for (const end of closing.reverse()) await end();
+    },
+  };
+}
+
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let asked: Promise<Value> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}

@@ -1,0 +1,174 @@
+import { count } from '../../output/terminal.ts';
+import type { SecretEntry } from '../../receiver/secrets.ts';
+import { loadFingerprintKey } from '../../settings/secrets/named-secrets.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { hookKinds } from '../hooks/event-kinds.ts';
+import { type KnownHook, missingKinds, printsOf } from '../hooks/match.ts';
+import { titleOf } from '../hooks/places.ts';
+import { entryFor } from '../hooks/secret-entry.ts';
+import { lookAtServedHooks } from '../hooks/served-hooks.ts';
+import type { Check } from './check.ts';
+import { deliveryChecks } from './delivery-checks.ts';
+import type { Examination } from './examination.ts';
+import type { SeenPlace } from './hook-states.ts';
+
+const noWebhook =
+  'the operator file says nothing of hooks (webhook): reeve setup makes them, and they can be looked at';
+const again = 'run reeve setup again: it mends the hooks';
+
+/** Checks of the hooks as the forge shows them, then of what they deliver. */
+export const hookChecks: readonly Check[] = [
+  {
+    id: 'hooks',
+    looks:
+      'The places that the operator file names under `webhook`, and which of them the token may see. Those it may not see are told, and passed over.',
+    fails: 'It names an address and no place: nothing is heard.',
+    remedy:
+      '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To look at hidden ones, give `SETUP_TOKEN`.',
+    after: ['token', 'store'],
+    run: async ({ settings, hooks }) => {
+      if (settings.webhook === undefined) return skipped(noWebhook);
+      const { seen, hidden } = await hooks();
+      if (seen.length + hidden.length === 0) {
+        return wrong('the operator file names no place for a hook', 'reeve setup --repository owner/name');
+      }
+      const titles = seen.map(({ place }) => titleOf(place)).join(', ');
+      if (hidden.length === 0) return ok(`the hooks of ${titles} can be seen`);
+      return skipped(
+        `the hooks of ${count(hidden.length, 'place')} cannot be seen without SETUP_TOKEN of somebody who may: ${hidden.join('; ')}${titles && `; those of ${titles} can`}`,
+      );
+    },
+  },
+  {
+    id: 'hook-missing',
+    looks: 'Whether each place has a hook to `webhook.url`.',
+    fails: 'One has none: nothing is heard from there.',
+    remedy: '`reeve setup` makes it.',
+    after: ['token', 'store', 'hooks'],
+    run: ofHooks('each place has its hook', ({ match, live }, url) => {
+      if (match.found ?? match.elsewhere) return [];
+      const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
+      return [`has no hook to ${url}${others.length > 0 ? ` (but to ${others.join(', ')})` : ''}`];
+    }),
+  },
+  {
+    id: 'hook-elsewhere',
+    looks: 'Whether the hook that setup made still delivers to `webhook.url`.',
+    fails: 'Somebody pointed it elsewhere, or the address of Reeve changed.',
+    remedy: '`reeve setup` points it here; `--webhook URL` gives Reeve’s new address.',
+    after: ['token', 'store', 'hooks'],
+    run: ofHooks('hooks point here', ({ match }) =>
+      match.elsewhere ? [`has a hook that now points to ${match.elsewhere.config?.url}`] : [],
+    ),
+  },
+  {
+    id: 'hook-inactive',
+    looks: 'Whether the hooks are active.',
+    fails: 'One was switched off.',
+    remedy: '`reeve setup` switches it on.',
+    after: ['token', 'store', 'hooks'],
+    run: ofHooks('hooks are active', ({ match }) =>
+      match.found && !match.found.active ? ['has a hook that is switched off'] : [],
+    ),
+  },
+  {
+    id: 'hook-duplicate',
+    looks: 'Whether more than one hook of a place delivers here.',
+    fails: 'Each event comes several times.',
+    remedy: '`reeve setup` keeps one.',
+    after: ['token', 'store', 'hooks'],
+    run: ofHooks('each place has one', ({ match }) => {
+      const here = match.duplicates.length + (match.found ? 1 : 0);
+      return here > 1 ? [`has ${here} hooks that deliver here`] : [];
+    }),
+  },
+  {
+    id: 'hook-events',
+    looks: 'What the hooks hear, beside what the operator’s rules listen to.',
+    fails: 'An event that a rule waits for never comes.',
+    remedy: '`reeve setup` has the hooks hear it.',
+    after: ['token', 'store', 'hooks'],
+    run: async (examination) => {
+      const { capabilities } = await examination.capabilities();
+      const rules = (await examination.rules()).flatMap((file) => file.rules);
+      const kinds = hookKinds(examination.settings.webhook?.events ?? 'all', rules, capabilities);
+      const look = ofHooks('hooks hear all that they shall', ({ match }) => {
+        const missing = match.found ? missingKinds(match.found, kinds) : [];
+        return missing.length > 0 ? [`has a hook that does not hear ${missing.join(', ')}`] : [];
+      });
+      return look(examination);
+    },
+  },
+  {
+    id: 'hook-secret',
+    looks:
+      'Fingerprints of the header and the secret that setup gave each hook, beside those of the settings: no forge shows the values.',
+    fails: 'The settings have other values now: every delivery would be refused.',
+    remedy: '`reeve setup` gives the hooks the values of the settings.',
+    after: ['token', 'store', 'hooks'],
+    run: lookAtSecrets,
+  },
+  {
+    id: 'served-hooks',
+    looks:
+      'Whether a hook delivers from every served repository: one of a place of `webhook` that holds it, one of its own, or one that has delivered before.',
+    fails: 'No hook is known for one: nothing is heard from there. Or no repository is served.',
+    remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
+    after: ['token', 'store'],
+    run: async ({ client, account, settings, hooks, store }) => {
+      const { seen, hiddenPlaces } = await hooks();
+      const active = seen.filter(({ match }) => match.found?.active).map(({ place }) => place);
+      return lookAtServedHooks({
+        client,
+        login: (await account()).login,
+        listed: settings.repositories,
+        places: [...active, ...hiddenPlaces],
+        url: settings.webhook?.url,
+        store: await store(),
+      });
+    },
+  },
+  ...deliveryChecks,
+];
+
+/** Returns the run of a check that looks at each hook that can be seen; `faults` are texts that go on after the place. */
+function ofHooks(
+  right: string,
+  faults: (look: SeenPlace, url: string) => readonly string[],
+): (examination: Examination) => Promise<Finding> {
+  return async ({ hooks, settings }) => {
+    if (settings.webhook === undefined) return skipped(noWebhook);
+    const { seen } = await hooks();
+    if (seen.length === 0) return skipped('no place with a hook can be seen');
+    const found = seen.flatMap((look) =>
+      faults(look, settings.webhook?.url ?? '').map((fault) => `${titleOf(look.place)} ${fault}`),
+    );
+    return found.length === 0 ? ok(right) : wrong(found.join('; '), again);
+  };
+}
+
+async function lookAtSecrets(examination: Examination): Promise<Finding> {
+  const { secrets, data } = examination.settings;
+  const key = await loadFingerprintKey(data);
+  const unknown: string[] = [];
+  const look = ofHooks('hooks send what the settings say', ({ place, match, known }) => {
+    if (match.found === undefined) return [];
+    const entry = entryFor(place, secrets);
+    if (entry === undefined) return ['has no entry of secrets that may speak for all of it'];
+    if (known?.id !== match.found.id) unknown.push(titleOf(place));
+    else if (!isLive(known, entry, key)) return ['has a hook that was made with other values'];
+    return [];
+  });
+  const finding = await look(examination);
+  if (finding.state !== 'ok' || unknown.length === 0) return finding;
+  return skipped(`${unknown.join(', ')}: not made by setup, so that only a delivery shows what it sends`);
+}
+
+/** Says whether what a hook was made with is among the live values, the older ones too. */
+function isLive(known: KnownHook, entry: SecretEntry, key: Uint8Array): boolean {
+  const isAmong = (kind: 'authorization' | 'hmac'): boolean => {
+    const values = entry[kind].length === 0 ? [''] : entry[kind];
+    return values.some((value) => printsOf({ authorization: value, hmac: value }, key)[kind] === known[kind]);
+  };
+  return isAmong('authorization') && isAmong('hmac');
+}

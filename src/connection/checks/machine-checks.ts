@@ -1,0 +1,234 @@
+import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ReeveError } from '../../errors.ts';
+import { count } from '../../output/terminal.ts';
+import { formatProblem } from '../../rules/problem.ts';
+import { takeWorkerLock } from '../../store/sqlite/lock.ts';
+import { migrations } from '../../store/sqlite/migrations.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { localAddress, probeReceiver } from '../hooks/probe-receiver.ts';
+import { reachOf } from '../hooks/target.ts';
+import type { Check } from './check.ts';
+import type { Examination } from './examination.ts';
+import { closingCommands, findOpenPaths } from './file-modes.ts';
+import { weaknessOf } from './weak-secrets.ts';
+
+const leastFreeBytes = 200 * 2 ** 20;
+
+/** Returns whether a version of Node runs Reeve. */
+export function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 22 || (major === 22 && minor >= 18)) return ok(`Node ${version}`);
+  return wrong(`Node ${version} is too old`, 'install Node 22.18 or later');
+}
+
+/** Returns what `HOST` says as an address. */
+function addressOf(host: string): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}`;
+}
+
+/** Checks that need no forge. */
+export const machineChecks: readonly Check[] = [
+  {
+    id: 'node',
+    looks: 'The version of Node.',
+    fails: 'It is older than 22.18.',
+    remedy: 'Install Node 22.18 or later, or use the one that comes with `npm ci`.',
+    run: async () => nodeFinding(process.versions.node),
+  },
+  {
+    id: 'secret-strength',
+    looks: 'The webhook secrets: how many letters differ, words of examples, the same value twice.',
+    fails: 'A value could be guessed, or header and signature share one.',
+    remedy: '`reeve setup --rotate` makes 32 random bytes each.',
+    run: async ({ settings }) => {
+      const faults = settings.secrets.flatMap(weaknessOf);
+      if (faults.length === 0)
+        return ok(
+          `${count(settings.secrets.length, 'entry').replace(/entrys$/, 'entries')} of webhook secrets, none that can be guessed`,
+        );
+      return wrong(faults.join('; '), 'reeve setup --rotate makes 32 random bytes each');
+    },
+  },
+  {
+    id: 'file-modes',
+    looks:
+      'Who may read the env file, files of secrets, an operator file with secrets in it, and the data folder: the store, its key, the password of the dashboard, the forge of the demo.',
+    fails: 'Another account of this machine may.',
+    remedy: '`chmod 600 FILE`, `chmod 700 FOLDER`.',
+    run: async (examination) => {
+      const open = await findOpenPaths(examination);
+      if (open.length === 0) return ok('files with secrets are readable by their owner alone');
+      const paths = open.map(({ path }) => path).join(', ');
+      return wrong(`others on this machine may read ${paths}`, closingCommands(open));
+    },
+  },
+  {
+    id: 'bind',
+    looks: '`HOST`, and whether `webhook.url` begins with https.',
+    fails:
+      'Reeve listens beyond this machine, and the forge sends secrets to it in clear: no TLS proxy stands before it.',
+    remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https address.',
+    run: async ({ settings: { host, webhook } }) => {
+      const reach = await reachOf(addressOf(host));
+      if (reach === 'loopback') return ok(`listens on ${host}, which this machine alone reaches`);
+      if (webhook?.url.startsWith('https:'))
+        return ok(`listens on ${host}; the forge comes by ${webhook.url}`);
+      return wrong(
+        `listens on ${host}, and deliveries come in clear: header and payload can be read on the way`,
+        'set HOST=127.0.0.1 behind a proxy with TLS, and webhook.url in the operator file to its https address',
+      );
+    },
+  },
+  {
+    id: 'forge-tls',
+    looks: '`FORGE_URL`.',
+    fails: 'The token goes to a public address in clear (http).',
+    remedy: 'Use the https address of the forge.',
+    run: async ({ forgeUrl }) => {
+      if (forgeUrl.startsWith('https:')) return ok('the token goes over https');
+      const reach = await reachOf(forgeUrl);
+      if (reach !== 'external') return ok(`the token goes over http, to a ${reach} address`);
+      return wrong(
+        `the token goes to ${new URL(forgeUrl).host} in clear`,
+        'set FORGE_URL to the https address',
+      );
+    },
+  },
+  {
+    id: 'dashboard-tls',
+    looks: '`dashboard.url` of the operator file, and `HOST`.',
+    fails:
+      'People send the password, or the session of their forge account, to another machine in clear (http).',
+    remedy: 'Put a proxy with TLS before Reeve, and its https address into `dashboard.url`.',
+    run: async ({ settings: { dashboard, host, webhook } }) => {
+      const advice =
+        'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file';
+      if (dashboard?.startsWith('https:')) return ok('people reach the dashboard over https');
+      if (dashboard !== undefined && (await reachOf(dashboard)) !== 'loopback')
+        return wrong(`passwords and sessions go to ${new URL(dashboard).host} in clear`, advice);
+      const reach = await reachOf(addressOf(host));
+      if (reach === 'loopback') return ok('the dashboard is for this machine alone');
+      if (webhook?.url.startsWith('https:'))
+        return ok(`the dashboard is shown on ${host}, behind the proxy of ${webhook.url}`);
+      return wrong(`whoever reaches ${host} is asked for the password of the dashboard in clear`, advice);
+    },
+  },
+  {
+    id: 'data-folder',
+    looks: '`REEVE_DATA`: whether it can be written, and how much is free there.',
+    fails: 'It cannot be written, or less than 200 MB or 5 % of the disk is free, whichever is less.',
+    remedy: 'Make the folder writable for Reeve’s user; free some space, or move the folder.',
+    run: lookAtFolder,
+  },
+  {
+    id: 'store',
+    looks: 'The schema version of the store.',
+    fails: 'A newer Reeve has been there, or the file is no store.',
+    remedy: 'Start the newer Reeve, or go back to a copy of `REEVE_DATA` from before.',
+    after: ['data-folder'],
+    run: lookAtStore,
+  },
+  {
+    id: 'process',
+    looks: 'Which process has the store, and who listens on `HOST` and `PORT`.',
+    fails:
+      'A second process has the store, another program has the port, or a Reeve with other secrets runs there.',
+    remedy: 'End the one that is too many; start Reeve anew with these settings.',
+    after: ['store'],
+    run: lookAtProcess,
+  },
+  {
+    id: 'rules',
+    looks: 'The operator’s rule files (`REEVE_RULES`).',
+    fails: 'A file has problems, and is therefore not in force; or the folder is not there.',
+    remedy: '`reeve check` lists every problem with its place.',
+    run: async ({ settings, rules }) => {
+      if (settings.rules === undefined)
+        return skipped('REEVE_RULES is not set: there are only rules of repositories');
+      const files = await rules();
+      const problems = files.flatMap((file) => file.problems);
+      const [first] = problems;
+      if (first === undefined) return ok(`${count(files.length, 'file')} in ${settings.rules}, no problems`);
+      const [line = ''] = formatProblem(first).split('\n');
+      return wrong(`${count(problems.length, 'problem')}: ${line}`, `reeve check ${settings.rules}`);
+    },
+  },
+];
+
+async function lookAtFolder({ settings: { data } }: Examination): Promise<Finding> {
+  const advice = `make ${data} writable for the user that Reeve runs as`;
+  if (!(await stat(data).catch(() => undefined))) {
+    return wrong(`${data} is not there`, 'run reeve setup, or give the folder of reeve serve as REEVE_DATA');
+  }
+  try {
+    await access(data, constants.W_OK);
+    // A file system that is mounted for reading alone says no only when something is written.
+    await rm(await mkdtemp(join(data, 'doctor-')), { recursive: true });
+  } catch (error) {
+    return wrong(`${data} cannot be written (${error instanceof Error ? error.message : error})`, advice);
+  }
+  const space = await statfs(data);
+  return spaceFinding(data, space.bavail * space.bsize, space.blocks * space.bsize);
+}
+
+/** Returns what the free space of a disk means for the folder on it. */
+export function spaceFinding(data: string, freeBytes: number, allBytes: number): Finding {
+  const text = `${data} can be written; ${Math.floor(freeBytes / 2 ** 20)} MB are free`;
+  if (freeBytes >= Math.min(leastFreeBytes, 0.05 * allBytes)) return ok(text);
+  return wrong(text, 'free some space there: a delivery that cannot be stored is lost');
+}
+
+async function lookAtStore({ settings: { data } }: Examination): Promise<Finding> {
+  const path = join(data, 'reeve.db');
+  if (!(await stat(path).catch(() => undefined))) return ok('there is none yet; reeve serve makes it');
+  try {
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+      const known = migrations.length;
+      if (version > known)
+        return wrong(`the store has schema ${version}, this Reeve knows ${known}`, 'start the newer Reeve');
+      return ok(
+        version === known ? `schema ${version}` : `schema ${version}; the next start brings it to ${known}`,
+      );
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return wrong(
+      `${path} is no store (${error instanceof Error ? error.message : error})`,
+      'go back to a copy of REEVE_DATA, or move the file away: what was missed is found by reading the forge',
+    );
+  }
+}
+
+async function lookAtProcess({ settings }: Examination): Promise<Finding> {
+  const where = `${settings.host}:${settings.port}`;
+  const [entry] = settings.secrets;
+  if (entry === undefined) return skipped('no webhook secret is configured');
+  const there = await probeReceiver(localAddress(settings.host, settings.port), entry);
+  if (there.who === 'ours') return ok(`Reeve runs on ${where} with these secrets`);
+  if (there.who === 'throttled')
+    return skipped(`the Reeve on ${where} has refused too much to answer; try in a minute`);
+  if (there.who === 'other-secrets') {
+    return wrong(`the Reeve on ${where} has other webhook secrets`, 'start it anew with these settings');
+  }
+  if (there.who === 'stranger') {
+    return wrong(
+      `another program listens on ${where} (${there.why})`,
+      'set PORT to a free one, or end that program',
+    );
+  }
+  try {
+    takeWorkerLock(join(settings.data, 'reeve.db')).release();
+    return ok(`no Reeve runs on ${where} now`);
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    return wrong(
+      `${error.message}; and nothing answers on ${where}`,
+      'end the other one, or give its HOST and PORT',
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { createNamedSecrets } from '../../actions/secrets.ts';
+import { shownEvents } from '../../contract/events/hook-events.ts';
+import type { Hook } from '../../contract/resources/hooks.ts';
+import type { SecretEntry } from '../../receiver/secrets.ts';
+import type { Store } from '../../store/store.ts';
+import { type Place, titleOf } from './places.ts';
+
+/** What setup remembers of a hook it made: its id, and fingerprints of what no forge shows. */
+export const KnownHook = z.object({
+  id: z.number(),
+  authorization: z.string().optional(),
+  hmac: z.string().optional(),
+});
+export type KnownHook = z.output<typeof KnownHook>;
+type Prints = Omit<KnownHook, 'id'>;
+
+const keyOf = (place: Place): string => `setup hook ${titleOf(place)}`;
+
+/** Returns what is remembered of the hook at a place. */
+export async function recallHook(store: Pick<Store, 'recall'>, place: Place): Promise<KnownHook | undefined> {
+  const found = KnownHook.safeParse(await store.recall(keyOf(place)));
+  return found.success ? found.data : undefined;
+}
+
+/** Remembers the hook at a place. */
+export async function keepHook(
+  store: Pick<Store, 'remember'>,
+  place: Place,
+  known: KnownHook,
+): Promise<void> {
+  await store.remember(keyOf(place), known);
+}
+
+/** The values a hook is made with: the first live ones of an entry. */
+type HookSecrets = { readonly authorization: string; readonly hmac: string };
+
+/** Returns the first live values of an entry, which are the ones that hooks send; empty where it asks for none. */
+export function hookSecretsOf(entry: SecretEntry): HookSecrets {
+  return { authorization: entry.authorization[0] ?? '', hmac: entry.hmac[0] ?? '' };
+}
+
+/** Returns the keyed fingerprints of a hook's values. */
+export function printsOf(secrets: HookSecrets, key: Uint8Array): Prints {
+  const named = createNamedSecrets(new Map(Object.entries(secrets)), key);
+  const print = (name: string): string => named.fingerprint(name) ?? '';
+  return { authorization: print('authorization'), hmac: print('hmac') };
+}
+
+/** The hooks of a place that are about Reeve. */
+export type Match = {
+  /** The hook that delivers here: the one that is remembered, else the first that is active. */
+  readonly found?: Hook;
+  /** The remembered hook, where it delivers to somewhere else now; then none of the others is `found`. */
+  readonly elsewhere?: Hook;
+  /** Further hooks that deliver here: each event comes once more by each. */
+  readonly duplicates: readonly Hook[];
+};
+
+/** Finds Reeve's hook among those of a place. */
+export function matchHooks(live: readonly Hook[], url: string, known: KnownHook | undefined): Match {
+  const here = live.filter((hook) => hook.config?.url === url);
+  const remembered = live.find(({ id }) => id === known?.id);
+  if (remembered && !here.includes(remembered)) return { elsewhere: remembered, duplicates: here };
+  const found = remembered ?? here.find(({ active }) => active === true) ?? here[0];
+  if (found === undefined) return { duplicates: [] };
+  return { found, duplicates: here.filter((hook) => hook !== found) };
+}
+
+/** Returns the kinds that a hook shall hear and does not. */
+export function missingKinds(hook: Hook, kinds: readonly string[]): readonly string[] {
+  const heard = shownEvents(hook.events);
+  return kinds.filter((kind) => !heard.includes(kind));
+}

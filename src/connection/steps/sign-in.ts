@@ -1,0 +1,69 @@
+import type { Client } from '../../client/client.ts';
+import { operations } from '../../contract/operations.ts';
+import type { OAuth2Application } from '../../contract/resources/oauth2.ts';
+import { redirectOf } from '../../dashboard/sign-in/address.ts';
+import type { Settings } from '../../settings/config.ts';
+import { type Finding, ok, wrong } from '../finding.ts';
+
+const applicationName = 'Reeve';
+
+type SignIn = Settings['signIn'];
+
+/** Reads the OAuth2 applications of the account and returns the one that is Reeve’s. */
+export async function findApplication(
+  client: Client,
+  signIn: SignIn,
+): Promise<OAuth2Application | undefined> {
+  let named: OAuth2Application | undefined;
+  for await (const application of client.items(operations.listOAuth2Applications, {})) {
+    if (application.client_id === signIn?.clientId) return application;
+    if (application.name === applicationName) named ??= application;
+  }
+  return named;
+}
+
+/** Tells what is wrong with the application that people sign in with; undefined where nothing is. */
+export function faultOf(
+  application: OAuth2Application | undefined,
+  dashboard: string,
+  signIn: SignIn,
+): string | undefined {
+  if (application === undefined) return 'there is none';
+  if (signIn === undefined) return 'nobody knows its secret';
+  if (application.client_id !== signIn.clientId) return 'the settings name another one';
+  const redirects = application.redirect_uris;
+  return redirects.includes(redirectOf(dashboard))
+    ? undefined
+    : `it leads back to ${redirects.join(', ') || 'nowhere'}`;
+}
+
+/** Registers Reeve so that people sign in to the dashboard with their forge account, or mends what is registered. */
+export async function bringAboutSignIn(
+  client: Client,
+  dashboard: string,
+  signIn: SignIn,
+  plan: boolean,
+): Promise<{ readonly finding: Finding; readonly signIn?: NonNullable<SignIn> }> {
+  const application = await findApplication(client, signIn);
+  const fault = faultOf(application, dashboard, signIn);
+  if (fault === undefined)
+    return { finding: ok(`people sign in with the OAuth2 application ${application?.name}`) };
+  const what = `the OAuth2 application ${applicationName} ${application ? 'gets a new secret' : 'is registered'} (${fault}); people come back to ${redirectOf(dashboard)}`;
+  if (plan) return { finding: { state: 'planned', text: what } };
+  const body = { name: applicationName, redirect_uris: [redirectOf(dashboard)], confidential_client: true };
+  const made = application
+    ? await client.call(operations.editOAuth2Application, { params: { id: application.id }, body })
+    : await client.call(operations.createOAuth2Application, { body });
+  if (!made.client_id || !made.client_secret) {
+    return {
+      finding: wrong(
+        'the forge made an OAuth2 application and told no secret',
+        'remove it on the forge and run this again',
+      ),
+    };
+  }
+  return {
+    finding: { state: 'changed', text: what },
+    signIn: { clientId: made.client_id, clientSecret: made.client_secret },
+  };
+}

@@ -1,0 +1,29 @@
+import { ReeveError } from '../../errors.ts';
+import { activitiesOf, type Event, eventFamilies, type Family, familyOf, parseEvent } from './events.ts';
+
+/** Returns the event of a payload, its kind given as a family or as an Event-Type. Throws `usage` where it fits none. */
+export function namedEvent(kind: string, payload: Record<string, unknown>): Event {
+  if (familyOf(kind) !== undefined) return parseEvent(kind, payload);
+  const types = Object.hasOwn(eventFamilies, kind) ? eventFamilies[kind as Family].types : undefined;
+  if (types === undefined) {
+    throw new ReeveError(
+      'usage',
+      `there is no event "${kind}"; known are ${Object.keys(eventFamilies).join(', ')}`,
+    );
+  }
+  // A family without a kind of its own name (pull_request_review): what the payload says decides.
+  const review = payload.review;
+  const said =
+    typeof review === 'object' && review !== null && 'type' in review ? review.type : payload.action;
+  const type = Object.entries(types).find(
+    ([name, activities]) => name === said || activities.includes(String(said)),
+  );
+  if (type === undefined) {
+    const known = activitiesOf(kind as Family).join(', ');
+    throw new ReeveError(
+      'usage',
+      `the payload does not say which ${kind} it is: its action is none of ${known}`,
+    );
+  }
+  return parseEvent(type[0], payload);
+}

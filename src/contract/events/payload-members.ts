@@ -1,0 +1,89 @@
+import { ReeveError } from '../../errors.ts';
+
+/** Returns what is wrong with the value at a place of a payload; undefined where it is as it must be. */
+type Check = (value: unknown, place: string) => string | undefined;
+
+const text: Check = (value, place) =>
+  typeof value === 'string' ? undefined : `${place} must be a text, ${found(value)}`;
+
+const positive: Check = (value, place) =>
+  Number.isSafeInteger(value) && Number(value) > 0
+    ? undefined
+    : `${place} must be a positive whole number, ${found(value)}`;
+
+/** The forge's own accounts have negative ids: -1 stands for deleted accounts, -2 for its workflow runner. */
+const accountId: Check = (value, place) =>
+  Number.isSafeInteger(value) && value !== 0
+    ? undefined
+    : `${place} must be the id of an account, ${found(value)}`;
+
+const fullName: Check = (value, place) =>
+  typeof value === 'string' && /^[^/]+\/[^/]+$/.test(value)
+    ? undefined
+    : `${place} must be a text like "owner/name", ${found(value)}`;
+
+function object(members: Readonly<Record<string, Check>> = {}): Check {
+  return (value, place) => {
+    if (!isRecord(value)) return `${place} must be an object, ${found(value)}`;
+    for (const [name, check] of Object.entries(members)) {
+      const problem = check(value[name], `${place}.${name}`);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+function optional(check: Check): Check {
+  return (value, place) => (value === undefined || value === null ? undefined : check(value, place));
+}
+
+const account = object({ id: accountId, login: optional(text) });
+/** Events that catching up finds name the owner without an id. */
+const owner = object({ id: optional(accountId), login: optional(text) });
+const repository = object({ id: positive, full_name: fullName, owner: optional(owner) });
+
+const checks = {
+  text,
+  positive,
+  object: object(),
+  account,
+  optionalAccount: optional(account),
+  repository,
+  optionalRepository: optional(repository),
+  /** An issue or a pull request. */
+  numbered: object({ number: positive }),
+  /** A comment. */
+  identified: object({ id: positive }),
+  /** A package or a run of Forgejo's actions: the repository is inside of it, if it has one. */
+  holder: object({ repository: optional(repository), owner: optional(account) }),
+} as const satisfies Record<string, Check>;
+
+/** What a member of a payload is, as far as an event is read from it. */
+export type MemberKind = keyof typeof checks;
+
+/** Checks that the members of a payload are of their kinds. Throws `delivery-malformed` with the first that is not. */
+export function checkMembers(
+  eventType: string,
+  payload: Readonly<Record<string, unknown>>,
+  members: Readonly<Record<string, MemberKind>>,
+): void {
+  for (const [name, kind] of Object.entries(members)) {
+    const problem = checks[kind](payload[name], name);
+    if (problem === undefined) continue;
+    throw new ReeveError('delivery-malformed', `the body does not fit ${eventType}: ${problem}`);
+  }
+}
+
+/** Says whether a value is an object with members. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Describes a value by its type alone: the value itself may be long, and comes from the sender. */
+function found(value: unknown): string {
+  if (value === undefined) return 'but is missing';
+  if (value === null) return 'but is null';
+  if (Array.isArray(value)) return 'found a list';
+  if (typeof value === 'object') return 'found an object';
+  return `found a ${typeof value === 'string' ? 'text' : typeof value}`;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, int, list, pages, resource, text } from '../shape.ts';
+import { User } from './users.ts';
+
+/** A merge patch of an account; `login_name` must be there (any text will do for accounts that sign in here). */
+export const EditUser = z.strictObject({
+  login_name: text,
+  source_id: int.optional(),
+  email: text.optional(),
+  full_name: text.optional(),
+  /** At least 8 characters. */
+  password: text.optional(),
+  must_change_password: flag.optional(),
+  website: text.optional(),
+  location: text.optional(),
+  description: text.optional(),
+  active: flag.optional(),
+  admin: flag.optional(),
+  prohibit_login: flag.optional(),
+  restricted: flag.optional(),
+  /** public, limited or private; empty leaves it. */
+  visibility: text.optional(),
+});
+export type EditUser = z.output<typeof EditUser>;
+
+const inUser = z.object({ username: text });
+
+/** Finding accounts, and what site administrators do with them. */
+export const accountOperations = {
+  searchUsers: defineOperation({
+    id: 'user.search',
+    meaning: 'The accounts whose name, full name or address has a text, as far as the caller may see them.',
+    method: 'GET',
+    path: '/users/search',
+    params: z.object({}),
+    query: z.object({ q: text.optional(), uid: int.optional(), ...pages }),
+    success: 200,
+    response: resource({}, { ok: flag, data: z.array(User) }),
+    errors: [],
+    access: 'anyone',
+    scopes: ['user'],
+    paging: 'link',
+    source: 'routers/api/v1/user/user.go Search',
+  }),
+  listUsers: defineOperation({
+    id: 'admin.list-users',
+    meaning: 'Every account, by name.',
+    method: 'GET',
+    path: '/admin/users',
+    params: z.object({}),
+    query: z.object({
+      q: text.optional(),
+      visibility: text.optional(),
+      is_active: flag.optional(),
+      is_admin: flag.optional(),
+      ...pages,
+    }),
+    success: 200,
+    response: list(User),
+    errors: [403, 422],
+    access: 'site',
+    scopes: ['admin'],
+    paging: 'link',
+    source: 'routers/api/v1/admin/user.go SearchUsers',
+  }),
+  editUser: defineOperation({
+    id: 'admin.edit-user',
+    meaning: 'Changes an account; what is absent stays.',
+    method: 'PATCH',
+    path: '/admin/users/{username}',
+    params: inUser,
+    body: EditUser,
+    success: 200,
+    response: User,
+    errors: [400, 403, 404, 422],
+    access: 'site',
+    scopes: ['admin'],
+    source: 'routers/api/v1/admin/user.go EditUser',
+  }),
+  deleteUser: defineOperation({
+    id: 'admin.delete-user',
+    meaning:
+      'Removes an account that owns no repository and is in no organization; with `purge` these go too.',
+    method: 'DELETE',
+    path: '/admin/users/{username}',
+    params: inUser,
+    query: z.object({ purge: flag.optional() }),
+    success: 204,
+    errors: [403, 404, 422],
+    access: 'site',
+    scopes: ['admin'],
+    source: 'routers/api/v1/admin/user.go DeleteUser',
+  }),
+  renameUser: defineOperation({
+    id: 'admin.rename-user',
+    meaning: 'Gives an account another name; the old one leads there.',
+    method: 'POST',
+    path: '/admin/users/{username}/rename',
+    params: inUser,
+    body: z.strictObject({ new_username: text }),
+    success: 204,
+    errors: [403, 404, 422],
+    access: 'site',
+    scopes: ['admin'],
+    source: 'routers/api/v1/admin/user.go RenameUser',
+  }),
+} as const;

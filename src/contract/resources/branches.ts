@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
+
+const Identity = resource({}, { name: text, email: text, username: text });
+const Verification = resource(
+  {},
+  {
+    verified: flag,
+    reason: text,
+    signature: text,
+    payload: text,
+    signer: resource({}, { name: text, email: text, username: text }),
+  },
+);
+
+/** A commit as pushes and branches carry it. `timestamp` is the author's date. */
+export const Commit = resource(
+  { id: text },
+  {
+    message: text,
+    url: text,
+    author: Identity,
+    committer: Identity,
+    timestamp: instant,
+    verification: Verification,
+    added: z.array(text),
+    modified: z.array(text),
+    removed: z.array(text),
+  },
+);
+export type Commit = z.output<typeof Commit>;
+
+export const Branch = resource(
+  { name: text },
+  {
+    commit: Commit,
+    protected: flag,
+    required_approvals: int,
+    enable_status_check: flag,
+    status_check_contexts: z.array(text),
+    user_can_push: flag,
+    user_can_merge: flag,
+    effective_branch_protection_name: text,
+  },
+);
+export type Branch = z.output<typeof Branch>;
+
+/** A commit as the commit lists give it: `commit` holds message and people, `sha` is its id. */
+export const CommitEntry = resource(
+  { sha: text },
+  {
+    url: text,
+    html_url: text,
+    created: instant,
+    commit: resource(
+      {},
+      {
+        message: text,
+        url: text,
+        author: resource({}, { name: text, email: text, date: instant }),
+        committer: resource({}, { name: text, email: text, date: instant }),
+        tree: resource({}, { sha: text, url: text, created: instant }),
+      },
+    ),
+    parents: z.array(resource({ sha: text }, { url: text, created: instant })),
+    /** `status` is added, removed or modified. Not in every list. */
+    files: z.array(resource({ filename: text }, { status: text })),
+    /** Lines. */
+    stats: resource({}, { total: int, additions: int, deletions: int }),
+  },
+);
+export type CommitEntry = z.output<typeof CommitEntry>;
+
+/** A file that a pull request or a comparison changes. `previous_filename` only where it was renamed. */
+export const ChangedFile = resource(
+  { filename: text },
+  {
+    previous_filename: text,
+    /** added, changed, deleted, renamed, copied, unchanged. */
+    status: text,
+    additions: int,
+    deletions: int,
+    changes: int,
+    html_url: text,
+    contents_url: text,
+    raw_url: text,
+  },
+);
+export type ChangedFile = z.output<typeof ChangedFile>;
+
+/** `files` of the whole is told by Forgejo alone; the client puts it together from the commits elsewhere. */
+export const Compare = resource(
+  {},
+  { total_commits: int, commits: z.array(CommitEntry), files: z.array(ChangedFile) },
+);
+export type Compare = z.output<typeof Compare>;
+
+export const branchOperations = {
+  listBranches: defineOperation({
+    id: 'branch.list',
+    meaning:
+      'Branches, last committed first; `null` for an empty repository; `q` filters by name (not on Forgejo).',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/branches',
+    params: z.object(inRepository),
+    query: z.object({ ...pages, q: text.optional() }),
+    success: 200,
+    response: list(Branch),
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    paging: 'link',
+    source: 'routers/api/v1/repo/branch.go ListBranches',
+  }),
+  getBranch: defineOperation({
+    id: 'branch.get',
+    meaning: 'One branch; its name may hold slashes.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/branches/{branch*}',
+    params: z.object({ ...inRepository, branch: text }),
+    success: 200,
+    response: Branch,
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go GetBranch',
+  }),
+  createBranch: defineOperation({
+    id: 'branch.create',
+    meaning: 'Makes a branch from a branch, tag or commit (the default branch when none is named).',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/branches',
+    params: z.object(inRepository),
+    body: z.strictObject({
+      new_branch_name: text,
+      old_ref_name: text.optional(),
+      old_branch_name: text.optional(),
+    }),
+    success: 201,
+    response: Branch,
+    errors: [403, 404, 409, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    baseline: { 'unknown old_ref_name': 500 },
+    source: 'routers/api/v1/repo/branch.go CreateBranch',
+  }),
+  deleteBranch: defineOperation({
+    id: 'branch.delete',
+    meaning: 'Removes a branch; never the default branch or a protected one.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/branches/{branch*}',
+    params: z.object({ ...inRepository, branch: text }),
+    success: 204,
+    errors: [403, 404, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go DeleteBranch',
+  }),
+  updateBranch: defineOperation({
+    id: 'branch.update',
+    meaning: 'Moves a branch to another commit; backwards or sideways only with `force`.',
+    method: 'PUT',
+    path: '/repos/{owner}/{repo}/branches/{branch*}',
+    params: z.object({ ...inRepository, branch: text }),
+    body: z.strictObject({
+      new_commit_id: text,
+      /** Refused with 422 where the branch is somewhere else by now. */
+      old_commit_id: text.optional(),
+      force: flag.optional(),
+    }),
+    success: 204,
+    errors: [403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    baseline: { 'unknown commit': 500 },
+    source: 'routers/api/v1/repo/branch.go UpdateBranch; services/repository/branch.go UpdateBranch',
+  }),
+  renameBranch: defineOperation({
+    id: 'branch.rename',
+    meaning: 'Gives a branch another name; the default branch only by an administrator of the repository.',
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/branches/{branch*}',
+    params: z.object({ ...inRepository, branch: text }),
+    body: z.strictObject({ name: text }),
+    success: 204,
+    errors: [403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go RenameBranch; services/repository/branch.go RenameBranch',
+  }),
+  compare: defineOperation({
+    id: 'repository.compare',
+    meaning: 'Commits and files between two refs or commits, counted from their merge base (`base...head`).',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/compare/{basehead*}',
+    params: z.object({ ...inRepository, basehead: text }),
+    success: 200,
+    response: Compare,
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/compare.go CompareDiff',
+  }),
+} as const;

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, text } from '../shape.ts';
+import { CommitEntry } from './branches.ts';
+import { User } from './users.ts';
+
+/** A commit by itself: as in a list, with the accounts behind its addresses. */
+const SingleCommit = CommitEntry.extend({
+  author: User.nullish(),
+  committer: User.nullish(),
+});
+
+export const commitOperations = {
+  getCommit: defineOperation({
+    id: 'commit.get',
+    meaning: 'One commit by its id, or by a branch or tag; the parts not wanted are left out with `false`.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/git/commits/{sha}',
+    params: z.object({ ...inRepository, sha: text }),
+    query: z.object({ stat: flag.optional(), verification: flag.optional(), files: flag.optional() }),
+    success: 200,
+    response: SingleCommit,
+    errors: [404, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/commits.go GetSingleCommit',
+  }),
+} as const;

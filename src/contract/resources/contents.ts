@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, instant, int, resource, text } from '../shape.ts';
+
+export const ContentsEntry = resource(
+  { name: text, path: text, type: z.enum(['file', 'dir', 'symlink', 'submodule']) },
+  {
+    sha: text,
+    size: int,
+    url: text,
+    html_url: text,
+    git_url: text,
+    download_url: text,
+    /** `base64`; null for anything but a file, and for files above the forge's blob limit. */
+    encoding: text,
+    content: text,
+    target: text,
+    submodule_git_url: text,
+    last_commit_sha: text,
+    last_commit_message: text,
+    last_committer_date: instant,
+    last_author_date: instant,
+    lfs_oid: text,
+    lfs_size: int,
+    _links: resource({}, { self: text, git: text, html: text }),
+  },
+);
+export type ContentsEntry = z.output<typeof ContentsEntry>;
+
+/** Exactly one of the two is set; an empty directory gives neither. */
+const ExtendedContents = resource({}, { file_contents: ContentsEntry, dir_contents: z.array(ContentsEntry) });
+
+const CommitUser = resource({}, { name: text, email: text, date: text });
+const FileResponse = resource(
+  {},
+  {
+    content: ContentsEntry,
+    commit: resource(
+      { sha: text },
+      {
+        url: text,
+        html_url: text,
+        created: instant,
+        message: text,
+        author: CommitUser,
+        committer: CommitUser,
+        parents: z.array(resource({ sha: text }, { url: text, created: instant })),
+        tree: resource({}, { sha: text, url: text, created: instant }),
+      },
+    ),
+    verification: resource({}, { verified: flag, reason: text, signature: text, payload: text }),
+  },
+);
+
+/** The same for several files: one entry each, `null` for those removed. */
+const FilesResponse = FileResponse.omit({ content: true }).extend({
+  files: z.array(ContentsEntry.nullable()).nullish(),
+});
+
+/** One of several things that a commit does. */
+const ChangeFile = z.strictObject({
+  /** create, update, upload (either), rename or delete. */
+  operation: text,
+  path: text,
+  /** base64. */
+  content: text.optional(),
+  sha: text.optional(),
+  from_path: text.optional(),
+});
+
+const person = z.strictObject({ name: text.optional(), email: text.optional() }).optional();
+const writing = {
+  message: text.optional(),
+  branch: text.optional(),
+  new_branch: text.optional(),
+  author: person,
+  committer: person,
+  dates: z.strictObject({ author: instant.optional(), committer: instant.optional() }).optional(),
+  signoff: flag.optional(),
+};
+const atPath = { ...inRepository, filepath: text };
+
+export const contentsOperations = {
+  getContents: defineOperation({
+    id: 'contents.get',
+    meaning: 'One entry with its content, or the entries of a directory; `ref` is a branch, tag or commit.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/contents/{filepath*}',
+    params: z.object(atPath),
+    query: z.object({ ref: text.optional() }),
+    success: 200,
+    response: z.union([ContentsEntry, z.array(ContentsEntry)]),
+    errors: [400, 404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go GetContents',
+  }),
+  getContentsExt: defineOperation({
+    id: 'contents.get-ext',
+    meaning:
+      'The same with the members asked for in `includes`; not on Forgejo. Errors may be followed by junk.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/contents-ext/{filepath*}',
+    params: z.object(atPath),
+    query: z.object({ ref: text.optional(), includes: text.optional() }),
+    success: 200,
+    response: ExtendedContents,
+    errors: [400, 404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go GetContentsExt',
+  }),
+  createFile: defineOperation({
+    id: 'contents.create',
+    meaning: 'Commits a new file; `content` is base64.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/contents/{filepath*}',
+    params: z.object(atPath),
+    body: z.strictObject({ ...writing, content: text }),
+    success: 201,
+    response: FileResponse,
+    errors: [403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go CreateFile',
+  }),
+  changeFiles: defineOperation({
+    id: 'contents.change',
+    meaning: 'Commits changes of several files at once.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/contents',
+    params: z.object(inRepository),
+    body: z.strictObject({ ...writing, files: z.array(ChangeFile) }),
+    success: 201,
+    response: FilesResponse,
+    errors: [403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go ChangeFiles',
+  }),
+  updateFile: defineOperation({
+    id: 'contents.update',
+    meaning: 'Commits a changed file; with `sha` of the old content 200, without it the file is made (201).',
+    method: 'PUT',
+    path: '/repos/{owner}/{repo}/contents/{filepath*}',
+    params: z.object(atPath),
+    body: z.strictObject({ ...writing, content: text, sha: text.optional(), from_path: text.optional() }),
+    success: 200,
+    response: FileResponse,
+    errors: [403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go UpdateFile',
+  }),
+  deleteFile: defineOperation({
+    id: 'contents.delete',
+    meaning: 'Commits the removal of a file; `sha` of the content that goes is required.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/contents/{filepath*}',
+    params: z.object(atPath),
+    body: z.strictObject({ ...writing, sha: text }),
+    success: 200,
+    response: FileResponse,
+    errors: [400, 403, 404, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/file.go DeleteFile',
+  }),
+} as const;

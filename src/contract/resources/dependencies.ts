@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { inRepository, int, list, pages, text } from '../shape.ts';
+import { Issue } from './issues.ts';
+
+/** Names an issue or pull request of any repository. */
+const IssueMeta = z.strictObject({ index: int, owner: text, repo: text });
+
+/** An issue that blocks. One that the caller cannot read may be without any state. */
+const Blocker = Issue.extend({ state: z.enum(['open', 'closed', '']) });
+
+const atIndex = z.object({ ...inRepository, index: int });
+
+/** Which issues must close before others may. */
+export const dependencyOperations = {
+  listDependencies: defineOperation({
+    id: 'issue.list-dependencies',
+    meaning:
+      'The issues that must close before this one: those of its own repository first. One that the caller cannot read is a stub with `id` 0: without a title and a state for writers, open and called `HIDDEN` for others.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
+    params: atIndex,
+    query: z.object(pages),
+    success: 200,
+    response: list(Blocker),
+    errors: [404],
+    access: 'reader',
+    scopes: ['issue'],
+    paging: 'link',
+    source: 'routers/api/v1/repo/issue_dependency.go GetIssueDependencies',
+  }),
+  addDependency: defineOperation({
+    id: 'issue.add-dependency',
+    meaning:
+      'Makes the issue of the body block the one of the path, and answers the latter; 404 to those who cannot write. Only the direct reverse counts as a cycle. With dependencies across repositories switched off: 400 and a bare JSON text.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
+    params: atIndex,
+    body: IssueMeta,
+    success: 201,
+    response: Issue,
+    errors: [400, 404, 409, 423],
+    access: 'reader',
+    scopes: ['issue'],
+    baseline: { 'exists already': 500, cycle: 500 },
+    source: 'routers/api/v1/repo/issue_dependency.go CreateIssueDependency',
+  }),
+  removeDependency: defineOperation({
+    id: 'issue.remove-dependency',
+    meaning: 'Takes a dependency away; 201 and the issue of the path. 404 to those who cannot write.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
+    params: atIndex,
+    body: IssueMeta,
+    success: 201,
+    response: Issue,
+    errors: [400, 404, 423],
+    access: 'reader',
+    scopes: ['issue'],
+    baseline: { 'no such dependency': 500 },
+    source: 'routers/api/v1/repo/issue_dependency.go RemoveIssueDependency',
+  }),
+  listBlocks: defineOperation({
+    id: 'issue.list-blocks',
+    meaning:
+      'The issues that wait for this one; those that the caller cannot read are left out after paging.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/{index}/blocks',
+    params: atIndex,
+    query: z.object(pages),
+    success: 200,
+    response: list(Issue),
+    errors: [404],
+    access: 'reader',
+    scopes: ['issue'],
+    source: 'routers/api/v1/repo/issue_dependency.go GetIssueBlocks',
+  }),
+  addBlock: defineOperation({
+    id: 'issue.add-block',
+    meaning: 'Makes the issue of the path block the one of the body, and answers the former.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/issues/{index}/blocks',
+    params: atIndex,
+    body: IssueMeta,
+    success: 201,
+    response: Issue,
+    errors: [400, 404, 409],
+    access: 'reader',
+    scopes: ['issue'],
+    baseline: { 'exists already': 500, cycle: 500 },
+    source: 'routers/api/v1/repo/issue_dependency.go CreateIssueBlocking',
+  }),
+  removeBlock: defineOperation({
+    id: 'issue.remove-block',
+    meaning: 'The issue of the path blocks the one of the body no longer; 201 and the issue of the path.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/issues/{index}/blocks',
+    params: atIndex,
+    body: IssueMeta,
+    success: 201,
+    response: Issue,
+    errors: [400, 404],
+    access: 'reader',
+    scopes: ['issue'],
+    baseline: { 'no such dependency': 500 },
+    source: 'routers/api/v1/repo/issue_dependency.go RemoveIssueBlocking',
+  }),
+} as const;

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { int, resource, text } from '../shape.ts';
+
+const Version = z.object({ version: text });
+
+/** Paging of this forge: what `limit` is capped at, and what a missing one means. */
+const ApiSettings = resource(
+  {},
+  {
+    max_response_items: int,
+    default_paging_num: int,
+    default_git_trees_per_page: int,
+    default_max_blob_size: int,
+    default_max_response_size: int,
+  },
+);
+
+export const instanceOperations = {
+  getVersion: defineOperation({
+    id: 'instance.version',
+    meaning: 'The version; Forgejo reports `<own>+gitea-<compatible>`.',
+    method: 'GET',
+    path: '/version',
+    params: z.object({}),
+    success: 200,
+    response: Version,
+    errors: [],
+    access: 'anyone',
+    scopes: [],
+    source: 'routers/api/v1/misc/version.go',
+  }),
+  getApiSettings: defineOperation({
+    id: 'instance.api-settings',
+    meaning: 'Limits of this forge for lists and contents.',
+    method: 'GET',
+    path: '/settings/api',
+    params: z.object({}),
+    success: 200,
+    response: ApiSettings,
+    errors: [],
+    access: 'anyone',
+    scopes: [],
+    source: 'routers/api/v1/settings/settings.go GetGeneralAPISettings',
+  }),
+} as const;

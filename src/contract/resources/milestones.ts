@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
+
+export const Milestone = resource(
+  { id: int, title: text },
+  {
+    description: text,
+    state: z.enum(['open', 'closed']),
+    open_issues: int,
+    closed_issues: int,
+    created_at: instant,
+    updated_at: instant,
+    closed_at: instant,
+    due_on: instant,
+  },
+);
+export type Milestone = z.output<typeof Milestone>;
+
+const named = z.object({ ...inRepository, id: z.union([int, text]) });
+
+export const milestoneOperations = {
+  listMilestones: defineOperation({
+    id: 'milestone.list',
+    meaning: 'Milestones, open ones unless `state` says otherwise.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/milestones',
+    params: z.object(inRepository),
+    query: z.object({ ...pages, state: text.optional(), name: text.optional() }),
+    success: 200,
+    response: list(Milestone),
+    errors: [404],
+    access: 'reader',
+    scopes: ['issue'],
+    paging: 'count',
+    source: 'routers/api/v1/repo/milestone.go ListMilestones',
+  }),
+  createMilestone: defineOperation({
+    id: 'milestone.create',
+    meaning: 'Makes a milestone.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/milestones',
+    params: z.object(inRepository),
+    body: z.strictObject({
+      title: text,
+      description: text.optional(),
+      due_on: instant.optional(),
+      state: text.optional(),
+    }),
+    success: 201,
+    response: Milestone,
+    errors: [403, 404],
+    access: 'writer',
+    scopes: ['issue'],
+    source: 'routers/api/v1/repo/milestone.go CreateMilestone',
+  }),
+  getMilestone: defineOperation({
+    id: 'milestone.get',
+    meaning: 'One milestone, by id, or by title where no id fits.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/milestones/{id}',
+    params: named,
+    success: 200,
+    response: Milestone,
+    errors: [404],
+    access: 'reader',
+    scopes: ['issue'],
+    source: 'routers/api/v1/repo/milestone.go GetMilestone',
+  }),
+  editMilestone: defineOperation({
+    id: 'milestone.edit',
+    meaning: 'Changes a milestone; an absent `due_on` clears the due date.',
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/milestones/{id}',
+    params: named,
+    body: z.strictObject({
+      title: text.optional(),
+      description: text.optional(),
+      /** closed closes; anything else opens. */
+      state: text.optional(),
+      /** Taken as the last second of that day. */
+      due_on: instant.optional(),
+    }),
+    success: 200,
+    response: Milestone,
+    errors: [403, 404, 422],
+    access: 'writer',
+    scopes: ['issue'],
+    source: 'routers/api/v1/repo/milestone.go EditMilestone',
+  }),
+  deleteMilestone: defineOperation({
+    id: 'milestone.delete',
+    meaning: 'Removes a milestone; its issues stay.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/milestones/{id}',
+    params: named,
+    success: 204,
+    errors: [403, 404],
+    access: 'writer',
+    scopes: ['issue'],
+    source: 'routers/api/v1/repo/milestone.go DeleteMilestone',
+  }),
+} as const;

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
+import { Repository } from './repositories.ts';
+
+/** What a thread is about. */
+const NotificationSubject = resource(
+  { type: z.enum(['Issue', 'Pull', 'Commit', 'Repository']) },
+  {
+    title: text,
+    /** API address of an issue or pull request; web address of a commit; relative web path of a repository. */
+    url: text,
+    html_url: text,
+    /** Empty where nobody has commented. */
+    latest_comment_url: text,
+    latest_comment_html_url: text,
+    /** open, closed or merged; empty for a commit or repository. */
+    state: text,
+  },
+);
+
+/** One account's thread of news about one subject: unread, read or pinned. */
+export const NotificationThread = resource(
+  { id: int },
+  {
+    /** Without `permissions`; null, like `subject`, where the account can read it no longer. */
+    repository: Repository,
+    subject: NotificationSubject,
+    /** False also where the thread is pinned. */
+    unread: flag,
+    pinned: flag,
+    updated_at: instant,
+    url: text,
+  },
+);
+export type NotificationThread = z.output<typeof NotificationThread>;
+
+/** unread, read or pinned. Unknown ones are ignored; where none is known, threads of every status are meant. */
+const statuses = { all: flag.optional(), 'status-types': z.array(text).optional() };
+const narrowed = z.object({
+  ...pages,
+  ...statuses,
+  /** issue, pull, commit or repository. */
+  'subject-type': z.array(text).optional(),
+  /** Inclusive. */
+  since: instant.optional(),
+  /** Inclusive. */
+  before: instant.optional(),
+});
+const marked = z.object({
+  ...statuses,
+  /** Only threads that changed at or before this instant. */
+  last_read_at: instant.optional(),
+  /** read (default), unread or pinned; anything else is read. */
+  'to-status': text.optional(),
+});
+
+/**
+ * The caller's notifications. The answers of 205 have bodies that many clients never see (`fetch` drops them): read the
+ * list again instead.
+ */
+export const notificationOperations = {
+  listNotifications: defineOperation({
+    id: 'notification.list',
+    meaning: 'The threads of the caller, last changed first; unread and pinned ones unless asked otherwise.',
+    method: 'GET',
+    path: '/notifications',
+    params: z.object({}),
+    query: narrowed,
+    success: 200,
+    response: list(NotificationThread),
+    errors: [422],
+    access: 'self',
+    scopes: ['notification'],
+    paging: 'link',
+    source: 'routers/api/v1/notify/user.go ListNotifications',
+  }),
+  markNotifications: defineOperation({
+    id: 'notification.mark-all',
+    meaning: 'Marks threads of the caller, unread ones unless asked otherwise; 205 with those that changed.',
+    method: 'PUT',
+    path: '/notifications',
+    params: z.object({}),
+    query: marked,
+    success: 205,
+    response: list(NotificationThread),
+    errors: [400],
+    access: 'self',
+    scopes: ['notification'],
+    source: 'routers/api/v1/notify/user.go ReadNotifications',
+  }),
+  countNotifications: defineOperation({
+    id: 'notification.count',
+    meaning: 'How many threads of the caller are unread.',
+    method: 'GET',
+    path: '/notifications/new',
+    params: z.object({}),
+    success: 200,
+    response: z.object({ new: int }),
+    errors: [],
+    access: 'self',
+    scopes: ['notification'],
+    source: 'routers/api/v1/notify/notifications.go NewAvailable',
+  }),
+  getNotification: defineOperation({
+    id: 'notification.get',
+    meaning: "One thread of the caller; anybody's for a site administrator.",
+    method: 'GET',
+    path: '/notifications/threads/{id}',
+    params: z.object({ id: int }),
+    success: 200,
+    response: NotificationThread,
+    errors: [403, 404],
+    access: 'self',
+    scopes: ['notification'],
+    source: 'routers/api/v1/notify/threads.go GetThread',
+  }),
+  markNotification: defineOperation({
+    id: 'notification.mark',
+    meaning: 'Marks one thread of the caller, read unless `to-status` says otherwise; 205 with the thread.',
+    method: 'PATCH',
+    path: '/notifications/threads/{id}',
+    params: z.object({ id: int }),
+    query: z.object({ 'to-status': text.optional() }),
+    success: 205,
+    response: NotificationThread,
+    errors: [403, 404],
+    access: 'self',
+    scopes: ['notification'],
+    baseline: { "a site administrator marks somebody else's": 500 },
+    source: 'routers/api/v1/notify/threads.go ReadThread',
+  }),
+  listRepositoryNotifications: defineOperation({
+    id: 'repository.list-notifications',
+    meaning: "The caller's threads of one repository, last changed first.",
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/notifications',
+    params: z.object(inRepository),
+    query: narrowed,
+    success: 200,
+    response: list(NotificationThread),
+    errors: [404, 422],
+    access: 'signed-in',
+    scopes: ['notification'],
+    paging: 'link',
+    source: 'routers/api/v1/notify/repo.go ListRepoNotifications',
+  }),
+  markRepositoryNotifications: defineOperation({
+    id: 'repository.mark-notifications',
+    meaning: "Marks the caller's threads of one repository; 205 with those that changed.",
+    method: 'PUT',
+    path: '/repos/{owner}/{repo}/notifications',
+    params: z.object(inRepository),
+    query: marked,
+    success: 205,
+    response: list(NotificationThread),
+    errors: [400, 404],
+    access: 'signed-in',
+    scopes: ['notification'],
+    source: 'routers/api/v1/notify/repo.go ReadRepoNotifications',
+  }),
+} as const;

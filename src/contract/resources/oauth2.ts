@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
+
+/** A program that people sign in to with their forge account. */
+export const OAuth2Application = resource(
+  { id: int, name: text },
+  {
+    client_id: text,
+    /** Shown in the answers that make it (create and edit, each a new one); empty everywhere else. */
+    client_secret: text,
+    confidential_client: flag,
+    skip_secondary_authorization: flag,
+    redirect_uris: z.array(text),
+    created: instant,
+  },
+);
+export type OAuth2Application = z.output<typeof OAuth2Application>;
+
+export const CreateOAuth2Application = z.strictObject({
+  name: text,
+  /** http or https addresses, at least one; compared exactly when somebody signs in. */
+  redirect_uris: z.array(text),
+  /** Default false: a public client, which must use PKCE. */
+  confidential_client: flag.optional(),
+  skip_secondary_authorization: flag.optional(),
+});
+export type CreateOAuth2Application = z.output<typeof CreateOAuth2Application>;
+
+const atApplication = z.object({ id: int });
+
+export const oauth2Operations = {
+  createOAuth2Application: defineOperation({
+    id: 'oauth2.create',
+    meaning:
+      'Registers an OAuth2 application of the caller; the answer is the one place that shows its secret.',
+    method: 'POST',
+    path: '/user/applications/oauth2',
+    params: z.object({}),
+    body: CreateOAuth2Application,
+    success: 201,
+    response: OAuth2Application,
+    errors: [400, 403, 422],
+    access: 'self',
+    scopes: ['user'],
+    source: 'routers/api/v1/user/app.go CreateOauth2Application',
+  }),
+  listOAuth2Applications: defineOperation({
+    id: 'oauth2.list',
+    meaning: "The caller's OAuth2 applications, without their secrets.",
+    method: 'GET',
+    path: '/user/applications/oauth2',
+    params: z.object({}),
+    query: z.object(pages),
+    success: 200,
+    response: list(OAuth2Application),
+    errors: [403],
+    access: 'self',
+    scopes: ['user'],
+    paging: 'count',
+    source: 'routers/api/v1/user/app.go ListOauth2Applications',
+  }),
+  getOAuth2Application: defineOperation({
+    id: 'oauth2.get',
+    meaning: "One of the caller's OAuth2 applications, without its secret.",
+    method: 'GET',
+    path: '/user/applications/oauth2/{id}',
+    params: atApplication,
+    success: 200,
+    response: OAuth2Application,
+    errors: [403, 404],
+    access: 'self',
+    scopes: ['user'],
+    source: 'routers/api/v1/user/app.go GetOauth2Application',
+  }),
+  editOAuth2Application: defineOperation({
+    id: 'oauth2.edit',
+    meaning: 'Replaces the settings of an OAuth2 application and gives it a new secret.',
+    method: 'PATCH',
+    path: '/user/applications/oauth2/{id}',
+    params: atApplication,
+    body: CreateOAuth2Application,
+    success: 200,
+    response: OAuth2Application,
+    errors: [400, 403, 404, 422],
+    access: 'self',
+    scopes: ['user'],
+    source: 'routers/api/v1/user/app.go UpdateOauth2Application',
+  }),
+  deleteOAuth2Application: defineOperation({
+    id: 'oauth2.delete',
+    meaning: 'Removes an OAuth2 application with everything that was granted to it.',
+    method: 'DELETE',
+    path: '/user/applications/oauth2/{id}',
+    params: atApplication,
+    success: 204,
+    errors: [403, 404],
+    access: 'self',
+    scopes: ['user'],
+    source: 'routers/api/v1/user/app.go DeleteOauth2Application',
+  }),
+} as const;

@@ -1,0 +1,243 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, instant, int, list, resource, text } from '../shape.ts';
+
+/** What a branch protection says, beside its name; the same members stand in the resource and in both bodies. */
+const terms = {
+  /** 1 wins over 2; 0 at creation means last. */
+  priority: int,
+  /** False: nobody pushes, merging pull requests remains possible. */
+  enable_push: flag,
+  enable_push_whitelist: flag,
+  push_whitelist_usernames: z.array(text),
+  push_whitelist_teams: z.array(text),
+  push_whitelist_deploy_keys: flag,
+  enable_force_push: flag,
+  enable_force_push_allowlist: flag,
+  force_push_allowlist_usernames: z.array(text),
+  force_push_allowlist_teams: z.array(text),
+  force_push_allowlist_deploy_keys: flag,
+  enable_merge_whitelist: flag,
+  merge_whitelist_usernames: z.array(text),
+  merge_whitelist_teams: z.array(text),
+  enable_bypass_allowlist: flag,
+  bypass_allowlist_usernames: z.array(text),
+  bypass_allowlist_teams: z.array(text),
+  enable_status_check: flag,
+  /** Globs without separator; each must match a status, and all matched must be success or skipped. */
+  status_check_contexts: z.array(text),
+  required_approvals: int,
+  enable_approvals_whitelist: flag,
+  /** The forge spells this one in the singular. */
+  approvals_whitelist_username: z.array(text),
+  approvals_whitelist_teams: z.array(text),
+  block_on_rejected_reviews: flag,
+  block_on_official_review_requests: flag,
+  block_on_outdated_branch: flag,
+  dismiss_stale_approvals: flag,
+  ignore_stale_approvals: flag,
+  /** The embedded forge knows no keys: it keeps and shows this and checks nothing. */
+  require_signed_commits: flag,
+  /** Globs separated by `;`, of files that neither push nor merge may change. */
+  protected_file_patterns: text,
+  /** Globs separated by `;`, of files that may be pushed without the right to push. */
+  unprotected_file_patterns: text,
+  block_admin_merge_override: flag,
+};
+
+/**
+ * One rule for branches. `branch_name` is its name where that is a plain one, else empty. The lists of names are those
+ * that can read the repository now, sorted. Forgejo lacks `priority`, the force-push, bypass and override members.
+ */
+export const BranchProtection = resource(
+  { rule_name: text },
+  { branch_name: text, ...terms, created_at: instant, updated_at: instant },
+);
+export type BranchProtection = z.output<typeof BranchProtection>;
+
+/** Members that a caller may give, all of them optional. */
+export const EditBranchProtection = z.strictObject(terms).partial();
+export type EditBranchProtection = z.output<typeof EditBranchProtection>;
+
+/** `rule_name`, or the older `branch_name`, must be there. */
+export const CreateBranchProtection = EditBranchProtection.extend({
+  rule_name: text.optional(),
+  branch_name: text.optional(),
+});
+export type CreateBranchProtection = z.output<typeof CreateBranchProtection>;
+
+/** A rule for tags: only the listed people and teams make, change or remove the tags whose name it matches. */
+export const TagProtection = resource(
+  { id: int, name_pattern: text },
+  {
+    whitelist_usernames: z.array(text),
+    whitelist_teams: z.array(text),
+    created_at: instant,
+    updated_at: instant,
+  },
+);
+export type TagProtection = z.output<typeof TagProtection>;
+
+const TagTerms = z.strictObject({
+  /** A glob without separator, or a regular expression between slashes. */
+  name_pattern: text.optional(),
+  whitelist_usernames: z.array(text).optional(),
+  whitelist_teams: z.array(text).optional(),
+});
+
+const branchPath = '/repos/{owner}/{repo}/branch_protections';
+const tagPath = '/repos/{owner}/{repo}/tag_protections';
+const atRule = z.object({ ...inRepository, name: text });
+const atTagRule = z.object({ ...inRepository, id: int });
+
+export const protectionOperations = {
+  listBranchProtections: defineOperation({
+    id: 'branch-protection.list',
+    meaning: 'All rules for branches in the order in which they win; never paged.',
+    method: 'GET',
+    path: branchPath,
+    params: z.object(inRepository),
+    success: 200,
+    response: list(BranchProtection),
+    errors: [403],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go ListBranchProtections',
+  }),
+  getBranchProtection: defineOperation({
+    id: 'branch-protection.get',
+    meaning: 'One rule for branches by its exact name, which may hold slashes and stars.',
+    method: 'GET',
+    path: `${branchPath}/{name*}`,
+    oneSegment: true,
+    params: atRule,
+    success: 200,
+    response: BranchProtection,
+    errors: [403, 404],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go GetBranchProtection',
+  }),
+  createBranchProtection: defineOperation({
+    id: 'branch-protection.create',
+    meaning: 'Makes a rule for branches; names without write access are dropped, a name in use is 403.',
+    method: 'POST',
+    path: branchPath,
+    params: z.object(inRepository),
+    body: CreateBranchProtection,
+    success: 201,
+    response: BranchProtection,
+    errors: [400, 403, 422, 423],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go CreateBranchProtection',
+  }),
+  editBranchProtection: defineOperation({
+    id: 'branch-protection.edit',
+    meaning:
+      'Changes a rule; whitelist flags are read only together with `enable_push: true`, likewise for force pushes.',
+    method: 'PATCH',
+    path: `${branchPath}/{name*}`,
+    oneSegment: true,
+    params: atRule,
+    body: EditBranchProtection,
+    success: 200,
+    response: BranchProtection,
+    errors: [403, 404, 422, 423],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go EditBranchProtection',
+  }),
+  deleteBranchProtection: defineOperation({
+    id: 'branch-protection.delete',
+    meaning: 'Removes a rule for branches.',
+    method: 'DELETE',
+    path: `${branchPath}/{name*}`,
+    oneSegment: true,
+    params: atRule,
+    success: 204,
+    errors: [403, 404, 423],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go DeleteBranchProtection',
+  }),
+  orderBranchProtections: defineOperation({
+    id: 'branch-protection.order',
+    meaning: 'Numbers the rules in this order; ids are shown nowhere in the API. Not on Forgejo.',
+    method: 'POST',
+    path: `${branchPath}/priority`,
+    params: z.object(inRepository),
+    body: z.strictObject({ ids: z.array(int).optional() }),
+    success: 204,
+    errors: [403, 422, 423],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/branch.go UpdateBranchProtectionPriories',
+  }),
+  listTagProtections: defineOperation({
+    id: 'tag-protection.list',
+    meaning: 'All rules for tags; never paged.',
+    method: 'GET',
+    path: tagPath,
+    params: z.object(inRepository),
+    success: 200,
+    response: list(TagProtection),
+    errors: [403],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go ListTagProtection',
+  }),
+  getTagProtection: defineOperation({
+    id: 'tag-protection.get',
+    meaning: 'One rule for tags.',
+    method: 'GET',
+    path: `${tagPath}/{id}`,
+    params: atTagRule,
+    success: 200,
+    response: TagProtection,
+    errors: [403, 404],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go GetTagProtection',
+  }),
+  createTagProtection: defineOperation({
+    id: 'tag-protection.create',
+    meaning: 'Makes a rule for tags; a pattern in use is 403.',
+    method: 'POST',
+    path: tagPath,
+    params: z.object(inRepository),
+    body: TagTerms,
+    success: 201,
+    response: TagProtection,
+    errors: [400, 403, 422, 423],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go CreateTagProtection',
+  }),
+  editTagProtection: defineOperation({
+    id: 'tag-protection.edit',
+    meaning: 'Changes a rule for tags; what is absent stays, both lists may become empty.',
+    method: 'PATCH',
+    path: `${tagPath}/{id}`,
+    params: atTagRule,
+    body: TagTerms,
+    success: 200,
+    response: TagProtection,
+    errors: [403, 404, 422, 423],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go EditTagProtection',
+  }),
+  deleteTagProtection: defineOperation({
+    id: 'tag-protection.delete',
+    meaning: 'Removes a rule for tags, on an archived repository too.',
+    method: 'DELETE',
+    path: `${tagPath}/{id}`,
+    params: atTagRule,
+    success: 204,
+    errors: [403, 404],
+    access: 'admin',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go DeleteTagProtection',
+  }),
+} as const;

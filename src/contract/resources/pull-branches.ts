@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, int, text } from '../shape.ts';
+
+/** What of a pull request is about its two branches: their difference, and bringing the head up to date. */
+export const pullBranchOperations = {
+  getPullDiff: defineOperation({
+    id: 'pull.diff',
+    meaning: 'The change of a pull request as text: `diff` in one piece, `patch` a mail for each commit.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/pulls/{index}.{diffType}',
+    params: z.object({ ...inRepository, index: int, diffType: text }),
+    query: z.object({ binary: flag.optional() }),
+    success: 200,
+    response: text,
+    media: 'text',
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/pull.go DownloadPullDiffOrPatch',
+  }),
+  updatePull: defineOperation({
+    id: 'pull.update',
+    meaning: 'Brings the base branch into the head branch, by a merge or (`style=rebase`) by a rebase.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/pulls/{index}/update',
+    params: z.object({ ...inRepository, index: int }),
+    query: z.object({ style: text.optional() }),
+    success: 200,
+    errors: [403, 404, 409, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    baseline: { 'head already up to date': 500 },
+    source: 'routers/api/v1/repo/pull.go UpdatePullRequest; services/pull/update.go',
+  }),
+} as const;

@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
+import { Team, User } from './users.ts';
+
+/**
+ * One review of a pull request, or the request for one (`REQUEST_REVIEW`). `user` is null and `team` set where a team
+ * was asked. A dismissed review keeps its state and says `dismissed`; `stale` means that the diff changed since.
+ */
+export const PullReview = resource(
+  { id: int },
+  {
+    user: User,
+    team: Team,
+    /** APPROVED, PENDING, COMMENT, REQUEST_CHANGES, REQUEST_REVIEW. */
+    state: text,
+    body: text,
+    /** The head it was made on; empty for a request. */
+    commit_id: text,
+    stale: flag,
+    /** Whether it counts where a protection asks for approvals. */
+    official: flag,
+    dismissed: flag,
+    comments_count: int,
+    submitted_at: instant,
+    updated_at: instant,
+    html_url: text,
+    pull_request_url: text,
+  },
+);
+export type PullReview = z.output<typeof PullReview>;
+
+/** A comment on a line: `position` counts in the new file, `original_position` in the old; the other one is 0. */
+const PullReviewComment = resource(
+  { id: int },
+  {
+    body: text,
+    user: User,
+    resolver: User,
+    pull_request_review_id: int,
+    created_at: instant,
+    updated_at: instant,
+    path: text,
+    commit_id: text,
+    original_commit_id: text,
+    diff_hunk: text,
+    position: int,
+    original_position: int,
+    html_url: text,
+    pull_request_url: text,
+  },
+);
+
+const pullPath = '/repos/{owner}/{repo}/pulls/{index}';
+const atIndex = z.object({ ...inRepository, index: int });
+const atReview = z.object({ ...inRepository, index: int, id: int });
+const atComment = z.object({ ...inRepository, id: int });
+const Reviewers = z.strictObject({
+  /** Names or e-mail addresses. */
+  reviewers: z.array(text).optional(),
+  /** Names of teams; only where an organization owns the repository. */
+  team_reviewers: z.array(text).optional(),
+});
+const inFile = 'routers/api/v1/repo/pull_review.go';
+
+export const reviewOperations = {
+  listReviews: defineOperation({
+    id: 'review.list',
+    meaning: 'Reviews and requests for them, oldest first; drafts of others are left out after paging.',
+    method: 'GET',
+    path: `${pullPath}/reviews`,
+    params: atIndex,
+    query: z.object(pages),
+    success: 200,
+    response: list(PullReview),
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    paging: 'count',
+    source: `${inFile} ListPullReviews`,
+  }),
+  getReview: defineOperation({
+    id: 'review.get',
+    meaning: 'One review; the draft of somebody else is not there.',
+    method: 'GET',
+    path: `${pullPath}/reviews/{id}`,
+    params: atReview,
+    success: 200,
+    response: PullReview,
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} GetPullReview`,
+  }),
+  listReviewComments: defineOperation({
+    id: 'review.list-comments',
+    meaning: 'The comments on lines that belong to a review, all at once.',
+    method: 'GET',
+    path: `${pullPath}/reviews/{id}/comments`,
+    params: atReview,
+    success: 200,
+    response: list(PullReviewComment),
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} GetPullReviewComments`,
+  }),
+  createReview: defineOperation({
+    id: 'review.create',
+    meaning: 'Reviews a pull request; an `event` that is unknown or absent keeps a draft.',
+    method: 'POST',
+    path: `${pullPath}/reviews`,
+    params: atIndex,
+    body: z.strictObject({
+      /** APPROVED, REQUEST_CHANGES, COMMENT; anything else is PENDING. */
+      event: text.optional(),
+      body: text.optional(),
+      /** The current head where it is absent. */
+      commit_id: text.optional(),
+      comments: z
+        .array(
+          z.strictObject({
+            path: text.optional(),
+            body: text.optional(),
+            new_position: int.optional(),
+            old_position: int.optional(),
+          }),
+        )
+        .optional(),
+    }),
+    success: 200,
+    response: PullReview,
+    errors: [404, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    baseline: { 'unknown commit_id of an approval': 500 },
+    source: `${inFile} CreatePullReview`,
+  }),
+  submitReview: defineOperation({
+    id: 'review.submit',
+    meaning: 'Turns a draft into a review of the current head.',
+    method: 'POST',
+    path: `${pullPath}/reviews/{id}`,
+    params: atReview,
+    body: z.strictObject({ event: text.optional(), body: text.optional() }),
+    success: 200,
+    response: PullReview,
+    errors: [404, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} SubmitPullReview`,
+  }),
+  deleteReview: defineOperation({
+    id: 'review.delete',
+    meaning: 'Removes a review and its comments; for its author and the site administrator.',
+    method: 'DELETE',
+    path: `${pullPath}/reviews/{id}`,
+    params: atReview,
+    success: 204,
+    errors: [400, 403, 404],
+    access: 'reader',
+    scopes: ['repository'],
+    baseline: { 'a request instead of a review': 500 },
+    source: `${inFile} DeletePullReview`,
+  }),
+  dismissReview: defineOperation({
+    id: 'review.dismiss',
+    meaning: 'Marks an approval or a rejection as dismissed; its state stays, no webhook tells it.',
+    method: 'POST',
+    path: `${pullPath}/reviews/{id}/dismissals`,
+    params: atReview,
+    body: z.strictObject({
+      message: text.optional(),
+      /** Also dismisses every other review of the same account on this pull request. */
+      priors: flag.optional(),
+    }),
+    success: 200,
+    response: PullReview,
+    errors: [403, 404, 422],
+    access: 'admin',
+    scopes: ['repository'],
+    source: `${inFile} DismissPullReview`,
+  }),
+  undismissReview: defineOperation({
+    id: 'review.undismiss',
+    meaning: 'Takes a dismissal back.',
+    method: 'POST',
+    path: `${pullPath}/reviews/{id}/undismissals`,
+    params: atReview,
+    success: 200,
+    response: PullReview,
+    errors: [403, 404],
+    access: 'admin',
+    scopes: ['repository'],
+    source: `${inFile} UnDismissPullReview`,
+  }),
+  requestReviews: defineOperation({
+    id: 'review.request',
+    meaning: 'Asks accounts and teams for a review; who is asked already is left out of the answer.',
+    method: 'POST',
+    path: `${pullPath}/requested_reviewers`,
+    params: atIndex,
+    body: Reviewers,
+    success: 201,
+    response: list(PullReview),
+    errors: [403, 404, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} CreateReviewRequests`,
+  }),
+  cancelReviewRequests: defineOperation({
+    id: 'review.cancel-request',
+    meaning: 'Takes requests for a review back.',
+    method: 'DELETE',
+    path: `${pullPath}/requested_reviewers`,
+    params: atIndex,
+    body: Reviewers,
+    success: 204,
+    errors: [403, 404, 422],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} DeleteReviewRequests`,
+  }),
+  resolveReviewComment: defineOperation({
+    id: 'review.resolve-comment',
+    meaning: 'Marks the conversation of a review comment as resolved.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/pulls/comments/{id}/resolve',
+    params: atComment,
+    success: 204,
+    errors: [400, 403, 404, 423],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} ResolvePullReviewComment`,
+  }),
+  unresolveReviewComment: defineOperation({
+    id: 'review.unresolve-comment',
+    meaning: 'Opens the conversation of a review comment again.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/pulls/comments/{id}/unresolve',
+    params: atComment,
+    success: 204,
+    errors: [400, 403, 404, 423],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} UnresolvePullReviewComment`,
+  }),
+  replyToReviewComment: defineOperation({
+    id: 'review.reply',
+    meaning: 'Answers a review comment on its line, as part of the same review.',
+    method: 'POST',
+    path: `${pullPath}/comments/{id}/replies`,
+    params: atReview,
+    body: z.strictObject({ body: text }),
+    success: 201,
+    response: PullReviewComment,
+    errors: [400, 404, 422, 423],
+    access: 'reader',
+    scopes: ['repository'],
+    source: `${inFile} CreatePullReviewCommentReply`,
+  }),
+} as const;

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { type Access, defineOperation, type ScopeCategory } from '../operation.ts';
+import { flag, inRepository, int, pages, resource, text } from '../shape.ts';
+
+/** What a runner says it can do. `id` is the place in the list, and not stable; `type` is always `custom`. */
+const ActionRunnerLabel = resource({ name: text }, { id: int, type: text });
+
+/** A machine that takes jobs. It carries no time at which it was last seen. */
+const ActionRunner = resource(
+  { id: int, name: text },
+  {
+    /** `online` (heard of within a minute) or `offline`. */
+    status: text,
+    /** Worked on a job within the last ten seconds. */
+    busy: flag,
+    /** Takes no new jobs. */
+    disabled: flag,
+    /** Takes one job and is gone. */
+    ephemeral: flag,
+    labels: z.array(ActionRunnerLabel),
+  },
+);
+
+/** A page of runners with the length of the whole list. */
+const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(ActionRunner) });
+
+/** What lets a runner register at the level that gave it; the same until it is reset. */
+const RegistrationToken = resource({ token: text }, {});
+
+/** Whose runners: four levels with the same five operations. */
+type Level<Prefix extends string, All extends z.ZodObject, One extends z.ZodObject, Who extends Access> = {
+  readonly id: string;
+  /** Ends a sentence: `of an organization`. */
+  readonly whose: string;
+  readonly prefix: Prefix;
+  readonly all: All;
+  readonly one: One;
+  readonly access: Who;
+  readonly scope: ScopeCategory;
+  readonly file: string;
+};
+
+function defineLevel<
+  const Prefix extends string,
+  All extends z.ZodObject,
+  One extends z.ZodObject,
+  const Who extends Access,
+>(level: Level<Prefix, All, One, Who>) {
+  const { id, whose, prefix, all, one, access, file } = level;
+  const common = { access, scopes: [level.scope] } as const;
+  const source = (name: string) => `routers/api/v1/${file} ${name}; routers/api/v1/shared/runners.go ${name}`;
+  return {
+    list: defineOperation({
+      id: `${id}.list`,
+      meaning: `The runners ${whose}, last online first; on Forgejo a bare list with other members.`,
+      method: 'GET',
+      path: `${prefix}/actions/runners`,
+      params: all,
+      query: z.object({ ...pages, disabled: flag.optional() }),
+      success: 200,
+      response: ActionRunnersResponse,
+      errors: [403, 404],
+      paging: 'body',
+      source: source('ListRunners'),
+      ...common,
+    }),
+    get: defineOperation({
+      id: `${id}.get`,
+      meaning: `One runner ${whose}.`,
+      method: 'GET',
+      path: `${prefix}/actions/runners/{runner_id}`,
+      params: one,
+      success: 200,
+      response: ActionRunner,
+      errors: [403, 404],
+      source: source('GetRunner'),
+      ...common,
+    }),
+    edit: defineOperation({
+      id: `${id}.edit`,
+      meaning: `Stops a runner ${whose} from taking new jobs, or lets it; not on Forgejo.`,
+      method: 'PATCH',
+      path: `${prefix}/actions/runners/{runner_id}`,
+      params: one,
+      body: z.strictObject({ disabled: flag }),
+      success: 200,
+      response: ActionRunner,
+      errors: [403, 404, 422],
+      source: source('UpdateRunner'),
+      ...common,
+    }),
+    remove: defineOperation({
+      id: `${id}.delete`,
+      meaning: `Removes a runner ${whose}.`,
+      method: 'DELETE',
+      path: `${prefix}/actions/runners/{runner_id}`,
+      params: one,
+      success: 204,
+      errors: [403, 404],
+      source: source('DeleteRunner'),
+      ...common,
+    }),
+    token: defineOperation({
+      id: `${id}.registration-token`,
+      meaning: `The token with which a runner ${whose} registers, made where there is none yet.`,
+      method: 'POST',
+      path: `${prefix}/actions/runners/registration-token`,
+      params: all,
+      success: 200,
+      response: RegistrationToken,
+      errors: [403, 404],
+      source: source('CreateRegistrationToken'),
+      ...common,
+    }),
+  } as const;
+}
+
+const one = { runner_id: int };
+const ofOrganization = defineLevel({
+  id: 'organization-runner',
+  whose: 'of an organization',
+  prefix: '/orgs/{org}',
+  all: z.object({ org: text }),
+  one: z.object({ org: text, ...one }),
+  access: 'owner',
+  scope: 'organization',
+  file: 'org/action.go',
+});
+const ofRepository = defineLevel({
+  id: 'repository-runner',
+  whose: 'of a repository',
+  prefix: '/repos/{owner}/{repo}',
+  all: z.object(inRepository),
+  one: z.object({ ...inRepository, ...one }),
+  access: 'owner',
+  scope: 'repository',
+  file: 'repo/action.go',
+});
+const ofSelf = defineLevel({
+  id: 'user-runner',
+  whose: 'of the account itself',
+  prefix: '/user',
+  all: z.object({}),
+  one: z.object(one),
+  access: 'self',
+  scope: 'user',
+  file: 'user/runners.go',
+});
+const ofSite = defineLevel({
+  id: 'admin-runner',
+  whose: 'of the whole instance, whichever level it registered at',
+  prefix: '/admin',
+  all: z.object({}),
+  one: z.object(one),
+  access: 'site',
+  scope: 'admin',
+  file: 'admin/runners.go',
+});
+
+/** Runners on each of the four levels they can register at; what is unknown, or of another level, is 404. */
+export const runnerOperations = {
+  listOrganizationRunners: ofOrganization.list,
+  getOrganizationRunner: ofOrganization.get,
+  editOrganizationRunner: ofOrganization.edit,
+  deleteOrganizationRunner: ofOrganization.remove,
+  createOrganizationRunnerToken: ofOrganization.token,
+  listRepositoryRunners: ofRepository.list,
+  getRepositoryRunner: ofRepository.get,
+  editRepositoryRunner: ofRepository.edit,
+  deleteRepositoryRunner: ofRepository.remove,
+  createRepositoryRunnerToken: ofRepository.token,
+  listOwnRunners: ofSelf.list,
+  getOwnRunner: ofSelf.get,
+  editOwnRunner: ofSelf.edit,
+  deleteOwnRunner: ofSelf.remove,
+  createOwnRunnerToken: ofSelf.token,
+  listSiteRunners: ofSite.list,
+  getSiteRunner: ofSite.get,
+  editSiteRunner: ofSite.edit,
+  deleteSiteRunner: ofSite.remove,
+  createSiteRunnerToken: ofSite.token,
+} as const;

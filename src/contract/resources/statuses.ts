@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
+import { Repository } from './repositories.ts';
+import { User } from './users.ts';
+
+/** What a check says of a commit. The state's member is called `status`; `id` counts within the commit. */
+export const CommitStatus = resource(
+  { id: int },
+  {
+    /** pending, success, error, failure, warning, skipped. */
+    status: text,
+    target_url: text,
+    description: text,
+    url: text,
+    /** Names the check; the newest status of a context wins. */
+    context: text,
+    creator: User,
+    created_at: instant,
+    updated_at: instant,
+  },
+);
+export type CommitStatus = z.output<typeof CommitStatus>;
+
+/** The newest status of every context, and what they come to. `total_count` counts this page. */
+const CombinedStatus = resource(
+  { state: text },
+  {
+    sha: text,
+    total_count: int,
+    statuses: z.array(CommitStatus),
+    repository: Repository,
+    commit_url: text,
+    url: text,
+  },
+);
+
+const filters = z.object({
+  ...pages,
+  /** oldest, recentupdate, leastupdate, leastindex, highestindex. */
+  sort: text.optional(),
+  state: text.optional(),
+});
+
+export const statusOperations = {
+  createStatus: defineOperation({
+    id: 'status.create',
+    meaning: 'Reports a status of a commit; needs write access to the code.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/statuses/{sha}',
+    params: z.object({ ...inRepository, sha: text }),
+    body: z.strictObject({
+      state: text.optional(),
+      target_url: text.optional(),
+      description: text.optional(),
+      context: text.optional(),
+    }),
+    success: 201,
+    response: CommitStatus,
+    errors: [403, 404, 422],
+    access: 'writer',
+    scopes: ['repository'],
+    baseline: { 'unknown sha': 500 },
+    source: 'routers/api/v1/repo/status.go NewCommitStatus',
+  }),
+  listStatuses: defineOperation({
+    id: 'status.list',
+    meaning: 'Every status ever reported of a commit, given by its full id; empty for an unknown one.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/statuses/{sha}',
+    params: z.object({ ...inRepository, sha: text }),
+    query: filters,
+    success: 200,
+    response: list(CommitStatus),
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    paging: 'link',
+    source: 'routers/api/v1/repo/status.go GetCommitStatuses',
+  }),
+  listStatusesByRef: defineOperation({
+    id: 'status.list-by-ref',
+    meaning: 'Every status ever reported of the commit that a branch, tag or id names.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/commits/{ref}/statuses',
+    params: z.object({ ...inRepository, ref: text }),
+    query: filters,
+    success: 200,
+    response: list(CommitStatus),
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    paging: 'link',
+    source: 'routers/api/v1/repo/status.go GetCommitStatusesByRef',
+  }),
+  getCombinedStatus: defineOperation({
+    id: 'status.combined',
+    meaning:
+      'The newest status of every context: failure where one failed, success where all did not, else pending.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/commits/{ref}/status',
+    params: z.object({ ...inRepository, ref: text }),
+    query: z.object(pages),
+    success: 200,
+    response: CombinedStatus,
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    paging: 'link',
+    source: 'routers/api/v1/repo/status.go GetCombinedCommitStatusByRef',
+  }),
+} as const;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { inRepository, instant, list, pages, resource, text } from '../shape.ts';
+
+/** A tag. `id` is the tag object of an annotated tag, else the commit; `message` is its text, or the commit's. */
+const Tag = resource(
+  { name: text },
+  {
+    id: text,
+    message: text,
+    commit: resource({ sha: text }, { url: text, created: instant }),
+    zipball_url: text,
+    tarball_url: text,
+  },
+);
+
+const path = '/repos/{owner}/{repo}/tags';
+const atTag = z.object({ ...inRepository, tag: text });
+
+export const tagOperations = {
+  listTags: defineOperation({
+    id: 'tag.list',
+    meaning: 'Tags, the youngest first.',
+    method: 'GET',
+    path,
+    params: z.object(inRepository),
+    query: z.object(pages),
+    success: 200,
+    response: list(Tag),
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    paging: 'count',
+    source: 'routers/api/v1/repo/tag.go ListTags',
+  }),
+  getTag: defineOperation({
+    id: 'tag.get',
+    meaning: 'One tag by its name, which may hold slashes.',
+    method: 'GET',
+    path: `${path}/{tag*}`,
+    params: atTag,
+    success: 200,
+    response: Tag,
+    errors: [404],
+    access: 'reader',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go GetTag',
+  }),
+  createTag: defineOperation({
+    id: 'tag.create',
+    meaning:
+      'Makes a tag of a branch, tag or commit (the default branch when none is named); with `message` annotated.',
+    method: 'POST',
+    path,
+    params: z.object(inRepository),
+    body: z.strictObject({ tag_name: text, message: text.optional(), target: text.optional() }),
+    success: 201,
+    response: Tag,
+    errors: [403, 404, 409, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    baseline: { 'invalid tag name': 500 },
+    source: 'routers/api/v1/repo/tag.go CreateTag; services/release/release.go createTag',
+  }),
+  deleteTag: defineOperation({
+    id: 'tag.delete',
+    meaning: 'Removes a tag.',
+    method: 'DELETE',
+    path: `${path}/{tag*}`,
+    params: atTag,
+    success: 204,
+    errors: [403, 404, 409, 422, 423],
+    access: 'writer',
+    scopes: ['repository'],
+    source: 'routers/api/v1/repo/tag.go DeleteTag',
+  }),
+} as const;

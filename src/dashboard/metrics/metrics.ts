@@ -1,0 +1,147 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Run } from '../../engine/record.ts';
+import { type Incident, incidentKinds } from '../../incidents/incident.ts';
+import { packageVersion } from '../../package.ts';
+import type { Store } from '../../store/store.ts';
+import { type MetricName, metricTable } from './metric-table.ts';
+
+type Swept = {
+  readonly rule: string;
+  readonly endedAt: Date;
+  readonly items: number;
+  readonly failed: number;
+  readonly drift: number;
+};
+
+/** What is read when somebody asks. */
+export type MetricReadings = {
+  readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
+  readonly now: () => Date;
+  readonly forge: () => { readonly state: string };
+  readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
+  readonly incidents: () => Promise<readonly Incident[]>;
+  /** The latest sweep of each rule of the operator that has had one. */
+  readonly sweeps: () => Promise<readonly Swept[]>;
+};
+
+/** What Reeve tells of itself. */
+export interface Metrics {
+  countRun(run: Run): void;
+  countRequest(request: { method: string; status: number | undefined; ms: number }): void;
+  countDelivery(code: number, result: string): void;
+  countAnswer(ms: number): void;
+  /** Counts a stored delivery that was refused before any rule saw it. */
+  countRefusedDelivery(reason: string): void;
+  /** Returns how many deliveries were refused since the start, by status. */
+  refusals(): ReadonlyMap<number, number>;
+  /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
+  text(readings: MetricReadings): Promise<string>;
+  readonly contentType: string;
+}
+
+const forgeStates = ['ok', 'failing', 'refused'];
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Creates the metrics of one process; each has its own registry. */
+export function createMetrics(): Metrics {
+  const register = new Registry();
+  // What is told of the process is measured from the first time that somebody asks.
+  let isAsked = false;
+  const common = (name: MetricName) => {
+    const { help, labels } = metricTable[name];
+    return { name, help, labelNames: [...labels], registers: [register] };
+  };
+  const counter = (name: MetricName) => new Counter(common(name));
+  const gauge = (name: MetricName) => new Gauge(common(name));
+  const histogram = (name: MetricName) => new Histogram({ ...common(name), buckets: seconds });
+
+  const refused = new Map<number, number>();
+  const webhookRequests = counter('reeve_webhook_requests_total');
+  const webhookSeconds = histogram('reeve_webhook_seconds');
+  const refusedDeliveries = counter('reeve_deliveries_refused_total');
+  const runSeconds = histogram('reeve_run_seconds');
+  const verdicts = counter('reeve_rule_verdicts_total');
+  const changes = counter('reeve_changes_total');
+  const deferredRuns = counter('reeve_runs_deferred_total');
+  const forgeRequests = counter('reeve_forge_requests_total');
+  const forgeSeconds = histogram('reeve_forge_request_seconds');
+  const deliveries = gauge('reeve_deliveries');
+  const oldest = gauge('reeve_queue_oldest_seconds');
+  const forge = gauge('reeve_forge_state');
+  const runners = gauge('reeve_runners');
+  const drift = gauge('reeve_drift');
+  const incidentCounts = gauge('reeve_incidents');
+  const ruleFailures = gauge('reeve_rule_failures');
+  const ruleFailureTimes = gauge('reeve_rule_last_failure_timestamp_seconds');
+  const sweepEnds = gauge('reeve_sweep_last_end_timestamp_seconds');
+  const sweepItems = gauge('reeve_sweep_items');
+  const sweepFailures = gauge('reeve_sweep_failed_items');
+  gauge('reeve_build_info').set({ version: packageVersion() }, 1);
+
+  const read = async ({ store, now, ...readings }: MetricReadings): Promise<void> => {
+    const [counts, waiting, levels, swept, incidents] = await Promise.all([
+      store.counts(),
+      store.oldestWaiting(),
+      readings.runners(),
+      readings.sweeps(),
+      readings.incidents(),
+    ]);
+    // From here on nothing waits: who asks at the same time sees whole numbers as well.
+    for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
+    oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
+    for (const state of forgeStates) forge.set({ state }, state === readings.forge().state ? 1 : 0);
+    drift.set(swept.reduce((sum, one) => sum + one.drift, 0));
+    for (const one of [runners, ruleFailures, ruleFailureTimes, sweepEnds, sweepItems, sweepFailures]) {
+      one.reset();
+    }
+    for (const kind of Object.keys(incidentKinds)) {
+      incidentCounts.set({ kind }, incidents.filter((incident) => incident.kind === kind).length);
+    }
+    for (const { kind, level, key, count, lastAt } of incidents) {
+      // There may be any number of rules in repositories.
+      if (kind !== 'rule-failed' || level !== 'operator') continue;
+      ruleFailures.set({ rule: key }, count);
+      ruleFailureTimes.set({ rule: key }, lastAt.getTime() / 1_000);
+    }
+    for (const { level, status } of levels) {
+      // `organization acme`: the name is left out, there may be any number of them.
+      runners.inc({ level: level.split(' ', 1)[0] ?? level, status });
+    }
+    for (const { rule, endedAt, items, failed } of swept) {
+      sweepEnds.set({ rule }, endedAt.getTime() / 1_000);
+      sweepItems.set({ rule }, items);
+      sweepFailures.set({ rule }, failed);
+    }
+  };
+
+  return {
+    countRun({ trigger, rules, changes: made, outcomes, refused, ms }) {
+      runSeconds.observe({ door: trigger.door }, ms / 1_000);
+      for (const { verdict } of rules) verdicts.inc({ verdict });
+      const actions = new Map(made.map(({ id, action }) => [id, action]));
+      for (const { change, status } of outcomes) changes.inc({ action: actions.get(change) ?? '', status });
+      for (const { change, until } of refused) {
+        changes.inc({ action: change.action, status: until === undefined ? 'refused' : 'deferred' });
+      }
+      if (refused.some(({ until }) => until !== undefined)) deferredRuns.inc({ door: trigger.door });
+    },
+    countRequest({ method, status, ms }) {
+      forgeRequests.inc({ method, code: status === undefined ? 'none' : String(status) });
+      forgeSeconds.observe({ method }, ms / 1_000);
+    },
+    countDelivery(code, result) {
+      webhookRequests.inc({ code: String(code), result });
+      if (code >= 400) refused.set(code, (refused.get(code) ?? 0) + 1);
+    },
+    refusals: () => refused,
+    countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
+    countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
+    async text(readings) {
+      if (!isAsked) collectDefaultMetrics({ register });
+      isAsked = true;
+      await read(readings);
+      return register.metrics();
+    },
+    contentType: register.contentType,
+  };
+}

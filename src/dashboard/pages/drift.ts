@@ -1,0 +1,26 @@
+import { html } from '../../http/html.ts';
+import type { Readings } from '../data.ts';
+import { instant, table, type View } from '../page.ts';
+
+/** Rows that a page shows; `reeve drift` prints all. */
+const shown = 500;
+
+/** Shows what sweeps found to be otherwise than a rule wants it, and since when. */
+export async function driftPage(_visit: unknown, readings: Pick<Readings, 'drift'>): Promise<View> {
+  const found = await readings.drift();
+  const rows = found
+    .slice(0, shown)
+    .map(({ item, target, live, wanted, since, rule, why }) => [
+      item,
+      target,
+      html`<code>${JSON.stringify(live) ?? 'not there'}</code>`,
+      html`<code>${JSON.stringify(wanted) ?? 'nothing'}</code>`,
+      instant(since),
+      rule,
+      why,
+    ]);
+  const heads = ['where', 'what', 'is', 'wanted', 'since', 'rule', 'why it stays'];
+  const content = html`${table(heads, rows, 'Nothing drifts, as far as sweeps have seen.')}
+${found.length > shown ? html`<p>These are the ${shown} oldest of ${found.length}; <code>reeve drift</code> prints all.</p>` : undefined}`;
+  return { title: 'Drift', content };
+}

@@ -1,0 +1,89 @@
+import { describeChange } from '../../engine/describe-change.ts';
+import type { RecordedChange, Run } from '../../engine/record.ts';
+import { type Html, html } from '../../http/html.ts';
+import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
+import { table } from '../page.ts';
+import { maySeeChange, maySeeErrors, maySeeValue, type Onlooker, valueFor } from '../visibility.ts';
+
+const notForReaders = 'not for readers of this repository';
+
+/** Shows a run: each rule’s verdict with the values it saw, what was to be changed, and what became of it. */
+export function viewRun(run: Run, onlooker: Onlooker): Html {
+  const { requests, ms, mode, trigger } = run;
+  const view = (verdict: Verdict): Html => viewVerdict(verdict, onlooker);
+  const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
+  // On a forge with many rules most were never asked: they are there, and folded, for whoever may see all rules.
+  const others = onlooker.isOperator ? run.rules : [];
+  const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
+  const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), onlooker));
+  const refused = run.refused.map(({ change, why, until }) => {
+    const status = until === undefined ? 'refused' : 'deferred';
+    return changeRow(change, { status, words: why }, onlooker);
+  });
+  const rows = [...planned, ...refused];
+  return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
+${asked.length > 0 ? asked : html`<p>No rule was asked.</p>`}
+${skipped.length > 0 ? html`<details><summary>Rules that were not asked: ${skipped.length}</summary>${skipped}</details>` : undefined}
+<h3>Changes</h3>${table(['what', 'why', 'request', 'became'], rows, 'Nothing was to be changed.')}`;
+}
+
+const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
+
+function viewVerdict(verdict: Verdict, onlooker: Onlooker): Html {
+  const { rule, source, commit, line, findings } = verdict;
+  const why = verdict.verdict !== 'failed' || maySeeErrors(verdict, onlooker) ? wordsOf(verdict) : undefined;
+  const file = onlooker.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
+  const at = commit === '' ? '' : ` at ${commit.slice(0, 10)}`;
+  const rows = findings.map((finding) => [
+    answers[finding.result],
+    html`<code>${finding.expression}</code>`,
+    seenBy(finding, verdict, onlooker),
+    `${finding.line}:${finding.column}`,
+  ]);
+  const head = html`<strong>${nameOfRule(rule)}</strong> <span class="mark ${verdict.verdict}">${verdict.verdict}</span>
+${why === undefined ? undefined : html`<span class="why">${why}</span>`} <code>${file}:${line}${at}</code>`;
+  if (rows.length === 0) return html`<p>${head}</p>`;
+  const shown = table(['answer', 'condition', 'saw', 'place'], rows, '');
+  return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary>${shown}</details>`;
+}
+
+const openMark = html` open`;
+
+function seenBy({ values, result }: Finding, verdict: Verdict, onlooker: Onlooker): Html {
+  const maySee = (name: string): boolean =>
+    result === 'error' && name === 'error' ? maySeeErrors(verdict, onlooker) : maySeeValue(name, onlooker);
+  const lines = Object.entries(values).map(([name, value]) =>
+    maySee(name)
+      ? html`<div><code>${name}</code> = ${valueFor(value, onlooker)}</div>`
+      : html`<div><code>${name}</code>: ${notForReaders}</div>`,
+  );
+  return html`${lines}`;
+}
+
+type Became = { readonly status: string; readonly words: string | undefined };
+
+function changeRow(
+  change: RecordedChange,
+  { status, words }: Became,
+  onlooker: Onlooker,
+): readonly (Html | string)[] {
+  const mark = html`<span class="mark ${status}">${status}</span>`;
+  if (!maySeeChange(change, status, onlooker)) return [change.action, notForReaders, '', mark];
+  const described = describeChange(change);
+  const body = (change.input as { body?: unknown } | null)?.body;
+  const details =
+    body === undefined
+      ? undefined
+      : html`<details><summary>body</summary><pre>${JSON.stringify(body, null, 2)}</pre></details>`;
+  return [
+    html`<code>${described.sign} ${described.words}</code>`,
+    change.reason,
+    html`<code>${change.method} ${change.path}</code>${details}`,
+    html`${mark} ${words}`,
+  ];
+}
+
+function outcomeOf(run: Run, { id }: RecordedChange): Became {
+  const outcome = run.outcomes.find((one) => one.change === id);
+  return { status: outcome?.status ?? 'planned', words: outcome?.error };
+}

@@ -1,0 +1,26 @@
+import type { Readings } from '../data.ts';
+import { instant, table, type View } from '../page.ts';
+import { stateMark } from './deliveries.ts';
+
+/** Those that need somebody first. */
+const order = ['offline', 'online', 'gone'] as const;
+
+/** Shows the runners that sweeps have seen. */
+export async function runnersPage(_visit: unknown, readings: Pick<Readings, 'runners'>): Promise<View> {
+  const found = await readings.runners();
+  const sorted = found.toSorted(
+    (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || a.name.localeCompare(b.name),
+  );
+  const rows = sorted.map(({ name, level, status, since, busy, disabled, flaps, labels }) => [
+    name,
+    level,
+    stateMark(status),
+    instant(since),
+    [busy ? 'works' : '', disabled ? 'disabled' : ''].filter(Boolean).join(', '),
+    flaps,
+    labels.join(' '),
+  ]);
+  const heads = ['runner', 'where', 'status', 'since', 'now', 'flaps', 'labels'];
+  const empty = 'No sweep has seen a runner yet: a rule with `each: runner` looks.';
+  return { title: 'Runners', content: table(heads, rows, empty) };
+}

@@ -1,0 +1,155 @@
+import { createKept } from '../../cache/ttl-cache.ts';
+import type { Client } from '../../client/client.ts';
+import { type Family, familyOf } from '../../contract/events/events.ts';
+import { operations } from '../../contract/operations.ts';
+import type { Repository } from '../../contract/resources/repositories.ts';
+import type { User } from '../../contract/resources/users.ts';
+import { type ErrorCode, ReeveError } from '../../errors.ts';
+import { type Place, type Sight, SignedOut, type Unit, type Viewer } from '../viewer.ts';
+
+/** What a person is asked to allow: reading who they are, and what they can read. */
+export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
+
+/** How long the forge’s word on what somebody may read is believed. */
+const maxAgeMs = 60_000;
+const maxKept = 5_000;
+
+type At = { readonly owner: string; readonly repo: string };
+
+/** Lists that only those are shown who may read what they list. */
+const looks: Readonly<Record<Unit, (client: Client, params: At) => Promise<unknown>>> = {
+  pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
+  issues: (client, params) =>
+    client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
+  code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
+};
+
+/** What readers need to read the events of a family; the others are for administrators of the repository. */
+const unitOfFamily: Partial<Record<Family, Unit>> = {
+  pull_request: 'pulls',
+  pull_request_review: 'pulls',
+  pull_request_comment: 'pulls',
+  issues: 'issues',
+  issue_comment: 'issues',
+  push: 'code',
+  create: 'code',
+  delete: 'code',
+  status: 'code',
+};
+
+/** Returns the part of a repository that an event of this Event-Type is about; undefined for what only its administrators see. */
+function unitOf(eventType: string): Unit | undefined {
+  const family = familyOf(eventType);
+  return family && unitOfFamily[family];
+}
+
+/**
+ * Returns who signed in with their forge account: a site administrator is an operator here, since they can read everything
+ * on the forge; everybody else sees what the forge shows them, which is asked as them. Rejects with a `forge-…` error.
+ */
+export async function personOf(clientOf: () => Promise<Client>, nowMs: () => number): Promise<Viewer> {
+  const selves = createKept<'self', User>({ maxAgeMs, maxEntries: 1, nowMs });
+  const readSelf = () => selves.get('self', async () => (await clientOf()).call(operations.getSelf, {}));
+  let self = await readSelf();
+  const isOperator = (): boolean => self.is_admin === true;
+
+  const repositories = createKept<string, Sight>({ maxAgeMs, maxEntries: maxKept, nowMs });
+  const units = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, nowMs });
+
+  const read = async (params: At): Promise<Repository | undefined> =>
+    orUndefined((await clientOf()).call(operations.getRepository, { params }));
+  /** The name of then is followed to where the repository is now; another one that has that name is another one. */
+  const lookAt = async (id: number, params: At): Promise<Sight> => {
+    const found = await read(params);
+    if (found === undefined || found.id !== id) return 'none';
+    return found.permissions?.admin ? 'administrator' : 'reader';
+  };
+  const mayRead = (key: string, unit: Unit, params: At): Promise<boolean> =>
+    units.get(`${key} ${unit}`, async () => {
+      const client = await clientOf();
+      return (await orUndefined(looks[unit](client, params).then(() => true))) ?? false;
+    });
+
+  const look = async (place: Place): Promise<{ sight: Sight; key: string; params: At } | undefined> => {
+    const { repository = '', repositoryId: id } = place;
+    const params = atOf(repository);
+    if (id === undefined || params === undefined) return undefined;
+    const key = `${id} ${repository}`;
+    return { key, params, sight: await repositories.get(key, () => lookAt(id, params)) };
+  };
+
+  return {
+    name: `@${self.login} (${self.id})`,
+    get isOperator() {
+      return isOperator();
+    },
+    async confirm() {
+      self = await asThem(readSelf, [...unknownToForge, 'forge-forbidden']);
+    },
+    async sightOf(place) {
+      if (isOperator()) return 'administrator';
+      try {
+        const found = await asThem(() => look(place));
+        if (found?.sight !== 'reader') return found?.sight ?? 'none';
+        const unit = unitOf(place.eventType);
+        if (unit === undefined) return 'none';
+        return (await asThem(() => mayRead(found.key, unit, found.params))) ? 'reader' : 'none';
+      } catch (error) {
+        // One repository that the forge stumbles over takes nothing away from the others.
+        const isStumble =
+          error instanceof ReeveError && !isOneOf(error, ['forge-unreachable', 'forge-timeout']);
+        if (isStumble) return 'unknown';
+        throw error;
+      }
+    },
+    unitsOf: (place) =>
+      asThem(async () => {
+        const found = await look(place);
+        if (found === undefined) return new Set();
+        const all = Object.keys(looks) as readonly Unit[];
+        const may = await Promise.all(all.map((unit) => mayRead(found.key, unit, found.params)));
+        return new Set(all.filter((_unit, at) => may[at]));
+      }),
+    findRepository: (name) =>
+      asThem(async () => {
+        const params = atOf(name);
+        return params && (await read(params))?.id;
+      }),
+  };
+}
+
+const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
+
+/** Asks as somebody; what the forge says of their sign-in itself ends it. */
+async function asThem<Answer>(
+  ask: () => Promise<Answer>,
+  over: readonly ErrorCode[] = unknownToForge,
+): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isOneOf(error, over)) throw error;
+    throw new SignedOut('the forge does not know the sign-in any more', { cause: error });
+  }
+}
+
+/** Returns the parts of a repository's full name; undefined where it is none. */
+function atOf(name: string): At | undefined {
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(name) ?? [];
+  return owner === undefined || repo === undefined ? undefined : { owner, repo };
+}
+
+/** What is not there, or not for this person, is nothing to them. */
+async function orUndefined<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isOneOf(error, ['forge-not-found', 'forge-forbidden', 'forge-moved', 'forge-locked']))
+      return undefined;
+    throw error;
+  }
+}
+
+function isOneOf(error: unknown, codes: readonly ErrorCode[]): boolean {
+  return error instanceof ReeveError && codes.includes(error.code);
+}

@@ -1,0 +1,54 @@
+import { type Client, type ClientOptions, createClient } from '../../client/client.ts';
+import type { OAuth2, Tokens } from '../../client/oauth2.ts';
+import { ReeveError } from '../../errors.ts';
+import { SignedOut } from '../viewer.ts';
+
+/** A token is renewed this long before it ends. */
+const renewBeforeMs = 30_000;
+
+/** Somebody waits for a page: less than for the bot’s own work. */
+const patience = { timeoutMs: 5_000, tries: 2 } as const;
+
+type Held = { readonly client: Client; readonly refreshToken: string | undefined; readonly endsMs: number };
+
+/**
+ * Returns what gives the client that acts as the person who signed in; its token is renewed when it ends, once for however
+ * many ask. Rejects with `SignedOut` where that is no longer allowed.
+ */
+export function createPersonalClient(options: {
+  /** Address, limiter and metrics, the same for everybody who signs in. */
+  readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest' | 'signal'>;
+  readonly oauth2: Pick<OAuth2, 'refresh'>;
+  readonly tokens: Tokens;
+  readonly nowMs: () => number;
+}): () => Promise<Client> {
+  const { forge, oauth2, nowMs } = options;
+  // A renewal need not bring another token to renew with (RFC 6749, section 6).
+  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): Held => ({
+    client: createClient({ ...forge, ...patience, credentials: { token: accessToken, scheme: 'Bearer' } }),
+    refreshToken: refreshToken ?? before,
+    endsMs: nowMs() + expiresInMs,
+  });
+  let held = hold(options.tokens);
+  let renewal: Promise<void> | undefined;
+
+  const renew = async (): Promise<void> => {
+    if (held.refreshToken === undefined) throw new SignedOut('the sign-in is over');
+    try {
+      held = hold(await oauth2.refresh(held.refreshToken), held.refreshToken);
+    } catch (error) {
+      const isOver = error instanceof ReeveError && error.code === 'forge-refused';
+      throw isOver ? new SignedOut('the forge does not renew the sign-in', { cause: error }) : error;
+    }
+  };
+
+  return async () => {
+    if (nowMs() >= held.endsMs - renewBeforeMs) {
+      renewal ??= renew().finally(() => {
+        renewal = undefined;
+      });
+      await renewal;
+    }
+    return held.client;
+  };
+}

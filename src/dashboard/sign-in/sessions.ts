@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import type { Viewer } from '../viewer.ts';
+
+/** Somebody who signed in, on one browser. */
+export type Session = { readonly id: string; readonly viewer: Viewer };
+
+/** Sessions, kept in memory: after a restart people sign in again, and nothing of theirs was written anywhere. */
+export interface Sessions {
+  find(request: FastifyRequest): Session | undefined;
+  /** Starts a session under an id that nobody can have known before, and ends the one the browser had. */
+  start(request: FastifyRequest, reply: FastifyReply, viewer: Viewer): void;
+  end(request: FastifyRequest, reply: FastifyReply): void;
+  /** Returns the mark of a form of this session. */
+  markOf(session: Session, purpose: string): string;
+  /** Tells whether a form is one that a page of ours showed in this session, and no other site sent it. */
+  isMarked(request: FastifyRequest, session: Session, purpose: string): boolean;
+}
+
+const lifeMs = 12 * 3_600_000;
+const maxSessions = 1_000;
+/** Sessions of one person; whoever signs in once more ends the oldest of theirs, and nobody else's. */
+const maxOfOne = 10;
+
+/** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
+export function createSessions(options: {
+  readonly nowMs: () => number;
+  readonly isSecure: (request: FastifyRequest) => boolean;
+}): Sessions {
+  const { nowMs } = options;
+  const kept = new Map<string, { readonly viewer: Viewer; readonly endsMs: number }>();
+  const marks = createFormMarks();
+
+  // A browser takes `__Host-` only over HTTPS, and from nobody but this very host.
+  const nameFor = (request: FastifyRequest): string =>
+    options.isSecure(request) ? '__Host-reeve_session' : 'reeve_session';
+  const idOf = (request: FastifyRequest): string => readCookie(request, nameFor(request)) ?? '';
+  const write = (request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void => {
+    const secure = options.isSecure(request) ? '; Secure' : '';
+    const flags = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+    reply.header('set-cookie', `${nameFor(request)}=${value}; ${flags}`);
+  };
+
+  const makeRoom = ({ name }: Viewer): void => {
+    for (const [id, { endsMs }] of kept) if (endsMs <= nowMs()) kept.delete(id);
+    const own = [...kept].filter(([, { viewer }]) => viewer.name === name);
+    // Operators are let be: the others can be as many as a forge has accounts.
+    const others = [...kept].filter(([, { viewer }]) => !viewer.isOperator);
+    const [oldest] = own.length >= maxOfOne ? own : kept.size >= maxSessions ? [...others, ...kept] : [];
+    if (oldest) kept.delete(oldest[0]);
+  };
+
+  return {
+    find(request) {
+      const id = idOf(request);
+      const known = kept.get(id);
+      if (known && nowMs() < known.endsMs) return { id, viewer: known.viewer };
+      kept.delete(id);
+      return undefined;
+    },
+    start(request, reply, viewer) {
+      kept.delete(idOf(request));
+      const id = randomBytes(32).toString('base64url');
+      makeRoom(viewer);
+      kept.set(id, { viewer, endsMs: nowMs() + lifeMs });
+      write(request, reply, id, lifeMs / 1_000);
+    },
+    end(request, reply) {
+      kept.delete(idOf(request));
+      write(request, reply, '', 0);
+    },
+    markOf: ({ id }, purpose) => marks.markOf(id, purpose),
+    isMarked(request, { id }, purpose) {
+      const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
+      return !isSentByOtherSite(request.headers) && marks.isMarkOf(given, id, purpose);
+    },
+  };
+}
+
+/** Returns the value of a cookie; undefined where the browser sent none. */
+export function readCookie(request: FastifyRequest, name: string): string | undefined {
+  for (const pair of (request.headers.cookie ?? '').split(';')) {
+    const [key, ...value] = pair.trim().split('=');
+    if (key === name) return value.join('=');
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import type { Throttle } from '../../http/failure-throttle.ts';
+import { html } from '../../http/html.ts';
+import type { Log } from '../../log.ts';
+import { isSecureHost } from '../hosts.ts';
+import type { View } from '../page.ts';
+import { protect, rootOf, type Visits } from '../page-handler.ts';
+import { passwordHolder } from '../viewer.ts';
+import { type ForgeSignIn, pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
+import type { Sessions } from './sessions.ts';
+
+type SignInParts = {
+  readonly password: string;
+  /** Absent: the password alone opens the dashboard. */
+  readonly forge: ForgeSignIn | undefined;
+  readonly dashboardUrl: string | undefined;
+  readonly sessions: Sessions;
+  /** Creates a count of what went wrong, by address. */
+  readonly makeThrottle: () => Throttle;
+  readonly nowMs: () => number;
+  readonly log: Log;
+};
+
+/** Returns the page on which people sign in. `to` is the path they are led to then; `problem` says what went wrong before. */
+export function signInPage(dashboardUrl: string | undefined) {
+  return (root: string, to: string, problem?: string): View => {
+    const alert = problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
+    const byForge =
+      dashboardUrl && html`<p>${forgeLink(dashboardUrl, to)}: you see what you can read there.</p>`;
+    const content = html`${alert}${byForge || undefined}
+<form method="post" action="${root}sign-in"><input type="hidden" name="to" value="${pathOnly(to)}">
+<input name="user" value="operator" autocomplete="username" hidden>
+<p><label>Password of this installation <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Sign in</button></p></form>
+<p>It stands in <code>dashboard.password</code> in the folder of Reeve’s data, and lets see everything.</p>`;
+    return { title: 'Sign in', content };
+  };
+}
+
+/** The forge sends people back to the one address it knows, so they also leave from there, with the cookie of there. */
+function forgeLink(dashboardUrl: string, to: string) {
+  const query = new URLSearchParams({ to: pathOnly(to) }).toString();
+  return html`<a href="${dashboardUrl.replace(/\/+$/, '')}/sign-in/forge?${query}">Sign in with your forge account</a>`;
+}
+
+/** Registers how people come in and leave. */
+export function registerSignIn(app: FastifyInstance, visits: Visits, parts: SignInParts): void {
+  const { sessions, forge, dashboardUrl, log } = parts;
+  const throttle = parts.makeThrottle();
+  const view = signInPage(forge && dashboardUrl);
+  const showForm = (request: FastifyRequest, reply: FastifyReply, to: string, problem?: string) =>
+    visits.showStranger(request, reply, view(rootOf(request), to, problem));
+
+  app.get('/sign-in', async (request, reply) => showForm(request, reply, '/'));
+
+  app.post('/sign-in', async (request, reply) => {
+    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const to = form.get('to') ?? '/';
+    if (isSentByOtherSite(request.headers)) {
+      return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
+    }
+    // Rejected without a look at it: otherwise an address could go on guessing, and read the answer from the status.
+    if (throttle.isBlocked(request.ip)) {
+      const blocked = reply.code(429).header('retry-after', '60');
+      return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
+    }
+    if (!isSameSecret(form.get('password') ?? '', parts.password)) {
+      throttle.isTooMuch(request.ip);
+      log.warn({ address: request.ip }, 'a wrong password for the dashboard');
+      return showForm(request, reply.code(401), to, 'This is not the password of this installation.');
+    }
+    sessions.start(request, reply, passwordHolder);
+    log.info({ address: request.ip }, 'signed in to the dashboard with its password');
+    return protect(reply).redirect(`${rootOf(request)}${pathOnly(to).slice(1)}`, 303);
+  });
+
+  app.post('/sign-out', (request, reply) =>
+    visits.act(request, reply, 'signing-out', async () => {
+      sessions.end(request, reply);
+      return 'sign-in';
+    }),
+  );
+
+  if (forge === undefined) return;
+  registerForgeSignIn(app, visits, {
+    forge,
+    sessions,
+    throttle: parts.makeThrottle(),
+    log,
+    nowMs: parts.nowMs,
+    isSecure: (request) => isSecureHost(request, dashboardUrl),
+    showForm: (request, reply, problem) => showForm(request, reply, '/', problem),
+  });
+}

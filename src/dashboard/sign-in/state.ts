@@ -1,0 +1,66 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { createFormMarks } from '../../http/csrf-tokens.ts';
+import { readCookie } from './sessions.ts';
+
+/** A sign-in with a forge account that a browser has begun. */
+type Begun = {
+  readonly state: string;
+  readonly verifier: string;
+  /** SHA-256 of the verifier, base64url. */
+  readonly challenge: string;
+  /** The path that the person came for. */
+  readonly to: string;
+};
+
+/** What ties the forge's answer to the browser that asked: a cookie that only this process can have made. */
+interface SignInState {
+  begin(request: FastifyRequest, reply: FastifyReply, to: string): Begun;
+  /** Returns what this browser began, where `state` is that of it; undefined for everything else. */
+  find(request: FastifyRequest, state: string): Begun | undefined;
+  forget(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+const seconds = 600;
+
+/** Creates it. Over HTTPS the cookie is one that no neighbouring site can set. */
+export function createSignInState(isSecure: (request: FastifyRequest) => boolean): SignInState {
+  const marks = createFormMarks();
+  const nameFor = (request: FastifyRequest): string =>
+    isSecure(request) ? '__Host-reeve_sign_in' : 'reeve_sign_in';
+  // Lax: the forge's answer is a visit that begins on its site, and must bring this along.
+  const write = (request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void => {
+    const secure = isSecure(request) ? '; Secure' : '';
+    const cookie = `${nameFor(request)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
+    // Beside the cookie of the session, not instead of it.
+    const others = [reply.getHeader('set-cookie')].flat().filter((one) => one !== undefined);
+    reply.removeHeader('set-cookie');
+    for (const one of [...others, cookie]) reply.header('set-cookie', String(one));
+  };
+  const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+  const random = (): string => randomBytes(32).toString('base64url');
+
+  return {
+    begin(request, reply, to) {
+      const [state, verifier] = [random(), random()];
+      const parts = [state, verifier, Buffer.from(to).toString('base64url')].join('.');
+      write(request, reply, `${parts}.${marks.markOf('', parts)}`, seconds);
+      return { state, verifier, challenge: challengeOf(verifier), to };
+    },
+    find(request, given) {
+      const held = readCookie(request, nameFor(request)) ?? '';
+      const parts = held.slice(0, held.lastIndexOf('.'));
+      if (!marks.isMarkOf(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
+      const [state = '', verifier = '', to = ''] = parts.split('.');
+      if (state === '' || !isSameSecret(given, state)) return undefined;
+      return {
+        state,
+        verifier,
+        challenge: challengeOf(verifier),
+        to: Buffer.from(to, 'base64url').toString('utf8'),
+      };
+    },
+    forget: (request, reply) => write(request, reply, '', 0),
+  };
+}

@@ -1,0 +1,155 @@
+import { findAction } from '../actions/actions.ts';
+import type { Client } from '../client/client.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
+import { operations } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import type { FactMemory } from '../facts/fact.ts';
+import type { Log } from '../log.ts';
+import { createRuleSet } from '../rules/rule-set.ts';
+import { type AdmittedEvent, eventAbout } from '../sources/admission.ts';
+import { createPowers, type Grant } from '../sources/grants.ts';
+import type { OrganizationSource } from '../sources/organization.ts';
+import { readFilesAt } from '../sources/organization.ts';
+import { repositoryPaths } from '../sources/paths.ts';
+import { postRuleStatus, summaryOf } from '../sources/report.ts';
+import { type RepositoryRules, readFileAt } from '../sources/repository-file.ts';
+import type { DeliveryWithBody, Store } from '../store/store.ts';
+import { replayEvent } from './replay.ts';
+import { eventOf } from './route-delivery.ts';
+
+/** Looks at an event; where a pull request touches a rule file, answers with the status `reeve/rules` on its head. */
+export type Preview = (event: AdmittedEvent) => Promise<void>;
+
+const activities = ['opened', 'reopened', 'synchronized'];
+const replayed = 20;
+
+/**
+ * Creates the preview. The file is read as data at the head's commit and checked; nothing of it is in force. Only where
+ * the author may write to the repository anyway it is also replayed, plan only, over the last deliveries, by what those
+ * who write there may see.
+ */
+export function createPreview(options: {
+  client: Client;
+  account: () => Promise<{ id: number }>;
+  grants: readonly Grant[];
+  organizations: readonly OrganizationSource[];
+  store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
+  memory: FactMemory;
+  clock: { now(): Date };
+  nowMs: () => number;
+  log: Log;
+}): Preview {
+  const { client, store, memory, nowMs, clock } = options;
+  const powers = createPowers(options.grants);
+
+  const look = async (at: RepositoryRef, index: number): Promise<void> => {
+    const where = { owner: at.owner, repo: at.name };
+    const pull = await client.call(operations.getPull, { params: { ...where, index } });
+    const sha = pull.head?.sha;
+    if (pull.state !== 'open' || !sha) return;
+    const shared = options.organizations.find(
+      ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
+    );
+    if (!(await touchesRules(client, where, index, shared !== undefined))) return;
+    const own = await readFileAt(client, { at, commit: sha, ref: sha }, powers.ofRepository(at));
+    const ofOrganization = shared
+      ? await readFilesAt(client, shared, { at, commit: sha, ref: sha }, powers.ofOrganization(shared.name))
+      : [];
+    const files = [own, ...ofOrganization];
+    const problems = files.flatMap((file) => file.problems);
+    const rules = files.flatMap((file) => file.rules).length;
+    const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
+    const told = mayReplay ? `; ${await replay(at, sha, own)}` : '';
+    const good = `${rules} ${rules === 1 ? 'rule' : 'rules'}, no problems${told}`;
+    await postRuleStatus(client, at, sha, summaryOf(problems, good));
+  };
+
+  const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
+    const actions = powers.ofRepository(at).filter((name) => findAction(name));
+    const modest = await readFileAt(client, { at, commit, ref: commit }, actions);
+    if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
+    const rules = createRuleSet(own.rules);
+    const account = await options.account();
+    const { items } = await store.listDeliveries({ repositoryId: at.id, limit: replayed });
+    let changes = 0;
+    let count = 0;
+    for (const { id, door } of items) {
+      const delivery = door === 'webhook' ? await store.readDelivery(id) : undefined;
+      const event = delivery && aboutRepository(delivery, at);
+      if (event === undefined) continue;
+      const run = await replayEvent(event, {
+        client,
+        rules,
+        memory,
+        now: clock.now(),
+        nowMs,
+        account,
+        delivery: id,
+      });
+      changes += run.changes.length;
+      count += 1;
+    }
+    return `on the last ${count} deliveries it would make ${changes} ${changes === 1 ? 'change' : 'changes'}`;
+  };
+
+  return async (event) => {
+    const { repository, subject } = event;
+    if (event.family !== 'pull_request' || !activities.includes(event.activity)) return;
+    if (subject.index === undefined) return;
+    try {
+      await look(repository, subject.index);
+    } catch (error) {
+      // A preview is a courtesy: what the delivery asks for goes on. A forge that is away makes all of it wait.
+      if (error instanceof ReeveError && error.keepsWork) throw error;
+      options.log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
+    }
+  };
+}
+
+/**
+ * Returns the event of a stored delivery, where it names this very repository: its secret entry covers the name that it
+ * claims, the id it claims may be anybody's. Undefined for others and for what cannot be read.
+ */
+function aboutRepository(delivery: DeliveryWithBody, at: RepositoryRef): AdmittedEvent | undefined {
+  const claimed = `${at.owner}/${at.name}`.toLowerCase();
+  if (delivery.state === 'dead' || delivery.repository?.toLowerCase() !== claimed) return undefined;
+  const event = eventOf(delivery);
+  return event.subject && eventAbout(event, event.subject, at);
+}
+
+async function touchesRules(
+  client: Client,
+  where: { owner: string; repo: string },
+  index: number,
+  isShared: boolean,
+): Promise<boolean> {
+  const isRule = (path: string | null | undefined): boolean =>
+    typeof path === 'string' &&
+    (repositoryPaths.some((known) => known === path) || (isShared && /^rules\/[^/]+\.yml$/.test(path)));
+  for await (const file of client.items(operations.listPullFiles, { params: { ...where, index } })) {
+    if (isRule(file.filename) || isRule(file.previous_filename)) return true;
+  }
+  return false;
+}
+
+/**
+ * Tells whether who wrote the file may write to the repository anyway. Only administrators are told permissions; where
+ * the account is none, a branch of the repository itself says it too: nobody else can have pushed there.
+ */
+async function mayWrite(
+  client: Client,
+  where: { owner: string; repo: string },
+  pull: PullRequest,
+): Promise<boolean> {
+  const login = pull.user?.login;
+  if (!login) return false;
+  try {
+    const params = { ...where, collaborator: login };
+    const { permission } = await client.call(operations.getPermission, { params });
+    return ['write', 'admin', 'owner'].includes(permission ?? '');
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'forge-forbidden') throw error;
+    return pull.head?.repo_id !== undefined && pull.head?.repo_id === pull.base?.repo_id;
+  }
+}

@@ -1,0 +1,61 @@
+import { type Capabilities, type Capability, lackOf } from '../client/capabilities.ts';
+import type { Family } from '../contract/events/events.ts';
+import type { Problem } from './problem.ts';
+import { problemAtLine } from './problem-at-line.ts';
+import type { LoadedRule } from './rule.ts';
+
+/** Kinds of events that not every forge sends. */
+const capabilityOfFamily: Partial<Record<Family, Capability>> = {
+  status: 'status_events',
+  workflow_run: 'workflow_run_events',
+  workflow_job: 'workflow_job_events',
+  action_run_failure: 'action_run_events',
+  action_run_recover: 'action_run_events',
+  action_run_success: 'action_run_events',
+};
+
+/** Returns what rules ask of a forge that it cannot do, at the line of the rule or step. `textOf` gives a file's text. */
+export function lackingIn(
+  rules: readonly LoadedRule[],
+  capabilities: Capabilities,
+  textOf: (path: string) => string,
+): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    const report = (line: number, what: string, needed: readonly Capability[]): Problem[] => {
+      const why = lackOf(capabilities, needed);
+      if (why === undefined) return [];
+      const message = `${what}: ${why}`;
+      return [problemAtLine({ code: 'capability', message, path: rule.source, line }, textOf)];
+    };
+    const families = [...new Set(rule.on.map(({ family }) => family))];
+    return [
+      ...families.flatMap((family) => {
+        const needed = capabilityOfFamily[family];
+        return needed ? report(rule.line, `rule ${rule.name} listens to ${family}`, [needed]) : [];
+      }),
+      ...rule.steps.flatMap((step) =>
+        Object.entries(step.action.requires ?? {}).flatMap(([path, needed]) =>
+          says(step.arguments.written, path)
+            ? report(step.line, `${step.action.name} says ${path.replace('=', ' ')}`, [needed])
+            : [],
+        ),
+      ),
+    ];
+  });
+}
+
+/** Says whether arguments have something at a path (`hooks.name`), or this text there (`hooks.events=status`). */
+function says(written: unknown, path: string): boolean {
+  const [names = '', text] = path.split('=');
+  let found: readonly unknown[] = [written];
+  for (const name of names.split('.')) {
+    found = found.flat().flatMap((value) => {
+      const inner: unknown =
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? Reflect.get(value, name)
+          : undefined;
+      return inner === undefined ? [] : [inner];
+    });
+  }
+  return text === undefined ? found.length > 0 : found.flat().includes(text);
+}

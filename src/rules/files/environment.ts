@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import type { Family } from '../../contract/events/events.ts';
+import type { SubjectKind } from '../../contract/events/subject.ts';
+import type { Environment, Name } from '../../expressions/environment.ts';
+import { anyType, type Type, typeOf, unionOf } from '../../expressions/values/types.ts';
+import type { Fact } from '../../facts/fact.ts';
+import type { Level, RuleRegistry } from '../rule.ts';
+
+/** One way in which a rule can start: an event of a family, or a clock. */
+export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
+
+/** A name on one occasion; without a type it is not there. */
+type Row = { readonly fact?: Fact; readonly type: Type | undefined };
+
+/**
+ * Returns the names that a rule's expressions may use. `event` has the payload's members of the families listened to;
+ * facts are there for the subjects they are of; items of `each` that are no facts are given by the sweep.
+ */
+export function createEnvironment(options: {
+  registry: RuleRegistry;
+  occasions: readonly Occasion[];
+  level: Level;
+  /** Facts that the operator grants to the file by name, whatever they show. */
+  grants?: readonly string[];
+}): Environment {
+  const { registry, occasions, level, grants = [] } = options;
+  const names = new Map<string, Name>();
+  const absent = new Map<string, string>();
+  const add = (name: string, rowOf: (occasion: Occasion) => Row): void => {
+    const rows = occasions.map(rowOf);
+    const there = rows.filter((row) => row.type !== undefined);
+    const missingOn = occasions.filter((_, place) => rows[place]?.type === undefined).map(describeOccasion);
+    const fact = there.find((row) => row.fact)?.fact;
+    if (there.length === 0) {
+      absent.set(name, `${[...new Set(missingOn)].join(' and ')} has no ${name}`);
+      return;
+    }
+    const type = unionOf(there.map((row) => row.type ?? anyType));
+    const needsGrant = fact && level !== 'operator' && !grants.includes(fact.name);
+    const refusal = needsGrant ? refusalOf(fact, level) : undefined;
+    names.set(name, {
+      type,
+      missingOn: [...new Set(missingOn)],
+      ...(fact && { fact }),
+      ...(refusal !== undefined && { refusal }),
+    });
+  };
+  const factsByName = new Map(registry.facts.map((fact) => [fact.name, fact]));
+  for (const fact of registry.facts) {
+    add(fact.name, ({ subject }) => rowOfFact(fact, subject, registry));
+  }
+  for (const [name, shape] of Object.entries(registry.variables)) {
+    if (factsByName.has(name)) continue;
+    add(name, (occasion) => (variableApplies(name, occasion) ? rowOf(shape) : { type: undefined }));
+  }
+  add('event', ({ family }) => (family ? rowOfPayload(registry, family) : { type: undefined }));
+  add('now', () => ({ type: { kind: 'timestamp' } }));
+  return { names, absent };
+}
+
+/** A fact that is also the item of a sweep (`organization`) is given there, whatever subjects the fact is of. */
+function rowOfFact(fact: Fact, subject: SubjectKind, registry: RuleRegistry): Row {
+  if (fact.of.includes(subject)) return { fact, ...rowOf(fact.shape) };
+  const item = fact.name === subject ? registry.variables[fact.name] : undefined;
+  return item ? rowOf(item) : { type: undefined };
+}
+
+/** Who did it is known of events alone; an item of a sweep is known where the sweep walks over it. */
+function variableApplies(name: string, occasion: Occasion): boolean {
+  if (name === 'sender') return occasion.family !== undefined;
+  return occasion.family === undefined && occasion.subject === name;
+}
+
+function rowOf(shape: z.ZodType): Row {
+  return { type: typeOf(shape) };
+}
+
+function rowOfPayload(registry: RuleRegistry, family: Family): Row {
+  const shape = registry.payloads[family];
+  return shape ? rowOf(shape) : { type: anyType };
+}
+
+function describeOccasion({ family, subject }: Occasion): string {
+  return family === undefined ? `a schedule over each ${subject}` : `${family}`;
+}
+
+function refusalOf(fact: Fact, level: Level): string | undefined {
+  if (fact.shows === 'repository') return undefined;
+  const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
+  return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;
+}

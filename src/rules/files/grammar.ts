@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { activitiesOf, eventFamilies, type Family } from '../../contract/events/events.ts';
+
+/**
+ * The grammar of rule files, written once: the loader reads with it, `reeve schema` prints it, the reference page tells
+ * it. What a schema cannot say (conditions, patterns, powers) the loader checks after it.
+ */
+
+const families = Object.keys(eventFamilies) as Family[];
+
+/** One pattern, or several of which the last that matches decides. */
+const Patterns = z
+  .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)])
+  .describe(
+    'A glob or a list of globs; an entry that starts with ! takes out again, the last match decides.',
+  );
+
+const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/);
+
+export const RuleModeWord = z
+  .enum(['enforce', 'observe'])
+  .describe(
+    '`observe` plans and records, and never writes; default `enforce`. A rule may only be stricter than its file.',
+  );
+
+const Limits = z
+  .strictObject({
+    changes: z
+      .number()
+      .int()
+      .min(0)
+      .max(50)
+      .optional()
+      .describe('Changes one run of a rule may make; may only narrow.'),
+  })
+  .describe('Narrows what a run may do.');
+
+function filterOf(family: Family) {
+  const activities = activitiesOf(family);
+  const names = {
+    branches: Patterns.optional().describe(
+      'Target branch of a pull request; ref of push, create and delete.',
+    ),
+    'branches-ignore': Patterns.optional(),
+    tags: Patterns.optional().describe('Tag of push, create and delete.'),
+    'tags-ignore': Patterns.optional(),
+    paths: Patterns.optional().describe(
+      'Files that the pull request or push changes; a rename counts with both paths.',
+    ),
+    'paths-ignore': Patterns.optional(),
+  };
+  const types = activities.length === 0 ? {} : { types: oneOrMore(activities).optional() };
+  return z.strictObject({ ...types, ...names });
+}
+
+function oneOrMore(words: readonly string[]) {
+  const word = z.enum(words as [string, ...string[]]);
+  return z.union([word, z.array(word).min(1)]);
+}
+
+function formOf(family: Family) {
+  const activities = activitiesOf(family);
+  const filter = filterOf(family);
+  const form =
+    activities.length === 0
+      ? z.union([z.null(), filter])
+      : z.union([z.null(), oneOrMore(activities), filter]);
+  return form.optional().describe(`Events of the family ${family}; without activities, all of them.`);
+}
+
+const Schedule = z
+  .union([
+    z.string().min(1),
+    z.strictObject({ cron: z.string().min(1), timezone: z.string().min(1).optional() }),
+  ])
+  .describe('Five cron fields, in UTC unless a timezone is given. Needs `each`.');
+
+const familyForms = Object.fromEntries(families.map((family) => [family, formOf(family)]));
+
+const EventMap = z.strictObject({ ...familyForms, schedule: Schedule.optional() });
+
+const EventWord = z.enum([
+  ...families,
+  ...families.flatMap((family) => activitiesOf(family).map((activity) => `${family}.${activity}`)),
+]);
+
+export const On = z
+  .union([
+    EventWord,
+    z
+      .array(z.union([EventWord, EventMap]))
+      .min(1)
+      .max(50),
+    EventMap,
+  ])
+  .describe(
+    'What the rule listens to: a family, `family.activity`, a list of these, or a map of families to filters.',
+  );
+
+const eachKinds = [
+  'repository',
+  'organization',
+  'pull_request',
+  'issue',
+  'branch',
+  'notification',
+  'runner',
+] as const;
+
+const withState = z.strictObject({ state: z.enum(['open', 'closed', 'all']).optional() });
+
+export const EachForm = z
+  .union([
+    z.enum(eachKinds),
+    z.strictObject({ pull_request: withState }),
+    z.strictObject({ issue: withState }),
+  ])
+  .describe(
+    'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others.',
+  );
+
+/** A condition as written: text, or a plain true or false. */
+export const Expression = z
+  .union([z.string().min(1), z.boolean()])
+  .describe('A CEL expression that answers true or false.');
+
+export const StepForm = z
+  .strictObject({
+    name: z.string().min(1).max(100).optional(),
+    uses: z.string().min(1).describe('The action.'),
+    if: Expression.optional().describe('Whether this step speaks at all.'),
+    with: z.record(z.string(), z.unknown()).optional().describe('Arguments of the action.'),
+  })
+  .describe('One thing to do.');
+
+const RuleForm = z
+  .strictObject({
+    description: z.string().max(1_000).optional(),
+    in: Patterns.optional().describe(
+      'Repositories as `owner/name` globs. Operator and organization files only.',
+    ),
+    mode: RuleModeWord.optional(),
+    limits: Limits.optional(),
+    on: On,
+    each: EachForm.optional(),
+    if: Expression.optional().describe(
+      'Whether the rule speaks at all: where it does not hold, nothing is touched.',
+    ),
+    steps: z.array(StepForm).min(1).max(10),
+  })
+  .describe('One rule: when, whether, what.');
+
+export const RuleFile = z
+  .strictObject({
+    version: z.literal(1),
+    mode: RuleModeWord.optional(),
+    limits: Limits.optional(),
+    in: Patterns.optional().describe(
+      'Repositories as `owner/name` globs. Operator and organization files only.',
+    ),
+    rules: z.record(Name, RuleForm),
+  })
+  .describe('A file of rules for Reeve.');
+export type RuleFile = z.output<typeof RuleFile>;
+export type StepForm = z.output<typeof StepForm>;
+
+/** Rules a file may have. */
+export const maxRules = 100;

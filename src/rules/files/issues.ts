@@ -1,0 +1,245 @@
+import type { z } from 'zod';
+import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/events.ts';
+import { wordOfForge } from '../../expressions/parse/foreign-words.ts';
+import { nearest } from '../../expressions/parse/nearest.ts';
+import { definitionOf } from '../../expressions/values/types.ts';
+import type { Problem, ProblemCode } from '../problem.ts';
+import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
+
+/** What the schema says is wrong, with the path to it and whether its key or its value is meant. */
+type Explained = {
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+  readonly path: YamlPath;
+  readonly atKey?: boolean;
+};
+
+/**
+ * Returns what a schema finds wrong with a value as problems in our own words, with their places. `at` is where the
+ * value stands in the file.
+ */
+export function problemsOf(
+  value: unknown,
+  schema: z.ZodType,
+  file: YamlSource,
+  at: YamlPath,
+  fallback?: ProblemCode,
+): readonly Problem[] {
+  const result = schema.safeParse(value);
+  if (result.success) return [];
+  const issues = result.error.issues.slice(0, maxProblems).flatMap((issue) => flatten(issue, value, []));
+  return issues
+    .flatMap(({ issue, path }) => explain(issue, path, value, schema, at))
+    .map((found) => {
+      const path = [...at, ...found.path];
+      const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
+      // Within the arguments of an action a wrong value is the action's word, whatever the schema calls it.
+      const code = fallback && (found.code === 'type' || found.code === 'value') ? fallback : found.code;
+      return file.problem(code, found.message, span, found.suggestion);
+    });
+}
+
+type Issue = z.core.$ZodIssue;
+type Placed = { readonly issue: Issue; readonly path: YamlPath };
+
+/** Takes of a union the alternative that comes nearest to what was written: the one that complains deepest, else of the fitting type. */
+function flatten(issue: Issue, value: unknown, before: YamlPath): readonly Placed[] {
+  const path = [...before, ...(issue.path as YamlPath)];
+  if (issue.code !== 'invalid_union') return [{ issue, path }];
+  const branches = issue.errors.map((errors) => errors.flatMap((inner) => flatten(inner, value, path)));
+  const best = branches.toSorted((a, b) => scoreOf(b, path.length) - scoreOf(a, path.length))[0];
+  return best && best.length > 0 ? best : [{ issue, path }];
+}
+
+function scoreOf(branch: readonly Placed[], depth: number): number {
+  const wrongType = branch.some(({ issue, path }) => path.length === depth && issue.code === 'invalid_type');
+  const deepest = Math.max(...branch.map(({ path }) => path.length));
+  return (wrongType ? -1_000 : 0) + (deepest - depth) * 10 - branch.length;
+}
+
+function explain(
+  issue: Issue,
+  path: YamlPath,
+  value: unknown,
+  schema: z.ZodType,
+  at: YamlPath,
+): readonly Explained[] {
+  const full = [...at, ...path];
+  const seen = valueIn(value, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => explainKey(key, path, schema, full));
+    case 'invalid_value':
+      if (seen === undefined) return [missing(path)];
+      return [explainValue(seen, issue.values.map(String), path, full)];
+    case 'invalid_type':
+      if (seen === undefined) return [missing(path)];
+      return [
+        { code: 'type', message: `this must be ${wordFor(issue.expected)}, not ${describe(seen)}`, path },
+      ];
+    case 'invalid_key':
+      return [
+        {
+          code: 'value',
+          message: `"${String(path.at(-1))}" is no name: letters, digits, ".", "_" and "-", at most 63`,
+          path,
+          atKey: true,
+        },
+      ];
+    case 'too_small':
+      return [
+        {
+          code: 'value',
+          message: `this needs at least ${issue.minimum} ${unitOf(issue.origin)}`.trimEnd(),
+          path,
+        },
+      ];
+    case 'too_big':
+      return [
+        {
+          code: 'value',
+          message: `this has more than ${issue.maximum} ${unitOf(issue.origin)}`.trimEnd(),
+          path,
+        },
+      ];
+    case 'invalid_union':
+      return [{ code: 'type', message: `this cannot be ${describe(seen)}`, path }];
+    default:
+      return [
+        { code: 'value', message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1), path },
+      ];
+  }
+}
+
+function unitOf(origin: string): string {
+  const units: Readonly<Record<string, string>> = {
+    string: 'characters',
+    array: 'entries',
+    record: 'entries',
+  };
+  return units[origin] ?? '';
+}
+
+function missing(path: YamlPath): Explained {
+  return {
+    code: 'missing-key',
+    message: `"${String(path.at(-1))}" is missing here`,
+    path: path.slice(0, -1),
+    atKey: true,
+  };
+}
+
+const types: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+  record: 'a map',
+  null: 'empty',
+};
+
+function wordFor(expected: string): string {
+  return types[expected] ?? expected;
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  return types[typeof value] ?? typeof value;
+}
+
+function explainKey(key: string, path: YamlPath, schema: z.ZodType, full: YamlPath): Explained {
+  const place = { path: [...path, key], atKey: true } as const;
+  if (isListeningMap(full)) return { ...explainKind(key), ...place };
+  const known = keysAt(schema, path);
+  const suggestion = nearest(key, known);
+  const list = known.length > 0 && known.length <= 14 ? `; there are ${known.join(', ')}` : '';
+  const hint = suggestion === undefined ? list : '';
+  return { code: 'unknown-key', message: `there is no key "${key}" here${hint}`, suggestion, ...place };
+}
+
+/** Says whether a path leads to a map of families: `rules.NAME.on`, or an item of that list. */
+function isListeningMap(full: YamlPath): boolean {
+  const at = full.indexOf('on');
+  return at >= 0 && (full.length === at + 1 || (full.length === at + 2 && typeof full[at + 1] === 'number'));
+}
+
+function explainKind(word: string): Pick<Explained, 'code' | 'message' | 'suggestion'> {
+  const family = familyOf(word);
+  if (family !== undefined) {
+    const activities = activitiesOf(family).length > 0 ? ` with ${typesOf(family, word)}` : '';
+    return {
+      code: 'unknown-kind',
+      message: `"${word}" belongs to the family ${family}: write ${family}${activities}`,
+    };
+  }
+  const suggestion = wordOfForge(word) ?? nearest(word, [...Object.keys(eventFamilies), 'schedule']);
+  return { code: 'unknown-kind', message: `there is no kind of event "${word}"`, suggestion };
+}
+
+function typesOf(family: Family, eventType: string): string {
+  return `[${(eventFamilies[family].types[eventType] ?? []).join(', ')}]`;
+}
+
+function explainValue(seen: unknown, allowed: readonly string[], path: YamlPath, full: YamlPath): Explained {
+  const at = full.indexOf('on');
+  if (at >= 0 && typeof seen === 'string') return explainListening(seen, full.slice(at + 1), path);
+  const word = typeof seen === 'object' ? describe(seen) : `"${String(seen)}"`;
+  const suggestion = typeof seen === 'string' ? suggest(seen, allowed) : undefined;
+  const list = allowed.length <= 14 ? ` (${allowed.join(', ')})` : '';
+  return { code: 'value', message: `${word} is none of the words allowed here${list}`, suggestion, path };
+}
+
+function explainListening(seen: string, inside: YamlPath, path: YamlPath): Explained {
+  const family = inside.find((step) => typeof step === 'string' && Object.hasOwn(eventFamilies, step));
+  if (family !== undefined) return { ...explainActivity(family as Family, seen), path };
+  const [kind = '', activity] = seen.split('.');
+  if (activity !== undefined && Object.hasOwn(eventFamilies, kind)) {
+    return { ...explainActivity(kind as Family, activity), path };
+  }
+  return { ...explainKind(activity === undefined ? seen : kind), path };
+}
+
+function explainActivity(family: Family, word: string): Pick<Explained, 'code' | 'message' | 'suggestion'> {
+  const known = activitiesOf(family);
+  const list = known.length > 0 ? ` (${known.join(', ')})` : '; it has none';
+  const suggestion = suggest(word, known);
+  return { code: 'unknown-activity', message: `${family} has no activity "${word}"${list}`, suggestion };
+}
+
+function suggest(word: string, known: readonly string[]): string | undefined {
+  const translated = wordOfForge(word);
+  return translated !== undefined && known.includes(translated) ? translated : nearest(word, known);
+}
+
+/** Returns the keys that a schema knows at a path, over all alternatives. */
+function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
+  let level: readonly z.ZodType[] = plain(schema);
+  for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(plain);
+  return [...new Set(level.flatMap((one) => Object.keys(definitionOf(one).shape ?? {})))];
+}
+
+function plain(schema: z.ZodType): readonly z.ZodType[] {
+  const { innerType, in: before, options } = definitionOf(schema);
+  if (options) return options.flatMap(plain);
+  const inner = innerType ?? before;
+  return inner ? plain(inner) : [schema];
+}
+
+function childOf(schema: z.ZodType, step: string | number): readonly z.ZodType[] {
+  const { shape, element, valueType } = definitionOf(schema);
+  const child = typeof step === 'number' ? element : (shape?.[step] ?? valueType);
+  return child ? [child] : [];
+}
+
+function valueIn(value: unknown, path: YamlPath): unknown {
+  let inner = value;
+  for (const step of path) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, step)) return undefined;
+    inner = Reflect.get(inner, step);
+  }
+  return inner;
+}

@@ -1,0 +1,180 @@
+import { eventFamilies } from '../../contract/events/events.ts';
+import { compileScope } from '../../patterns/repository-scope.ts';
+import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from '../rule.ts';
+import type { FileContext } from './context.ts';
+import type { Occasion } from './environment.ts';
+import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';
+import { type ReadOn, readFamilies, readOn, readPattern } from './listening.ts';
+import { loadCondition, loadStep } from './load-step.ts';
+import type { YamlPath } from './yaml-source.ts';
+
+/** What a file says for all its rules. */
+type FileDefaults = {
+  readonly mode: RuleMode;
+  readonly changes?: number;
+  readonly scope?: Pattern;
+};
+
+/** Returns what the head of a file says for all its rules, and reports what it may not say. */
+export function loadDefaults(value: unknown, context: FileContext): FileDefaults {
+  const file = asRecord(value);
+  const mode = RuleModeWord.safeParse(file.mode);
+  const changes = asRecord(file.limits).changes;
+  const scope = loadScope(file.in, ['in'], context);
+  return {
+    mode: mode.success ? mode.data : 'enforce',
+    ...(typeof changes === 'number' && { changes }),
+    ...(scope && { scope }),
+  };
+}
+
+/**
+ * Returns one rule checked and compiled, or reports everything that is wrong with it beyond what the grammar says. Each
+ * part that has the right form is checked, whatever is wrong with the others.
+ */
+export function loadRule(
+  name: string,
+  value: unknown,
+  defaults: FileDefaults,
+  context: FileContext,
+): LoadedRule | undefined {
+  const at = ['rules', name];
+  const before = context.problems.length;
+  const rule = asRecord(value);
+  const scope = loadScope(rule.in, [...at, 'in'], context);
+  const mode = loadMode(rule.mode, defaults.mode, [...at, 'mode'], context);
+  const changes = loadLimit(
+    asRecord(rule.limits).changes,
+    defaults.changes,
+    [...at, 'limits', 'changes'],
+    context,
+  );
+  const on = On.safeParse(rule.on);
+  const heard: ReadOn = on.success ? readOn(on.data, [...at, 'on'], context) : readFamilies(rule.on);
+  const each = loadEach(rule.each, heard, at, context);
+  const occasions = occasionsOf(heard, each);
+  const environment = occasions.length > 0 ? context.environment(occasions) : undefined;
+  const written = Expression.safeParse(rule.if);
+  const condition = written.success
+    ? loadCondition(written.data, [...at, 'if'], context, environment)
+    : undefined;
+  const steps: LoadedStep[] = [];
+  for (const [place, form] of asList(rule.steps).entries()) {
+    const parsed = StepForm.safeParse(form);
+    if (!parsed.success) continue;
+    const options = { context, environment, occasions };
+    const step = loadStep(parsed.data, place + 1, [...at, 'steps', place], options);
+    if (step) steps.push(step);
+  }
+  if (!on.success || environment === undefined || context.problems.length > before) return undefined;
+  const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
+  return {
+    id: `${context.path}#${name}`,
+    name,
+    source: context.path,
+    level: context.level,
+    commit: context.commit,
+    revision: context.revision,
+    line: context.file.lineOf(context.file.keyAt(at).start).line,
+    mode,
+    limits: changes === undefined ? {} : { changes },
+    scopes,
+    on: heard.on,
+    schedules: heard.schedules,
+    steps,
+    ...(typeof rule.description === 'string' && { description: rule.description }),
+    ...(each && { each }),
+    ...(condition && { condition }),
+  };
+}
+
+function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {
+  if (written === undefined) return undefined;
+  if (context.level === 'repository') {
+    context.reportKey(
+      at,
+      'level',
+      'files of the repository have no `in`: they are about that repository alone',
+    );
+    return undefined;
+  }
+  const list = typeof written === 'string' ? [written] : asList(written);
+  const texts = list.filter((entry) => typeof entry === 'string');
+  if (texts.length === 0 || texts.length !== list.length) return undefined;
+  return readPattern(texts, at, context, compileScope);
+}
+
+function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
+  if (written === 'enforce' && ofFile === 'observe') {
+    context.reportValue(at, 'stricter', 'the file says observe: a rule of it cannot say enforce');
+  }
+  return written === 'observe' ? 'observe' : ofFile;
+}
+
+function loadLimit(
+  written: unknown,
+  ofFile: number | undefined,
+  at: YamlPath,
+  context: FileContext,
+): number | undefined {
+  if (typeof written !== 'number') return ofFile;
+  if (ofFile !== undefined && written > ofFile) {
+    context.reportValue(
+      at,
+      'stricter',
+      `the file allows ${ofFile} changes: a rule of it cannot allow ${written}`,
+    );
+  }
+  return Math.min(written, ofFile ?? written);
+}
+
+const eachBelowOperator = ['pull_request', 'issue', 'branch'];
+
+function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileContext): Each | undefined {
+  const parsed = EachForm.safeParse(written);
+  if (!parsed.success) {
+    if (written === undefined && heard.schedules.length > 0) {
+      context.reportKey([...at, 'on'], 'each', 'a schedule needs `each`: what it walks over');
+    }
+    return undefined;
+  }
+  const each = eachOf(parsed.data);
+  if (context.level !== 'operator' && !eachBelowOperator.includes(each.kind)) {
+    const message = `files of the ${context.level} walk over ${eachBelowOperator.join(', ')} only`;
+    context.reportValue([...at, 'each'], 'level', message);
+  }
+  for (const { family } of heard.on) {
+    const { subject } = eventFamilies[family];
+    if (subject === each.kind) continue;
+    const message = `events of ${family} are about a ${subject}, not a ${each.kind}: make it two rules`;
+    context.reportValue([...at, 'each'], 'each', message);
+    break;
+  }
+  return each;
+}
+
+function eachOf(written: RuleFile['rules'][string]['each']): Each {
+  if (typeof written === 'string') {
+    const hasState = written === 'pull_request' || written === 'issue';
+    return { kind: written, ...(hasState && { state: 'open' as const }) };
+  }
+  const [kind = 'repository', filter] = Object.entries(written ?? {})[0] ?? [];
+  // The grammar allows a map for these two alone.
+  return { kind: kind as 'pull_request' | 'issue', state: filter?.state ?? 'open' };
+}
+
+function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[] {
+  const families = [...new Set(heard.on.map(({ family }) => family))];
+  const events = families.map((family) => ({ family, subject: eventFamilies[family].subject }));
+  return heard.schedules.length > 0 && each ? [...events, { subject: each.kind }] : events;
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,148 @@
+import type { Action } from '../../actions/action.ts';
+import { type Condition, compileCondition, type ExpressionPlace } from '../../expressions/conditions.ts';
+import type { Environment } from '../../expressions/environment.ts';
+import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
+import { nearest } from '../../expressions/parse/nearest.ts';
+import { hasTemplate } from '../../expressions/template.ts';
+import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
+import type { LoadedStep } from '../rule.ts';
+import type { FileContext } from './context.ts';
+import type { Occasion } from './environment.ts';
+import type { StepForm } from './grammar.ts';
+import { problemsOf } from './issues.ts';
+import type { YamlPath } from './yaml-source.ts';
+
+/**
+ * Returns a step checked and compiled, or reports everything that is wrong with it. Without an environment (`on` is
+ * broken) its expressions are left alone, since nobody knows what they may name.
+ */
+export function loadStep(
+  form: StepForm,
+  number: number,
+  at: YamlPath,
+  options: { context: FileContext; environment: Environment | undefined; occasions: readonly Occasion[] },
+): LoadedStep | undefined {
+  const { context, environment, occasions } = options;
+  const before = context.problems.length;
+  const condition = loadCondition(form.if, [...at, 'if'], context, environment);
+  const action = findAction(form.uses, [...at, 'uses'], context);
+  if (action === undefined) return undefined;
+  checkPowers(action, form, at, context);
+  checkSubjects(action, at, context, occasions);
+  const given = loadArguments(action, form.with ?? {}, [...at, 'with'], context, environment);
+  if (given === undefined || context.problems.length > before) return undefined;
+  return {
+    name: form.name ?? `${number} ${action.name}`,
+    action,
+    arguments: given,
+    line: context.file.lineOf(context.file.valueAt(at).start).line,
+    ...(condition && { condition }),
+  };
+}
+
+/** Returns the condition under a key compiled, or reports its problems; undefined too where there is none. */
+export function loadCondition(
+  written: string | boolean | undefined,
+  at: YamlPath,
+  context: FileContext,
+  environment: Environment | undefined,
+): Condition | undefined {
+  if (written === undefined || environment === undefined) return undefined;
+  const text = String(written);
+  const braces = bracesProblem(text);
+  const onWarning = (warning: ExpressionProblem): void => context.warnInside(at, warning);
+  const expressions = { ...context.expressions(environment), onWarning };
+  const compiled = braces
+    ? { problems: [braces] }
+    : compileCondition(text, expressions, placeIn(context, at));
+  if ('condition' in compiled) return compiled.condition;
+  for (const problem of compiled.problems) context.reportInside(at, problem);
+  return undefined;
+}
+
+function placeIn(context: FileContext, at: YamlPath): ExpressionPlace {
+  return { file: context.path, at: (offset) => context.file.lineOf(context.file.inside(at, offset)) };
+}
+
+function findAction(name: string, at: YamlPath, context: FileContext): Action | undefined {
+  const action = context.registry.actions.find((one) => one.name === name);
+  if (action) return action;
+  const known = context.registry.actions.map((one) => one.name);
+  const isTemplate = hasTemplate(name);
+  const message = isTemplate ? 'uses takes no expression: name the action' : `there is no action "${name}"`;
+  context.reportValue(at, isTemplate ? 'template' : 'unknown-action', message, nearest(name, known));
+  return undefined;
+}
+
+function checkPowers(action: Action, form: StepForm, at: YamlPath, context: FileContext): void {
+  const { level } = context;
+  if (level === 'operator' || context.grants.includes(action.name)) return;
+  if (!action.granted) {
+    const granted = context.registry.actions.filter((one) => one.granted).map((one) => one.name);
+    const message = `files of the ${level} may not use ${action.name} without the operator's grant; they may use ${granted.join(', ')}`;
+    context.reportValue([...at, 'uses'], 'level', message);
+    return;
+  }
+  for (const name of action.operatorOnly ?? []) {
+    const path = name.split('.');
+    if (!has(form.with, path)) continue;
+    const message = `files of the ${level} may not say ${name} of ${action.name} without the operator's grant`;
+    context.reportKey([...at, 'with', ...path], 'level', message);
+  }
+}
+
+function has(value: unknown, path: readonly string[]): boolean {
+  let inner = value;
+  for (const name of path) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return false;
+    inner = Reflect.get(inner, name);
+  }
+  return inner !== undefined;
+}
+
+function checkSubjects(
+  action: Action,
+  at: YamlPath,
+  context: FileContext,
+  occasions: readonly Occasion[],
+): void {
+  const wrong = [...new Set(occasions.map(({ subject }) => subject))].filter(
+    (subject) => !action.of.includes(subject),
+  );
+  if (wrong.length === 0) return;
+  const message = `${action.name} works on ${action.of.join(', ')}; this rule is also about ${wrong.join(', ')}`;
+  context.reportValue(
+    [...at, 'uses'],
+    'subject',
+    message.replace('also ', occasions.length > 1 ? 'also ' : ''),
+  );
+}
+
+function loadArguments(
+  action: Action,
+  written: unknown,
+  at: YamlPath,
+  context: FileContext,
+  environment: Environment | undefined,
+): LoadedStep['arguments'] | undefined {
+  const schema = action.arguments;
+  const parsed = schema.safeParse(written);
+  if (!parsed.success) {
+    for (const problem of problemsOf(written, schema, context.file, at, 'argument')) context.add(problem);
+  } else {
+    for (const { path, message } of action.examine?.(parsed.data) ?? []) {
+      context.reportValue([...at, ...path], 'argument', message);
+    }
+  }
+  if (environment === undefined) return undefined;
+  // Conditions of arguments that are wrong elsewhere are checked all the same: all problems are listed at once.
+  const value = parsed.success ? parsed.data : written;
+  const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
+  const onArgumentWarning = ({ path, problem }: ArgumentProblem): void =>
+    context.warnInside([...at, ...path], problem);
+  const expressions = { ...context.expressions(environment), onArgumentWarning };
+  const compiled = compileArguments(value, schema, expressions, placeOf);
+  if ('arguments' in compiled) return parsed.success ? compiled.arguments : undefined;
+  for (const { path, problem } of compiled.problems) context.reportInside([...at, ...path], problem);
+  return undefined;
+}

@@ -1,0 +1,232 @@
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
+import { messageOf } from '../../errors.ts';
+import type { Problem, ProblemCode } from '../problem.ts';
+import { insideScalar } from './scalar-place.ts';
+import { type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts';
+import { explainYaml, tagProblem } from './yaml-words.ts';
+
+/** A rule file is at most this large: YAML's check for unique keys is quadratic. */
+const maxFileBytes = 64 * 1024;
+
+/** Problems of a file that are told; who has more will not read them. */
+export const maxProblems = 100;
+/** Brackets, dashes or question marks one inside the other: no rule file has them, and the parser recurses. */
+const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
+
+/** Keys and numbers of items that lead to a value. */
+export type YamlPath = readonly (string | number)[];
+
+/** A YAML text with its places: every problem that is found later knows where it stands. */
+export type YamlSource = {
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Whether the text was understood well enough to look at what it says. */
+  readonly readable: boolean;
+  /** Place of the value at a path, or of the nearest one around it. */
+  valueAt(path: YamlPath): Span;
+  /** Place of the key at the end of a path. */
+  keyAt(path: YamlPath): Span;
+  /** Place in the file of an offset in a text value: quotes, escapes, folded and indented lines are counted. */
+  inside(path: YamlPath, offset: number): number;
+  lineOf(offset: number): { readonly line: number; readonly column: number };
+  readonly problem: MakeProblem;
+};
+
+/** Returns a YAML text read within the bounds of rule files: one document, no aliases, anchors, tags or directives. Never throws. */
+export function readYaml(path: string, text: string): YamlSource {
+  const lines = new LineCounter();
+  const lineOf = (offset: number): { line: number; column: number } => {
+    const { line, col } = lines.linePos(Math.max(0, Math.min(offset, text.length)));
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const problem = (code: ProblemCode, message: string, span: Span, suggestion?: string): Problem => {
+    const { line, column } = lineOf(span.start);
+    const source = sourceLine(text, span.start);
+    const width = Math.max(1, Math.min(span.end - span.start, source.length - column + 1));
+    return {
+      code,
+      message,
+      path,
+      line,
+      column,
+      source,
+      width,
+      ...(suggestion !== undefined && { suggestion }),
+    };
+  };
+  const unreadable = (found: Problem): YamlSource => ({
+    value: undefined,
+    problems: [found],
+    readable: false,
+    valueAt: () => start,
+    keyAt: () => start,
+    inside: () => 0,
+    lineOf,
+    problem,
+  });
+  const start = { start: 0, end: 0 };
+  if (Buffer.byteLength(text) > maxFileBytes) {
+    return unreadable(problem('file-size', 'the file is larger than 64 KiB', start));
+  }
+  const nested = tooDeep.exec(text);
+  if (nested) {
+    const span = { start: nested.index, end: nested.index + 1 };
+    return unreadable(problem('yaml', 'the text is nested too deep', span));
+  }
+  try {
+    return readWithin(text, lines, lineOf, problem);
+  } catch (error) {
+    // The parser recurses: a text nested a few thousand levels deep ends here.
+    const reason = error instanceof RangeError ? 'the text is nested too deep' : messageOf(error);
+    return unreadable(problem('yaml', reason, start));
+  }
+}
+
+function readWithin(
+  text: string,
+  lines: LineCounter,
+  lineOf: YamlSource['lineOf'],
+  problem: MakeProblem,
+): YamlSource {
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    // The parser compares every key with every other; the reader below needs one look at each.
+    uniqueKeys: false,
+    logLevel: 'error',
+    version: '1.2',
+  });
+  const root = document.contents;
+  const reader = new Reader(text, problem);
+  const value = reader.read(root);
+  const { forbidden } = reader;
+  const taken = new Set(forbidden.map(({ line }) => line));
+  const errors = [...document.errors, ...document.warnings]
+    .slice(0, maxProblems)
+    .flatMap(({ code, message, pos }) => {
+      const span = { start: pos[0], end: pos[1] };
+      const found = explainYaml(code, message, span, text, problem);
+      if (taken.has(found.line)) return [];
+      // What follows the first slip on a line is its consequence.
+      taken.add(found.line);
+      return [found];
+    });
+  const directive = /^%/m.exec(text);
+  if (directive && document.directives?.yaml.explicit) {
+    errors.push(
+      problem('yaml', 'directives are not allowed', { start: directive.index, end: directive.index + 1 }),
+    );
+  }
+  const harmless = new Set<ProblemCode>(['duplicate-key', 'yaml-tag']);
+  const readable = [...errors, ...forbidden].every(({ code }) => harmless.has(code));
+  const find = (path: YamlPath): Found => findNode(root, path, text.length);
+  return {
+    value: readable ? value : undefined,
+    problems: [...forbidden, ...errors],
+    readable,
+    valueAt: (path) => find(path).value,
+    keyAt: (path) => find(path).key,
+    inside: (path, offset) => insideScalar(find(path).node, text, offset),
+    lineOf,
+    problem,
+  };
+}
+
+/** One pass over the tree: its value, and whatever rule files must not use. */
+class Reader {
+  readonly forbidden: Problem[] = [];
+  readonly #text: string;
+  readonly #problem: MakeProblem;
+
+  constructor(text: string, problem: MakeProblem) {
+    this.#text = text;
+    this.#problem = problem;
+  }
+
+  read(node: unknown): unknown {
+    if (!isNode(node)) return null;
+    this.#check(node);
+    if (isScalar(node)) return node.value;
+    if (isSeq(node)) return node.items.map((item) => this.read(item));
+    if (!isMap(node)) return null;
+    const value: Record<string, unknown> = {};
+    for (const { key, value: member } of node.items) {
+      const name = String(this.read(key));
+      if (Object.hasOwn(value, name)) this.#forbid('duplicate-key', `"${name}" stands twice here`, key);
+      setOwn(value, name, this.read(member));
+    }
+    return value;
+  }
+
+  #check(node: Node): void {
+    if (isAlias(node)) this.#forbid('yaml-alias', 'aliases are not allowed: write the value out', node);
+    else if (node.anchor) this.#forbid('yaml-alias', 'anchors are not allowed', node);
+    else if (node.tag && this.forbidden.length < maxProblems) {
+      this.forbidden.push(tagProblem(spanOf(node), this.#text, this.#problem));
+    }
+  }
+
+  #forbid(code: ProblemCode, message: string, node: unknown): void {
+    if (this.forbidden.length >= maxProblems || !isNode(node)) return;
+    this.forbidden.push(this.#problem(code, message, spanOf(node)));
+  }
+}
+
+/** Sets a member of its own even under the one name that assignment takes for the prototype. */
+function setOwn(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+type Found = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };
+
+/** Goes down a path as far as it exists. */
+function findNode(root: Node | null, path: YamlPath, length: number): Found {
+  const whole = { start: 0, end: Math.min(1, length) };
+  let found: Found = root
+    ? { node: root, value: spanOf(root), key: whole }
+    : { node: undefined, value: whole, key: whole };
+  for (const step of path) {
+    const inner = stepInto(found.node, step);
+    if (inner === undefined) return { ...found, node: undefined };
+    found = inner;
+  }
+  return found;
+}
+
+function stepInto(node: Node | undefined, step: string | number): Found | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return isNode(item) ? { node: item, value: spanOf(item), key: spanOf(item) } : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  const pair = pairsOf(node).get(String(step));
+  if (pair === undefined || !isNode(pair.key)) return undefined;
+  const key = spanOf(pair.key);
+  return isNode(pair.value)
+    ? { node: pair.value, value: spanOf(pair.value), key }
+    : { node: undefined, value: key, key };
+}
+
+const indexed = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** Returns the pairs of a map by key. The last of two equal keys is the one whose value is read; both are a problem. */
+function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+  const known = indexed.get(map);
+  if (known) return known;
+  const pairs = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
+  indexed.set(map, pairs);
+  return pairs;
+}

@@ -1,0 +1,228 @@
+import { isDeepStrictEqual } from 'node:util';
+import { eventFamilies, type Family } from '../../contract/events/events.ts';
+import type { SubjectKind } from '../../contract/events/subject.ts';
+import { messageOf } from '../../errors.ts';
+import { problemsOf } from '../files/issues.ts';
+import { readYaml } from '../files/yaml-source.ts';
+import type { Problem } from '../problem.ts';
+import type { LoadedRule } from '../rule.ts';
+import type { Verdict } from '../verdict.ts';
+import { type CaseForm, type ExpectedChange, TestFile } from './grammar.ts';
+
+/** One case of a rule test, ready to run. */
+export type RuleCase = {
+  readonly name: string;
+  readonly line: number;
+  readonly eventType: string;
+  /** Absent where `file` names a recorded one. */
+  readonly payload?: Readonly<Record<string, unknown>>;
+  readonly file?: string;
+  /** The item of a sweep, instead of an event. */
+  readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly now: Date | undefined;
+  readonly expected: CaseForm['expect'];
+};
+
+/** The cases of a test file, or all its problems. */
+type LoadedTests = { readonly cases: readonly RuleCase[]; readonly problems: readonly Problem[] };
+
+/** Returns the cases of a `NAME.test.yml` or every problem it has, each with its place. Never throws. */
+export function loadRuleTests({ path, text }: { readonly path: string; readonly text: string }): LoadedTests {
+  const file = readYaml(path, text);
+  if (!file.readable || file.problems.length > 0) return { cases: [], problems: file.problems };
+  const parsed = TestFile.safeParse(file.value);
+  if (!parsed.success) return { cases: [], problems: problemsOf(file.value, TestFile, file, []) };
+  const cases = parsed.data.cases.map((form, place): RuleCase => {
+    const { line } = file.lineOf(file.valueAt(['cases', place]).start);
+    const expected = {
+      facts: form.facts ?? {},
+      now: form.now === undefined ? undefined : new Date(form.now),
+      expected: form.expect,
+    };
+    const [item] = Object.entries(form.item ?? {});
+    if (item) {
+      // The grammar allows the kinds of `each` alone.
+      const of = { kind: item[0] as SubjectKind, value: item[1] ?? {} };
+      return { name: form.name, line, eventType: 'schedule', item: of, ...expected };
+    }
+    const { kind, activity, payload, file: recorded } = form.event ?? { kind: '' };
+    const said = activity ?? (typeof payload?.action === 'string' ? payload.action : '');
+    return {
+      name: form.name,
+      line,
+      eventType: eventTypeFor(kind, said),
+      ...(payload && { payload: said === '' ? payload : { ...payload, action: said } }),
+      ...(recorded !== undefined && { file: recorded }),
+      ...expected,
+    };
+  });
+  return { cases, problems: [] };
+}
+
+/** Returns the Event-Type for a family and an activity (`pull_request`, `synchronized` → `pull_request_sync`); an Event-Type stays itself. */
+export function eventTypeFor(kind: string, activity: string): string {
+  if (!Object.hasOwn(eventFamilies, kind)) return kind;
+  const types = Object.entries(eventFamilies[kind as Family].types);
+  const [first] = types;
+  // A family's first Event-Type may carry its name and still not be the one that has the activity.
+  const fitting = types.find(([, activities]) => activities.includes(activity));
+  return (fitting ?? first)?.[0] ?? kind;
+}
+
+/** What a run of a case tells: the verdicts, and the changes with the steps that asked for them. */
+export type CaseRun = {
+  readonly rules: readonly Verdict[];
+  readonly changes: readonly CaseChange[];
+};
+export type CaseChange = {
+  readonly rules: readonly string[];
+  readonly step: string;
+  readonly action: string;
+  readonly target: string;
+  readonly value: unknown;
+};
+
+export type TestedFile = {
+  readonly path: string;
+  readonly cases: readonly RuleCase[];
+  /** The rules that the cases are about. */
+  readonly rules: readonly LoadedRule[];
+};
+
+/** What came of one case: no difference means that it passed. */
+type CaseResult = {
+  readonly path: string;
+  readonly name: string;
+  readonly line: number;
+  readonly differences: readonly string[];
+};
+
+/** The results of all cases, and what no case reached: rules by identity, steps as `rule identity / step name`. */
+type TestResults = {
+  readonly results: readonly CaseResult[];
+  readonly unreached: { readonly rules: readonly string[]; readonly steps: readonly string[] };
+};
+
+/**
+ * Runs every case through the given runner and compares. Changes compare as a set; members not named are ignored. A rule
+ * that fails without being expected to is a difference, whatever else was expected. A runner that rejects fails its case.
+ */
+export async function runRuleTests(options: {
+  files: readonly TestedFile[];
+  run: (one: RuleCase, file: TestedFile) => Promise<CaseRun>;
+}): Promise<TestResults> {
+  const results: CaseResult[] = [];
+  const reached = new Set<string>();
+  for (const file of options.files) {
+    for (const one of file.cases) {
+      results.push(await runCase(one, file, options.run, reached));
+    }
+  }
+  const rules = options.files.flatMap((file) => file.rules);
+  const steps = rules.flatMap((rule) => rule.steps.map((step) => `${rule.id} / ${step.name}`));
+  return {
+    results,
+    unreached: {
+      rules: [...new Set(rules.map((rule) => rule.id))].filter((id) => !reached.has(id)),
+      steps: [...new Set(steps)].filter((step) => !reached.has(step)),
+    },
+  };
+}
+
+async function runCase(
+  one: RuleCase,
+  file: TestedFile,
+  run: (one: RuleCase, file: TestedFile) => Promise<CaseRun>,
+  reached: Set<string>,
+): Promise<CaseResult> {
+  const head = { path: file.path, name: one.name, line: one.line };
+  try {
+    const outcome = await run(one, file);
+    for (const verdict of outcome.rules) if (verdict.verdict === 'matched') reached.add(verdict.rule);
+    for (const change of outcome.changes) {
+      for (const rule of change.rules) reached.add(`${rule} / ${change.step}`);
+    }
+    return { ...head, differences: compareCase(one.expected, outcome) };
+  } catch (error) {
+    return { ...head, differences: [`the case could not run: ${messageOf(error)}`] };
+  }
+}
+
+/** Returns what differs between what a case expects and what came of it, one line each. */
+export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
+  return [
+    ...(expected.changes ? compareChanges(expected.changes, outcome.changes) : []),
+    ...compareVerdicts(expected, outcome.rules),
+  ];
+}
+
+function compareChanges(
+  expected: readonly ExpectedChange[],
+  actual: readonly CaseChange[],
+): readonly string[] {
+  const takenBy = pairUp(expected, actual);
+  const found = new Set(takenBy.values());
+  return [
+    ...expected.filter((wanted) => !found.has(wanted)).map((wanted) => `missing change: ${show(wanted)}`),
+    ...actual
+      .filter((change) => !takenBy.has(change))
+      .map(({ action, target, value }) => `unexpected change: ${show({ action, target, value })}`),
+  ];
+}
+
+/**
+ * Gives as many expected changes as possible an actual one of their own: a vague one that took what only a precise one
+ * fits moves on to another.
+ */
+function pairUp(
+  expected: readonly ExpectedChange[],
+  actual: readonly CaseChange[],
+): ReadonlyMap<CaseChange, ExpectedChange> {
+  const takenBy = new Map<CaseChange, ExpectedChange>();
+  const place = (wanted: ExpectedChange, tried: Set<CaseChange>): boolean => {
+    for (const change of actual) {
+      if (tried.has(change) || !fits(wanted, change)) continue;
+      tried.add(change);
+      const holder = takenBy.get(change);
+      if (holder !== undefined && !place(holder, tried)) continue;
+      takenBy.set(change, wanted);
+      return true;
+    }
+    return false;
+  };
+  for (const wanted of expected) place(wanted, new Set());
+  return takenBy;
+}
+
+function fits(wanted: ExpectedChange, change: CaseChange): boolean {
+  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(value, Reflect.get(change, name)));
+}
+
+function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly string[] {
+  const wanted = new Map<string, string>(Object.entries(expected.verdicts ?? {}));
+  if (expected.failed !== undefined) wanted.set(expected.failed, 'failed');
+  const differences: string[] = [];
+  for (const [name, verdict] of wanted) {
+    const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
+    // A rule that does not listen to the kind is not in the record: it was skipped.
+    const actual = seen?.verdict ?? 'skipped';
+    if (actual !== verdict)
+      differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
+  }
+  for (const seen of verdicts) {
+    const name = seen.rule.slice(seen.rule.indexOf('#') + 1);
+    if (seen.verdict === 'failed' && !wanted.has(name) && !wanted.has(seen.rule)) {
+      differences.push(`rule ${name} failed${because(seen)}`);
+    }
+  }
+  return differences;
+}
+
+function because(verdict: Verdict | undefined): string {
+  return verdict?.reason === undefined ? '' : ` (${verdict.reason})`;
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { eventFamilies } from '../../contract/events/events.ts';
+
+const kinds = [
+  ...new Set(Object.entries(eventFamilies).flatMap(([family, row]) => [family, ...Object.keys(row.types)])),
+] as [string, ...string[]];
+
+const EventForm = z
+  .strictObject({
+    kind: z.enum(kinds).describe('A family (`pull_request`) or an Event-Type (`pull_request_sync`).'),
+    activity: z.string().min(1).optional().describe("The payload's `action`; may also stand in the payload."),
+    payload: z.record(z.string(), z.unknown()).optional(),
+    file: z.string().min(1).optional().describe('A recorded payload, as a path beside this file.'),
+  })
+  .refine((event) => (event.payload === undefined) !== (event.file === undefined), {
+    message: 'give either payload or file',
+  });
+
+const ExpectedChange = z
+  .strictObject({
+    action: z.string().optional(),
+    target: z.string().optional(),
+    value: z.unknown().optional(),
+  })
+  .describe('Members that are not named are not compared.');
+export type ExpectedChange = z.output<typeof ExpectedChange>;
+
+/** The item of a sweep: one key, the kind of `each`, and the item as conditions see it (durations as `15m`). */
+const ItemForm = z
+  .partialRecord(
+    z.enum(['repository', 'organization', 'pull_request', 'issue', 'branch', 'notification', 'runner']),
+    z.record(z.string(), z.unknown()),
+  )
+  .refine((item) => Object.keys(item).length === 1, { message: 'name one kind of item' });
+
+export const CaseForm = z
+  .strictObject({
+    name: z.string().min(1).max(200),
+    event: EventForm.optional(),
+    item: ItemForm.optional().describe('The item of a sweep, instead of an event: `{ runner: { … } }`.'),
+    facts: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Fact or variable → value; `contents`: path → value.'),
+    now: z.iso.datetime({ offset: true }).optional().describe("The run's instant."),
+    expect: z.strictObject({
+      changes: z.array(ExpectedChange).optional().describe('Exactly these changes, in any order.'),
+      verdicts: z
+        .record(z.string(), z.enum(['matched', 'unmatched', 'failed', 'skipped']))
+        .optional()
+        .describe('Rule → verdict.'),
+      failed: z.string().min(1).optional().describe('The rule that fails.'),
+    }),
+  })
+  .refine((one) => (one.event === undefined) !== (one.item === undefined), {
+    message: 'give either event or item',
+  });
+
+/** Tests of the rules beside them: `NAME.test.yml` beside `NAME.yml`. */
+export const TestFile = z.strictObject({ cases: z.array(CaseForm).min(1).max(200) });
+export type CaseForm = z.output<typeof CaseForm>;

@@ -1,0 +1,72 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import { type DashboardParts, dashboard } from '../dashboard/route.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import { maxConnections, serverOptions } from '../receiver/limits.ts';
+import { receiver } from '../receiver/route.ts';
+import type { SecretEntry } from '../receiver/secrets.ts';
+import type { Store } from '../store/store.ts';
+
+/** What the doors of the bot lead to. */
+export type AppParts = DashboardParts & {
+  readonly store: Store;
+  /** Entries that `examineSecrets` found nothing wrong with. */
+  readonly secrets: readonly SecretEntry[];
+  readonly onStored: () => void;
+  /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+};
+
+/** Creates the HTTP application: the receiver, the dashboard, and its health. */
+export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: AppParts): FastifyInstance {
+  const { log, metrics } = parts;
+  const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
+  app.server.maxConnections = maxConnections;
+  // A connection that is kept alive after the last answer would hold the stop for as long as the other side likes (72 s).
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close');
+  });
+  const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
+  app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
+  });
+  app.register(dashboard, parts);
+  // Health says no more than its state: it is the one thing that a stranger may ask.
+  app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
+  app.get('/readyz', async (_request, reply) => {
+    const health = await store.healthy();
+    if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
+    const { state: forge } = parts.readings.forge();
+    const status = !health.ok ? 'unavailable' : forge === 'ok' ? 'ok' : 'degraded';
+    // Deliveries are stored while the forge fails or refuses us, and a proxy that read 503 here would turn them away: forges
+    // do not send them again.
+    return reply
+      .code(health.ok ? 200 : 503)
+      .type('application/json')
+      .send(JSON.stringify(forge === 'ok' ? { status } : { status, forge }));
+  });
+  return app;
+}
+
+/** Opens the doors; returns where. Throws `port-taken` or `settings`. */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    if (typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'EADDRINUSE') {
+      throw new ReeveError(
+        'port-taken',
+        `PORT ${port} on ${host} is taken: another program listens there; set PORT`,
+        { cause },
+      );
+    }
+    throw new ReeveError('settings', `HOST ${host} PORT ${port}: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,120 @@
+import { relative } from 'node:path';
+import type { ForgeReading, Readings, RuleRow, ScheduleRow, SweptRow } from '../dashboard/data.ts';
+import type { MetricReadings, Metrics } from '../dashboard/metrics/metrics.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import type { Store } from '../store/store.ts';
+import { readDrift } from '../sweeps/drift.ts';
+import { describeProgress } from '../sweeps/progress.ts';
+import { createCron } from '../sweeps/schedule/cron.ts';
+import { keyOf, type Scheduler } from '../sweeps/schedule/schedule.ts';
+import type { SweepCheckpoint } from '../sweeps/sweep.ts';
+import { createSweepStore, type SweepResult } from '../sweeps/sweep-store.ts';
+import { scheduledRules } from '../sweeps/sweeps.ts';
+import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
+
+/**
+ * Returns what metrics and pages show of rules, sweeps and runners, which the dashboard knows nothing of. A rule is named
+ * as in its `folder`, wherever that lies.
+ */
+export function readingsOf(
+  store: Store,
+  rules: { operator(): readonly LoadedRule[] },
+  {
+    clock,
+    folder = '',
+    sweeps: { scheduler },
+    metrics,
+    forge,
+  }: {
+    forge: () => ForgeReading;
+    metrics: Pick<Metrics, 'refusals'>;
+    clock: { now(): Date };
+    folder?: string | undefined;
+    sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
+  },
+): Readings & MetricReadings {
+  const memory = createRunnerMemory(store);
+  const sweeps = createSweepStore(store);
+  const short = (path: string): string => {
+    const within = folder === '' ? path : relative(folder, path);
+    return within.startsWith('..') ? path : within;
+  };
+  const operator = (): readonly LoadedRule[] => rules.operator();
+
+  return {
+    store,
+    now: () => clock.now(),
+    forge,
+    refusals: () => metrics.refusals(),
+    rules: () => operator().map((rule) => rowOf(rule, short)),
+    async incidents() {
+      const found = await store.listIncidents();
+      return found.map((one) => (one.level === 'operator' ? { ...one, key: short(one.key) } : one));
+    },
+    async runners() {
+      const levels = Object.entries(await memory.levels());
+      return levels.flatMap(([level, records]) =>
+        Object.values(records).map(({ since, changes, ...record }) => ({
+          ...record,
+          level,
+          since: new Date(since),
+          flaps: changes.length,
+        })),
+      );
+    },
+    async drift() {
+      const found = await readDrift(store);
+      return found.map((one) => ({ ...one, rule: short(one.rule), since: new Date(one.since) }));
+    },
+    async sweeps() {
+      const found = [];
+      for (const { id, schedules } of operator()) {
+        const result = schedules.length > 0 ? await sweeps.readResult(id) : undefined;
+        if (result) found.push({ ...result, rule: short(id), endedAt: new Date(result.endedAt) });
+      }
+      return found;
+    },
+    async schedules() {
+      const rows: ScheduleRow[] = [];
+      for (const entry of scheduledRules(operator())) {
+        const { id, schedule } = entry;
+        const state = scheduler.status().get(keyOf(entry));
+        const result = await sweeps.readResult(id);
+        const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
+        const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;
+        const isUnderWay = job !== undefined && !['settled', 'dead', 'deferred'].includes(job.state);
+        rows.push({
+          rule: short(id),
+          clock: clockOf(schedule),
+          next: createCron(schedule).next(clock.now()),
+          lastSlot: state?.lastSlot === undefined ? undefined : new Date(state.lastSlot),
+          missed: state?.missed ?? 0,
+          overlaps: state?.overlaps ?? 0,
+          job: job?.id,
+          underWay: isUnderWay && checkpoint ? describeProgress(checkpoint.progress) : undefined,
+          result: result && sweptOf(result),
+        });
+      }
+      return rows;
+    },
+  };
+}
+
+function sweptOf(result: SweepResult): SweptRow {
+  const { endedAt, isComplete, drift, failures } = result;
+  return { endedAt: new Date(endedAt), sentence: describeProgress(result), isComplete, drift, failures };
+}
+
+function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
+  const { name, source, line, mode, description, on, schedules, each } = rule;
+  const over = each === undefined ? '' : ` over ${each.kind}`;
+  const events = on.flatMap(({ family, activities }) =>
+    activities === undefined ? [family] : activities.map((activity) => `${family}.${activity}`),
+  );
+  const clocks = schedules.map((schedule) => `${clockOf(schedule)}${over}`);
+  return { name, file: short(source), line, mode, description, listensTo: [...events, ...clocks] };
+}
+
+function clockOf({ cron, timezone }: { cron: string; timezone: string }): string {
+  return `${cron} ${timezone}`;
+}

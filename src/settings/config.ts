@@ -1,0 +1,299 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { apiRoot } from '../client/client.ts';
+import { type Credentials, type SignedIn, secretsOf } from '../client/credentials.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import { type LogLevel, logLevels } from '../log.ts';
+import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
+import { type Powers, readPowers } from './operator-file/grants.ts';
+import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file/operator-file.ts';
+import { type Pace, readPace } from './operator-file/pace.ts';
+import type { WebhookForm } from './operator-file/webhook.ts';
+import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
+
+type Setting = {
+  readonly name: string;
+  readonly meaning: string;
+  /** As people read it; absent: unset. */
+  readonly default?: string;
+  /** A secret may also be given as a file: `NAME_FILE`. */
+  readonly secret?: true;
+};
+
+/** Every variable that Reeve reads. The reference page is made from this table. */
+export const settingsTable: readonly Setting[] = [
+  {
+    name: 'FORGE_URL',
+    meaning: 'The forge, with or without /api/v1. Unset: serve starts the embedded forge.',
+  },
+  { name: 'FORGE_TOKEN', meaning: 'Access token of the account Reeve acts as.', secret: true },
+  { name: 'FORGE_USER', meaning: 'Instead of a token: the account’s name.' },
+  { name: 'FORGE_PASSWORD', meaning: 'Instead of a token: the account’s password.', secret: true },
+  {
+    name: 'WEBHOOK_AUTHORIZATION',
+    meaning: 'Value of the Authorization header that deliveries carry; one live value per line.',
+    secret: true,
+  },
+  {
+    name: 'WEBHOOK_SECRET',
+    meaning: 'Secret that deliveries are signed with; one live value per line.',
+    secret: true,
+  },
+  {
+    name: 'SETUP_TOKEN',
+    meaning:
+      'Access token of somebody who may make and see hooks, for reeve setup and reeve doctor alone; unset: FORGE_TOKEN. It is kept nowhere.',
+    secret: true,
+  },
+  {
+    name: 'OAUTH2_CLIENT_ID',
+    meaning:
+      'The OAuth2 application on the forge by which people sign in to the dashboard; reeve setup makes it.',
+  },
+  { name: 'OAUTH2_CLIENT_SECRET', meaning: 'Its secret.', secret: true },
+  { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
+  { name: 'REEVE_DATA', meaning: 'Folder for everything that survives a restart.', default: './data' },
+  {
+    name: 'REEVE_CONFIG',
+    meaning: 'The operator file: scoped secrets, grants, served repositories, organizations, limits.',
+  },
+  {
+    name: 'REEVE_SECRET_NAME',
+    meaning:
+      'Value of the secret NAME that rules of the operator name as { secret: NAME }; any number of them.',
+    secret: true,
+  },
+  { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
+  { name: 'PORT', meaning: 'Port to listen on; 0 takes a free one.', default: '8080' },
+  { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 takes a free one.', default: '3000' },
+  { name: 'LOG_LEVEL', meaning: `What is logged: ${logLevels.join(', ')}.`, default: 'info' },
+];
+
+/** What Reeve runs with. */
+export type Settings = Powers &
+  Pace & {
+    readonly forge: SignedIn | undefined;
+    /** Signs in as somebody who may see hooks; for setup and doctor alone. */
+    readonly setupToken: string | undefined;
+    /** The hooks that setup keeps and doctor looks at. */
+    readonly webhook: WebhookForm | undefined;
+    /** Address of the dashboard, and the OAuth2 application people sign in with. */
+    readonly dashboard: string | undefined;
+    readonly signIn: { readonly clientId: string; readonly clientSecret: string } | undefined;
+    readonly secrets: readonly SecretEntry[];
+    readonly rules: string | undefined;
+    readonly data: string;
+    readonly repositories: readonly string[];
+    readonly allowAdmin: boolean;
+    /** Values that rules of the operator may name. */
+    readonly namedSecrets: ReadonlyMap<string, string>;
+    readonly host: string;
+    readonly port: number;
+    readonly forgePort: number;
+    readonly logLevel: LogLevel;
+  };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Words that begin the name of a variable of ours: a misspelt one is told instead of being ignored. */
+const ours = /^(REEVE|WEBHOOK)_/;
+
+/**
+ * Reads the settings from the environment and the operator file. Throws `settings` with everything that is wrong, one
+ * line each; no line repeats a secret. Without `FORGE_URL` no webhook secret is needed: the demo makes its own. Neither is
+ * one for commands that hear no deliveries (`needsSecrets: false`).
+ */
+export async function loadSettings(
+  environment: Environment,
+  { needsSecrets = true }: { readonly needsSecrets?: boolean } = {},
+): Promise<Settings> {
+  const problems: string[] = [];
+  const read = createReader(environment, problems);
+  const path = read('REEVE_CONFIG');
+  const operator = path === undefined ? { problems: [] } : await readOperatorFile(path);
+  problems.push(...operator.problems);
+
+  const forge = readForge(environment, read, problems);
+  const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
+  const isConnected = needsSecrets && read('FORGE_URL') !== undefined;
+  if (isConnected || secrets.length > 0) problems.push(...examineSecrets(secrets));
+  const settings: Settings = {
+    forge,
+    setupToken: read('SETUP_TOKEN'),
+    webhook: operator.file?.webhook,
+    dashboard: operator.file?.dashboard?.url,
+    signIn: readSignIn(read, problems),
+    secrets,
+    rules: read('REEVE_RULES'),
+    data: resolve(read('REEVE_DATA') ?? './data'),
+    repositories: operator.file?.repositories ?? [],
+    allowAdmin: operator.file?.['allow-admin'] ?? false,
+    ...readPowers(operator.file),
+    ...readPace(operator.file),
+    namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
+    host: read('HOST') ?? '127.0.0.1',
+    port: readPort('PORT', 8080, read, problems),
+    forgePort: readPort('FORGE_PORT', 3000, read, problems),
+    logLevel: readLevel(read, problems),
+  };
+  if (problems.length > 0) {
+    throw new ReeveError(
+      'settings',
+      `${problems.length} settings cannot be used:\n  ${problems.join('\n  ')}`,
+    );
+  }
+  return settings;
+}
+
+/** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */
+export function loadForge(environment: Environment): Settings['forge'] {
+  const problems: string[] = [];
+  const read = createReader(environment, problems);
+  if (read('FORGE_URL') === undefined || (read('FORGE_TOKEN') ?? read('FORGE_USER')) === undefined)
+    return undefined;
+  const forge = readForge(environment, read, problems);
+  if (problems.length === 0) return forge;
+  throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
+}
+
+/** Returns a secret of the environment, given as itself or as a file; undefined where it is not. Throws `settings`. */
+export function readSecret(environment: Environment, name: string): string | undefined {
+  const problems: string[] = [];
+  const value = createReader(environment, problems)(name);
+  if (problems.length === 0) return value;
+  throw new ReeveError('settings', `${name} cannot be used:\n  ${problems.join('\n  ')}`);
+}
+
+type Read = (name: string) => string | undefined;
+
+function createReader(environment: Environment, problems: string[]): Read {
+  const known = new Set(
+    settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
+  for (const name of Object.keys(environment)) {
+    if (ours.test(name) && !known.has(name) && !isSecretVariable(name))
+      problems.push(`${name} is no setting of Reeve; known are ${[...known].join(', ')}`);
+  }
+  return (name) => {
+    const value = environment[name] === '' ? undefined : environment[name];
+    const file = known.has(`${name}_FILE`) ? environment[`${name}_FILE`] : undefined;
+    if (file === undefined || file === '') return value;
+    if (value !== undefined) problems.push(`${name} and ${name}_FILE are both set; keep one`);
+    return readSecretFile(`${name}_FILE`, file, problems);
+  };
+}
+
+function readSecretFile(name: string, path: string, problems: string[]): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (text === '') problems.push(`${name}: ${path} is empty`);
+    return text;
+  } catch (error) {
+    problems.push(`${name}: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function readForge(environment: Environment, read: Read, problems: string[]): Settings['forge'] {
+  const url = read('FORGE_URL');
+  const isInFile = environment.FORGE_TOKEN_FILE ?? environment.FORGE_PASSWORD_FILE;
+  const again = isInFile ? { readCredentials: () => readCredentials(environment) } : {};
+  const [token, user, password] = [read('FORGE_TOKEN'), read('FORGE_USER'), read('FORGE_PASSWORD')];
+  if (url === undefined) {
+    if (token ?? user ?? password)
+      problems.push('FORGE_TOKEN, FORGE_USER or FORGE_PASSWORD is set, but FORGE_URL is not');
+    return undefined;
+  }
+  try {
+    apiRoot(url);
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  if (token !== undefined && (user ?? password) !== undefined) {
+    problems.push('FORGE_TOKEN and FORGE_USER or FORGE_PASSWORD are both set; keep one way to sign in');
+  }
+  if (token !== undefined) return { url, credentials: { token }, ...again };
+  if (user === undefined || password === undefined) {
+    problems.push('FORGE_URL is set, but neither FORGE_TOKEN nor FORGE_USER with FORGE_PASSWORD');
+    return undefined;
+  }
+  return { url, credentials: { user, password }, ...again };
+}
+
+/** Reads token or password again; undefined where the file is not there, or holds nothing, at the moment. */
+function readCredentials(environment: Environment): Credentials | undefined {
+  const problems: string[] = [];
+  const forge = readForge(environment, createReader(environment, problems), problems);
+  return problems.length === 0 ? forge?.credentials : undefined;
+}
+
+function readSignIn(read: Read, problems: string[]): Settings['signIn'] {
+  const [clientId, clientSecret] = [read('OAUTH2_CLIENT_ID'), read('OAUTH2_CLIENT_SECRET')];
+  if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
+  if (clientId ?? clientSecret)
+    problems.push('OAUTH2_CLIENT_ID and OAUTH2_CLIENT_SECRET go together; one is missing');
+  return undefined;
+}
+
+function linesOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
+}
+
+/** The two variables form one entry that may speak for every repository. */
+function readEnvironmentEntry(read: Read): readonly SecretEntry[] {
+  const entry = {
+    name: 'environment',
+    scope: ['*'],
+    authorization: linesOf(read('WEBHOOK_AUTHORIZATION')),
+    hmac: linesOf(read('WEBHOOK_SECRET')),
+  };
+  return entry.authorization.length + entry.hmac.length > 0 ? [entry] : [];
+}
+
+function readEntries(file: OperatorFile | undefined, problems: string[]): readonly SecretEntry[] {
+  return (file?.secrets ?? []).map((entry: OperatorEntry) => ({
+    name: entry.name,
+    scope: entry.scope,
+    authorization: withFile(entry, 'authorization', problems),
+    hmac: withFile(entry, 'hmac', problems),
+  }));
+}
+
+function withFile(
+  entry: OperatorEntry,
+  kind: 'authorization' | 'hmac',
+  problems: string[],
+): readonly string[] {
+  const path = entry[`${kind}-file`];
+  const fromFile =
+    path === undefined ? undefined : readSecretFile(`secrets "${entry.name}" ${kind}-file`, path, problems);
+  return [...(entry[kind] ?? []), ...linesOf(fromFile)];
+}
+
+function readPort(name: string, standard: number, read: Read, problems: string[]): number {
+  const text = read(name);
+  if (text === undefined) return standard;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port >= 0 && port <= 65_535) return port;
+  problems.push(`${name} must be a port from 0 to 65535, not "${text}"`);
+  return standard;
+}
+
+function readLevel(read: Read, problems: string[]): LogLevel {
+  const text = read('LOG_LEVEL') ?? 'info';
+  const level = logLevels.find((one) => one === text);
+  if (level === undefined) problems.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`);
+  return level ?? 'info';
+}
+
+/** Returns every value of the settings that must never be written anywhere. */
+export function secretValues(settings: Settings): readonly string[] {
+  const { forge, secrets, setupToken, signIn } = settings;
+  return [
+    ...(setupToken === undefined ? [] : [setupToken]),
+    ...(signIn === undefined ? [] : [signIn.clientSecret]),
+    ...(forge ? secretsOf(forge.credentials) : []),
+    ...secrets.flatMap((entry) => [...entry.authorization, ...entry.hmac]),
+    ...settings.namedSecrets.values(),
+  ];
+}

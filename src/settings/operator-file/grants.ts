@@ -1,0 +1,50 @@
+import { type Budgets, budgets } from '../../engine/budgets.ts';
+import type { RepeatedChoice } from '../../engine/repeated.ts';
+import type { Grant } from '../../sources/grants.ts';
+import type { OrganizationSource } from '../../sources/organization.ts';
+import type { ReportProblems } from '../../sources/report.ts';
+import type { OperatorFile } from './operator-file.ts';
+
+/** What rules may do, and what is done about those that cannot be used. */
+export type Powers = {
+  /** Organizations with rules of their own. */
+  readonly organizations: readonly OrganizationSource[];
+  /** What files of repositories and organizations may use beyond the small set. */
+  readonly grants: readonly Grant[];
+  readonly budgets: Budgets;
+  /** Check the rule files of pull requests that touch them. */
+  readonly preview: boolean;
+  readonly reportProblems: ReportProblems;
+  /** What becomes of a delivery that repeats an earlier one. */
+  readonly repeated: RepeatedChoice;
+};
+
+/** Returns what the operator file says of that, with everything it leaves out filled in. */
+export function readPowers(file: OperatorFile | undefined): Powers {
+  const limits = file?.limits ?? {};
+  return {
+    organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({
+      name,
+      rules,
+      id,
+    })),
+    grants: (file?.grants ?? []).map((grant) => ({
+      repositories: grant.repositories ?? [],
+      organizations: grant.organizations ?? [],
+      names: [...(grant.actions ?? []), ...(grant.facts ?? [])],
+    })),
+    budgets: {
+      delivery: {
+        all: limits.delivery ?? budgets.delivery.all,
+        repository: limits['repository-delivery'] ?? budgets.delivery.repository,
+      },
+      hour: {
+        all: limits.hour ?? budgets.hour.all,
+        repository: limits['repository-hour'] ?? budgets.hour.repository,
+      },
+    },
+    preview: file?.preview ?? false,
+    reportProblems: file?.['report-problems'] ?? 'status',
+    repeated: file?.repeated ?? 'run',
+  };
+}

@@ -1,0 +1,213 @@
+import { createKept } from '../cache/ttl-cache.ts';
+import type { Client } from '../client/client.ts';
+import type { Event } from '../contract/events/events.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
+import { messageOf } from '../errors.ts';
+import { type Log, silentLog } from '../log.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
+
+import type { AdmittedEvent } from './admission.ts';
+import type { Served } from './enrolment.ts';
+import { createPowers, type Grant } from './grants.ts';
+import {
+  type OrganizationReading,
+  type OrganizationSource,
+  type Pins,
+  readOrganizationRules,
+} from './organization.ts';
+import type { Head } from './read-at-head.ts';
+import { type RepositoryReading, type RepositoryRules, readRepositoryRules } from './repository-file.ts';
+
+/** The rules in force for an event. */
+export type InForce = {
+  readonly rules: RuleSet;
+  /** Files of its repository or organization that cannot be used. */
+  readonly broken: readonly RepositoryRules[];
+};
+
+/** Gives the rules that are in force. */
+export interface RuleSource {
+  /** Returns the operator's rules, those of the repository's organization and its own. */
+  rulesFor(event: AdmittedEvent): Promise<InForce>;
+  /** Returns the operator's rules, at once. */
+  operator(): readonly LoadedRule[];
+  /** Returns every rule there is: the operator's, and those of all organizations and starred repositories. For clocks. */
+  everyRule(): Promise<readonly LoadedRule[]>;
+  /** Reads the rules of a repository, where they are old, and returns them. Throws `forge-not-found` where it is gone. */
+  read(repository: RepositoryRef): Promise<RepositoryRules>;
+  /** Drops what is remembered of a repository: its name no longer leads to it. */
+  forget(repositoryId: number): void;
+  /**
+   * Drops the rules that were read from a repository of rules which an event may have changed. For events that are not
+   * admitted: such a repository need not be served. The event is not believed; a forged one costs a reading.
+   */
+  noteUnserved(event: Event): void;
+  /** Puts other rules of the operator in force, from the next event on. */
+  replaceOperatorRules(rules: readonly LoadedRule[]): void;
+}
+
+/** Files of one place that were read anew, good or not: all that it has. */
+export type FileReading = {
+  readonly level: 'repository' | 'organization';
+  /** Full name of the repository with the files, as it was asked for. */
+  readonly name: string;
+  /** Id of the repository; 0 where that is not known. */
+  readonly repositoryId: number;
+  /** Absent where the place cannot be used at all. */
+  readonly head: Head | undefined;
+  readonly files: readonly RepositoryRules[];
+};
+
+type OnRead = (reading: FileReading) => void;
+
+/** How long rules are believed without a push: a lost delivery must not keep old rules in force for long. */
+const maxAgeMs = 10 * 60_000;
+const maxRepositories = 5_000;
+
+/**
+ * Creates the source of rules. Rule files of repositories are kept by repository id, those of organizations by name;
+ * both are dropped on any push to the default branch they were read from, and when they are old.
+ */
+export function createRuleSource(options: {
+  client: Client;
+  served: Pick<Served, 'starred'>;
+  operatorRules: readonly LoadedRule[];
+  organizations?: readonly OrganizationSource[];
+  grants?: readonly Grant[];
+  /** Needed where there are organizations. */
+  pins?: Pins;
+  nowMs: () => number;
+  log?: Log;
+  onRead?: OnRead;
+}): RuleSource {
+  const { client, nowMs, onRead, log = silentLog } = options;
+  const powers = createPowers(options.grants ?? []);
+  const organizations = new Map(
+    (options.organizations ?? []).map((source) => [source.name.toLowerCase(), source]),
+  );
+  let operatorRules = options.operatorRules;
+  let operatorSet = createRuleSet(operatorRules);
+  const pins = options.pins ?? forgetful;
+  const repositories = createKept<number, RepositoryReading>({
+    maxAgeMs,
+    maxEntries: maxRepositories,
+    nowMs,
+  });
+  const shared = createKept<string, OrganizationReading>({ maxAgeMs, maxEntries: maxRepositories, nowMs });
+  /** Sets are made once for the same rules: an index over a thousand rules is not for every event. */
+  const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
+
+  const tell = (reading: FileReading): void => {
+    for (const { source, problems } of reading.files) {
+      if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
+    }
+    onRead?.(reading);
+  };
+  const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
+    repositories.get(at.id, async () => {
+      const reading = await readRepositoryRules(client, at, powers.ofRepository(at));
+      const name = `${at.owner}/${at.name}`;
+      tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
+      return reading;
+    });
+  /** Rejects where they cannot be read now: the organization's repositories wait, and do not run without them. */
+  const readShared = async (owner: string): Promise<readonly RepositoryRules[]> => {
+    const key = owner.toLowerCase();
+    const source = organizations.get(key);
+    if (source === undefined) return [];
+    const { head, files } = await shared.get(key, async () => {
+      const reading = await readOrganizationRules(client, source, {
+        pins,
+        grants: powers.ofOrganization(source.name),
+      });
+      const { head, files } = reading;
+      tell({ level: 'organization', name: source.rules, repositoryId: head?.at.id ?? 0, head, files });
+      return reading;
+    });
+    // A rules repository that is missing, or is another one now, may return at any time without a push.
+    if (head === undefined) shared.drop(key);
+    return files;
+  };
+  const setOf = (own: RepositoryRules, ofOrganization: readonly RepositoryRules[]): RuleSet => {
+    const rules = [...ofOrganization.flatMap((file) => file.rules), ...own.rules];
+    if (rules.length === 0) return operatorSet;
+    const byOwn = sets.get(operatorRules) ?? new WeakMap<object, RuleSet>();
+    sets.set(operatorRules, byOwn);
+    const known = byOwn.get(own);
+    if (known && sameRules(known, operatorRules, rules)) return known;
+    const made = createRuleSet([...operatorRules, ...rules]);
+    byOwn.set(own, made);
+    return made;
+  };
+
+  return {
+    async rulesFor(event) {
+      const { repository } = event;
+      if (movesDefaultBranch(event)) {
+        repositories.drop(repository.id);
+        shared.dropWhere(({ head }) => head === undefined || head.at.id === repository.id);
+      }
+      const { file } = await readOwn(repository);
+      const ofOrganization = await readShared(repository.owner);
+      const broken = [...ofOrganization, file].filter(({ problems }) => problems.length > 0);
+      return { rules: setOf(file, ofOrganization), broken };
+    },
+    operator: () => operatorRules,
+    async everyRule() {
+      const found = [...operatorRules];
+      const owners = [...organizations.keys()];
+      const readings = [
+        ...owners.map((owner) => async () => (await readShared(owner)).flatMap(({ rules }) => rules)),
+        ...(await options.served.starred()).map((at) => async () => {
+          const { head, file } = await readOwn(at);
+          return head.archived ? [] : file.rules;
+        }),
+      ];
+      for (const read of readings) {
+        try {
+          found.push(...(await read()));
+        } catch (error) {
+          // One repository that cannot be read must not stop the clocks of the others.
+          log.warn({ error: messageOf(error) }, 'rules could not be read for the clocks');
+        }
+      }
+      return found;
+    },
+    read: async (repository) => (await readOwn(repository)).file,
+    forget: (repositoryId) => repositories.drop(repositoryId),
+    noteUnserved(event) {
+      if (event.repository === undefined || !movesDefaultBranch(event)) return;
+      const fullName = `${event.repository.owner}/${event.repository.name}`.toLowerCase();
+      for (const [key, { rules }] of organizations) {
+        if (rules.toLowerCase() === fullName) shared.drop(key);
+      }
+    },
+    replaceOperatorRules(rules) {
+      operatorRules = rules;
+      operatorSet = createRuleSet(rules);
+    },
+  };
+}
+
+const forgetful: Pins = { recall: async () => undefined, remember: async () => {} };
+
+function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readonly LoadedRule[]): boolean {
+  if (set.rules.length !== operator.length + others.length) return false;
+  return others.every((rule) => set.find(rule.id) === rule);
+}
+
+/**
+ * A push to the default branch may have changed the rules, whatever its cut list of files says; so may a repository that
+ * was made, removed, or got another default branch, which is seen in the payload. Deciding wrongly here costs a reading.
+ */
+function movesDefaultBranch(event: Event): boolean {
+  if (event.family === 'repository') return true;
+  if (event.family !== 'push' && event.family !== 'create' && event.family !== 'delete') return false;
+  const repository = event.payload.repository;
+  const branch =
+    typeof repository === 'object' && repository !== null && 'default_branch' in repository
+      ? repository.default_branch
+      : undefined;
+  return event.subject?.ref === branch;
+}

@@ -1,0 +1,169 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Run } from '../../engine/record.ts';
+import { type RuleResults, ruleResultsOf } from '../../incidents/rule-failures.ts';
+import type { Claim, Store } from '../store.ts';
+import type { IncidentTable } from './incident-table.ts';
+
+/** A run made ready outside the transaction: a run that is no plain data must fail before anything is written. */
+export type EncodedRun = {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly json: string;
+  readonly item: string | undefined;
+  readonly results: RuleResults;
+};
+
+/** Returns runs as they are stored. */
+export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonly EncodedRun[] {
+  return runs.map((run) => ({
+    id: run.id,
+    startedAt: run.trigger.at,
+    json: JSON.stringify(run),
+    item: run.trigger.item,
+    results: ruleResultsOf(run, { repositoryId }),
+  }));
+}
+
+/**
+ * The ends of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether
+ * the lease was still held; where it was not, nothing was written. `settle`, `advance` and `bury` count the rules that
+ * failed; a run whose delivery runs again (`append`, `defer`) is not the last word on its rules.
+ */
+export interface Settlements {
+  settle(claim: Claim, runs: readonly EncodedRun[], at: Date, reason: string | undefined): boolean;
+  advance(
+    claim: Claim,
+    runs: readonly EncodedRun[],
+    repositoryId: number | undefined,
+    checkpoint: string,
+  ): boolean;
+  retry(claim: Claim, options: Parameters<Store['retry']>[1], now: Date): boolean;
+  /** Returns how many deliveries were superseded, or undefined where the lease was lost. */
+  defer(
+    claim: Claim,
+    runs: readonly EncodedRun[],
+    wait: Parameters<Store['defer']>[2],
+    now: Date,
+  ): number | undefined;
+  /** Returns whether the delivery was deferred. */
+  endDeferral(id: string, reason: string, at: Date): boolean;
+  release(claim: Claim): boolean;
+  bury(claim: Claim, runs: readonly EncodedRun[], reason: string, at: Date): boolean;
+  append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
+  /** Returns how many of the ids were dead, and, where `also` says so, how many were deliveries that are settled. */
+  redrive(
+    ids: readonly string[],
+    by: string,
+    at: Date,
+    also: boolean,
+  ): { readonly dead: number; readonly settled: number };
+}
+
+/** Prepares the settlements. */
+export function createSettlements(
+  database: DatabaseSync,
+  incidents: Pick<IncidentTable, 'note'>,
+): Settlements {
+  const mine = "WHERE id = ? AND lease = ? AND state = 'claimed'";
+  const end = database.prepare(
+    `UPDATE deliveries SET state = ?, reason = ?, settled_at = ?, lease = NULL, suspicion = 0 ${mine}`,
+  );
+  const wait = database.prepare(
+    `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, retry_wait_ms = ?, lease = NULL, suspicion = 0,
+       failing_since = coalesce(failing_since, ?) ${mine}`,
+  );
+  // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
+  const putOff = database.prepare(
+    `UPDATE deliveries SET state = 'deferred', reason = ?, retry_at = ?, retry_wait_ms = ?, deferral_key = ?, lease = NULL,
+       suspicion = 0, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL ${mine}`,
+  );
+  const supersede = database.prepare(
+    `UPDATE deliveries SET state = 'settled', reason = ?, settled_at = ?, retry_at = NULL
+     WHERE state = 'deferred' AND lane = ? AND deferral_key = ? AND id <> ?`,
+  );
+  const endWait = database.prepare(
+    "UPDATE deliveries SET state = 'settled', reason = ?, settled_at = ?, retry_at = NULL WHERE id = ? AND state = 'deferred'",
+  );
+  const giveBack = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1, suspicion = 0 ${mine}`,
+  );
+  const goOn = database.prepare(`UPDATE deliveries SET checkpoint = ? ${mine}`);
+  const insert = database.prepare(
+    'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
+  );
+  const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL, settled_at = NULL,
+       reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
+  const reviveDead = database.prepare(`${revived} AND state = 'dead'`);
+  const reviveSettled = database.prepare(`${revived} AND state = 'settled' AND door = 'webhook'`);
+
+  const append: Settlements['append'] = (runs, delivery, repositoryId) => {
+    for (const run of runs) {
+      const of = delivery === undefined ? null : Number(delivery);
+      insert.run(run.id, of, repositoryId ?? null, run.startedAt, run.json);
+    }
+  };
+
+  const note = (runs: readonly EncodedRun[], lane: string | undefined): void => {
+    for (const { results, item } of runs) incidents.note(results, item ?? lane);
+  };
+
+  return {
+    append,
+
+    settle(claim, runs, at, reason) {
+      const { changes } = end.run('settled', reason ?? null, at.toISOString(), Number(claim.id), claim.lease);
+      if (changes === 0) return false;
+      append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
+      return true;
+    },
+
+    advance(claim, runs, repositoryId, checkpoint) {
+      if (goOn.run(checkpoint, Number(claim.id), claim.lease).changes === 0) return false;
+      append(runs, claim.id, repositoryId ?? claim.repositoryId);
+      note(runs, claim.lane);
+      return true;
+    },
+
+    retry(claim, { afterMs, reason }, now) {
+      const waitMs = Math.max(Math.round(afterMs), 0);
+      const at = new Date(now.getTime() + waitMs).toISOString();
+      return wait.run(reason, at, waitMs, now.toISOString(), Number(claim.id), claim.lease).changes === 1;
+    },
+
+    defer(claim, runs, { afterMs, why, key }, now) {
+      const waitMs = Math.max(Math.round(afterMs), 0);
+      const at = new Date(now.getTime() + waitMs).toISOString();
+      const id = Number(claim.id);
+      if (putOff.run(`deferred: ${why}`, at, waitMs, key ?? null, id, claim.lease).changes === 0)
+        return undefined;
+      append(runs, claim.id, claim.repositoryId);
+      if (key === undefined || claim.lane === undefined) return 0;
+      const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
+      return Number(supersede.run(reason, now.toISOString(), claim.lane, key, id).changes);
+    },
+
+    endDeferral: (id, reason, at) => endWait.run(reason, at.toISOString(), Number(id)).changes === 1,
+
+    release: (claim) => giveBack.run(Number(claim.id), claim.lease).changes === 1,
+
+    bury(claim, runs, reason, at) {
+      const { changes } = end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease);
+      if (changes === 0) return false;
+      append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
+      return true;
+    },
+
+    redrive(ids, by, at, also) {
+      let dead = 0;
+      let settled = 0;
+      for (const id of ids) {
+        const values = [at.toISOString(), by, Number(id)] as const;
+        dead += Number(reviveDead.run(...values).changes);
+        if (also) settled += Number(reviveSettled.run(...values).changes);
+      }
+      return { dead, settled };
+    },
+  };
+}

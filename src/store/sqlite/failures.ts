@@ -1,0 +1,71 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf, ReeveError } from '../../errors.ts';
+
+const full = 'the disk is full';
+const readOnly = 'the file or its disk is read-only';
+const failing = 'the disk reports an error';
+const closed = 'the file cannot be opened';
+
+/** The primary result codes of SQLite by which the disk, or a process that shares it, refuses a write. */
+const refusals: Readonly<Record<number, string>> = {
+  5: 'another process is writing and does not finish',
+  8: readOnly,
+  10: failing,
+  11: 'the file is damaged',
+  13: full,
+  14: closed,
+  26: 'the file is no SQLite database',
+};
+
+/** The same by the codes of Node, for files that are created before SQLite opens them. */
+const refusalsOfFiles: Readonly<Record<string, string>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EROFS: readOnly,
+  EIO: failing,
+  EACCES: closed,
+  EPERM: closed,
+  ENOTDIR: closed,
+  EISDIR: closed,
+};
+
+/** Returns what SQLite or Node threw as a `store-unwritable` where the disk refused; anything else as it is. */
+export function asStoreError(error: unknown, path: string): unknown {
+  const refusal = refusalOf(error);
+  if (refusal === undefined) return error;
+  // SQLite reports a failed write to its shared memory as an error of the disk, whatever the reason.
+  const reason = (refusal === failing || refusal === closed) && isFull(path) ? full : refusal;
+  return new ReeveError('store-unwritable', `the store ${path} refuses: ${reason} (${messageOf(error)})`, {
+    cause: error,
+    retryAfterMs: 5_000,
+  });
+}
+
+/** Says whether SQLite refused because another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  const code = resultCodeOf(error);
+  return code !== undefined && (code & 0xff) === 5;
+}
+
+function refusalOf(error: unknown): string | undefined {
+  const code = resultCodeOf(error);
+  if (code !== undefined) return refusals[code & 0xff];
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  return error instanceof ReeveError ? undefined : refusalsOfFiles[error.code];
+}
+
+function resultCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+/** Says whether the disk below the path has no room for one page of a database. */
+function isFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < 65_536;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  type Incident,
+  type IncidentKind,
+  incidentKinds,
+  isOpen,
+  kindRow,
+  type Occurrence,
+} from '../../incidents/incident.ts';
+import type { RuleResults } from '../../incidents/rule-failures.ts';
+import type { Row } from './rows.ts';
+
+/** Incidents of one kind that are kept; beyond it those seen longest ago are dropped. */
+const maxPerKind = 1_000;
+
+/** The incidents of a store, to be used inside its transactions. */
+export interface IncidentTable {
+  /** Counts an occurrence; one after the incident was over begins a new count. */
+  raise(occurrence: Occurrence): void;
+  /** Ends incidents, with `before` those not seen since. Returns how many. */
+  clear(kind: IncidentKind, keys: readonly string[], before?: Date): number;
+  /** Counts the rules that failed on a subject, and ends the incidents of rules that passed where they failed last. */
+  note(results: RuleResults, subject: string | undefined): void;
+  /** Returns what is not over, seen last first. */
+  list(now: Date): readonly Incident[];
+  /** Deletes what is over. */
+  prune(now: Date): void;
+}
+
+/** Prepares the table. */
+export function createIncidentTable(database: DatabaseSync): IncidentTable {
+  const upsert = database.prepare(
+    `INSERT INTO incidents (kind, key, count, first_at, last_at, subject, details) VALUES (?, ?, 1, ?, ?, ?, ?)
+     ON CONFLICT (kind, key) DO UPDATE SET
+       count = iif(last_at <= ?, 1, count + 1), first_at = iif(last_at <= ?, excluded.first_at, first_at),
+       last_at = excluded.last_at, subject = excluded.subject, details = excluded.details`,
+  );
+  const size = database.prepare('SELECT count(*) AS n FROM incidents WHERE kind = ?');
+  const dropOldest = database.prepare(
+    `DELETE FROM incidents WHERE kind = ? AND key IN
+       (SELECT key FROM incidents WHERE kind = ? ORDER BY last_at LIMIT ?)`,
+  );
+  const remove = database.prepare(
+    'DELETE FROM incidents WHERE kind = ? AND key IN (SELECT value FROM json_each(?)) AND last_at < ?',
+  );
+  const resolve = database.prepare(
+    `DELETE FROM incidents WHERE kind = 'rule-failed' AND subject = ? AND key IN (SELECT value FROM json_each(?))`,
+  );
+  const all = database.prepare('SELECT * FROM incidents ORDER BY last_at DESC, kind, key');
+  const removeOne = database.prepare('DELETE FROM incidents WHERE kind = ? AND key = ?');
+
+  const raise = ({ kind, key, at, subject, ...details }: Occurrence): void => {
+    const { lastsMs } = kindRow(kind);
+    const atText = at.toISOString();
+    const overBefore = lastsMs === undefined ? '' : new Date(at.getTime() - lastsMs).toISOString();
+    const json = JSON.stringify(details);
+    upsert.run(kind, key, atText, atText, subject ?? null, json, overBefore, overBefore);
+    const excess = Number(size.get(kind)?.n) - maxPerKind;
+    if (excess > 0) dropOldest.run(kind, kind, excess);
+  };
+
+  // A later version of this program may have written kinds that this one does not know.
+  const read = (): readonly Incident[] =>
+    (all.all() as readonly Row[])
+      .filter(({ kind }) => Object.hasOwn(incidentKinds, String(kind)))
+      .map(incidentOf);
+
+  return {
+    raise,
+    clear(kind, keys, before) {
+      if (keys.length === 0) return 0;
+      // '~' is beyond every RFC 3339 text.
+      return Number(remove.run(kind, JSON.stringify(keys), before?.toISOString() ?? '~').changes);
+    },
+    note({ failed, passed }, subject) {
+      for (const occurrence of failed) raise(subject === undefined ? occurrence : { ...occurrence, subject });
+      if (passed.length > 0 && subject !== undefined) resolve.run(subject, JSON.stringify(passed));
+    },
+    list: (now) => read().filter((incident) => isOpen(incident, now)),
+    prune(now) {
+      for (const incident of read()) if (!isOpen(incident, now)) removeOne.run(incident.kind, incident.key);
+    },
+  };
+}
+
+function incidentOf({ kind, key, count, first_at, last_at, subject, details }: Row): Incident {
+  return {
+    // The border to the store: what is in this column was written by `raise` alone.
+    ...(JSON.parse(String(details)) as Pick<Incident, 'reason' | 'level'>),
+    kind: String(kind) as IncidentKind,
+    key: String(key),
+    count: Number(count),
+    firstAt: new Date(String(first_at)),
+    lastAt: new Date(String(last_at)),
+    ...(subject === null ? {} : { subject: String(subject) }),
+  };
+}

@@ -1,0 +1,124 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ReeveError } from '../../errors.ts';
+
+/**
+ * The numbered steps of the schema; `user_version` is how many a database has taken. A step that was released never
+ * changes.
+ *
+ * Bodies stand apart from deliveries: a state changes several times and a page of small rows is cheap to write again,
+ * one with bodies is not. No index is UNIQUE over what a forge sends: repeats are found through `Marks`, at half the
+ * cost of an intake. Nor is an id AUTOINCREMENT, which writes one more page a transaction: the newest delivery is never
+ * deleted, so no id comes twice. Each partial index holds only the rows that wait for something, so an accepted row is in one.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY,
+    door TEXT NOT NULL,
+    uuid TEXT NOT NULL,
+    event_type TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    received_at TEXT NOT NULL,
+    state TEXT NOT NULL,
+    routed INTEGER NOT NULL,
+    mark INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    lane TEXT,
+    turn TEXT,
+    repository_id INTEGER,
+    repository TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    lease TEXT,
+    failing_since TEXT,
+    retry_at TEXT,
+    settled_at TEXT,
+    reason TEXT,
+    copy_of INTEGER,
+    checkpoint TEXT,
+    redriven_at TEXT,
+    redriven_by TEXT
+  ) STRICT;
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+  CREATE INDEX unrouted ON deliveries (id) WHERE state = 'accepted' AND routed = 0;
+  CREATE INDEX waiting ON deliveries (turn, lane, id) WHERE state = 'accepted' AND routed = 1;
+  CREATE INDEX claimed ON deliveries (lane) WHERE state = 'claimed';
+  CREATE INDEX retrying ON deliveries (retry_at) WHERE state = 'retry';
+  CREATE INDEX dead ON deliveries (id) WHERE state = 'dead';
+  CREATE INDEX jobs ON deliveries (uuid) WHERE door <> 'webhook';
+  CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    delivery INTEGER,
+    repository_id INTEGER,
+    started_at TEXT NOT NULL,
+    run TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_of_delivery ON runs (delivery) WHERE delivery IS NOT NULL;
+  CREATE INDEX runs_of_repository ON runs (repository_id, number) WHERE repository_id IS NOT NULL;
+  CREATE INDEX runs_without_delivery ON runs (started_at) WHERE delivery IS NULL;
+  CREATE TABLE memory (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  `,
+  // Digests are appended in the order of deliveries and found through a table in memory: see `DigestTable`.
+  `
+  ALTER TABLE deliveries ADD COLUMN repeat_of INTEGER;
+  CREATE TABLE digests (
+    delivery INTEGER PRIMARY KEY REFERENCES deliveries (id) ON DELETE CASCADE,
+    digest BLOB NOT NULL
+  ) STRICT;
+  `,
+  // Waits that bear a clock that is set back, and what was being handled when the process died.
+  `
+  ALTER TABLE deliveries ADD COLUMN retry_wait_ms INTEGER;
+  ALTER TABLE deliveries ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE deliveries ADD COLUMN suspicion INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX suspected ON deliveries (id) WHERE suspicion > 0;
+  `,
+  // Deliveries whose run was stopped by an hourly budget.
+  `
+  ALTER TABLE deliveries ADD COLUMN deferral_key TEXT;
+  CREATE INDEX deferred ON deliveries (retry_at) WHERE state = 'deferred';
+  CREATE INDEX deferred_of_lane ON deliveries (lane) WHERE state = 'deferred';
+  `,
+  // What needs attention: few rows, read as a whole.
+  `
+  CREATE TABLE incidents (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    first_at TEXT NOT NULL,
+    last_at TEXT NOT NULL,
+    subject TEXT,
+    details TEXT NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */
+export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
+  for (;;) {
+    // Two processes may open a new file at once: the version is read under the lock of the step.
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const version = versionOf(database);
+      if (version > steps.length) {
+        throw new ReeveError(
+          'store-newer',
+          `the store ${path} has schema ${version}, this program knows ${steps.length}: start the newer Reeve`,
+        );
+      }
+      const step = steps[version];
+      if (step !== undefined) database.exec(`${step}; PRAGMA user_version = ${version + 1}`);
+      database.exec('COMMIT');
+      if (step === undefined) return;
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.user_version);
+}

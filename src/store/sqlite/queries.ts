@@ -1,0 +1,167 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Run } from '../../engine/record.ts';
+import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, RunQuery } from '../store.ts';
+import { deliveryColumns, deliveryOf, deliveryWithBodyOf, type Row, runOf } from './rows.ts';
+
+/** A search without an index looks through at most this many deliveries a call. */
+const searchStretch = 50_000;
+
+/**
+ * Which rows are in a state that few are in, by the index of that state: going through the table from its end would pass by
+ * every settled row. The words are those of the partial indexes.
+ */
+const fewOf: Partial<Record<DeliveryState, string>> = {
+  accepted: `deliveries.id IN (
+    SELECT id FROM deliveries INDEXED BY unrouted WHERE state = 'accepted' AND routed = 0
+    UNION ALL SELECT id FROM deliveries INDEXED BY waiting WHERE state = 'accepted' AND routed = 1)`,
+  claimed: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY claimed WHERE state = 'claimed')",
+  retry: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY retrying WHERE state = 'retry')",
+  deferred: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY deferred WHERE state = 'deferred')",
+};
+
+/** What people ask of the store. Nothing here writes. */
+export interface Readings {
+  listDeliveries(query: DeliveryQuery): Page<Delivery>;
+  readDelivery(id: string): DeliveryWithBody | undefined;
+  describeDelivery(id: string): Delivery | undefined;
+  listRuns(query: RunQuery): Page<Run>;
+  readRun(id: string): Run | undefined;
+  /** Counts all but the settled, which are the many, from small indexes. */
+  countWaiting(): Record<Exclude<DeliveryState, 'settled'>, number>;
+  countSettled(): number;
+  oldestWaiting(): Date | undefined;
+}
+
+/** Prepares the readings. */
+export function createReadings(database: DatabaseSync): Readings {
+  const one = database.prepare(
+    `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
+  );
+  const outside = database.prepare(`SELECT ${deliveryColumns} FROM deliveries WHERE id = ?`);
+  const run = database.prepare('SELECT run FROM runs WHERE id = ?');
+  const newest = database.prepare('SELECT coalesce(max(id), 0) AS id FROM deliveries');
+  const settled = database.prepare("SELECT count(*) AS n FROM deliveries WHERE state = 'settled'");
+  // The same words as the partial indexes, or SQLite reads the whole table.
+  const waiting = database.prepare(
+    `SELECT (SELECT count(*) FROM deliveries WHERE state = 'accepted' AND routed = 0)
+          + (SELECT count(*) FROM deliveries WHERE state = 'accepted' AND routed = 1) AS accepted,
+       (SELECT count(*) FROM deliveries WHERE state = 'claimed') AS claimed,
+       (SELECT count(*) FROM deliveries WHERE state = 'retry') AS retry,
+       (SELECT count(*) FROM deliveries WHERE state = 'deferred') AS deferred,
+       (SELECT count(*) FROM deliveries WHERE state = 'dead') AS dead`,
+  );
+  const oldest = database.prepare(
+    `SELECT received_at AS at FROM deliveries WHERE id IN (
+       (SELECT min(id) FROM deliveries INDEXED BY unrouted WHERE state = 'accepted' AND routed = 0),
+       (SELECT min(id) FROM deliveries INDEXED BY waiting WHERE state = 'accepted' AND routed = 1),
+       (SELECT min(id) FROM deliveries INDEXED BY retrying WHERE state = 'retry')
+     ) ORDER BY id LIMIT 1`,
+  );
+
+  return {
+    listDeliveries(query) {
+      const limit = limitOf(query.limit);
+      const from = query.before === undefined ? Number(newest.get()?.id) + 1 : Number(query.before);
+      const asked = new Conditions('deliveries.id < ?', from);
+      if (query.state !== undefined) asked.add(fewOf[query.state] ?? `state = '${query.state}'`);
+      if (query.repositoryId !== undefined) asked.add('repository_id = ?', query.repositoryId);
+      const isSearch = query.search !== undefined && query.search !== '';
+      if (isSearch) {
+        const text = String(query.search).toLowerCase();
+        asked.add(
+          '(instr(lower(event_type), ?) OR instr(lower(repository), ?) OR instr(lower(uuid), ?))',
+          text,
+          text,
+          text,
+        );
+      }
+      // Of the settled, and of all, a filter may have to pass by many rows.
+      const isFew = query.state !== undefined && query.state !== 'settled';
+      const isStretch = (isSearch || query.repositoryId !== undefined) && !isFew;
+      const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
+      if (floor > 0) asked.add('deliveries.id >= ?', floor);
+      const sql = `SELECT ${deliveryColumns} FROM deliveries WHERE ${asked.sql} ORDER BY deliveries.id DESC LIMIT ?`;
+      const items = all(database, sql, [...asked.values, limit]).map(deliveryOf);
+      const last = items.length === limit ? items.at(-1)?.id : undefined;
+      return { items, next: last ?? (floor > 1 ? String(floor) : undefined) };
+    },
+
+    readDelivery(id) {
+      const row = one.get(numberOf(id));
+      return row === undefined ? undefined : deliveryWithBodyOf(row as Row);
+    },
+
+    describeDelivery(id) {
+      const row = outside.get(numberOf(id));
+      return row === undefined ? undefined : deliveryOf(row as Row);
+    },
+
+    listRuns(query) {
+      const limit = limitOf(query.limit);
+      const asked = new Conditions('number < ?', query.before === undefined ? 2 ** 52 : Number(query.before));
+      if (query.delivery !== undefined) asked.add('delivery = ?', numberOf(query.delivery));
+      if (query.repositoryId !== undefined) asked.add('repository_id = ?', query.repositoryId);
+      if (query.since !== undefined) asked.add('started_at >= ?', query.since.toISOString());
+      const sql = `SELECT number, run FROM runs WHERE ${asked.sql} ORDER BY number DESC LIMIT ?`;
+      const rows = all(database, sql, [...asked.values, limit]);
+      const last = rows.length === limit ? rows.at(-1)?.number : undefined;
+      return { items: rows.map(runOf), next: last === undefined ? undefined : String(last) };
+    },
+
+    readRun(id) {
+      const row = run.get(id);
+      return row === undefined ? undefined : runOf(row as Row);
+    },
+
+    countWaiting() {
+      const row = waiting.get();
+      const of = (state: string): number => Number(row?.[state]);
+      return {
+        accepted: of('accepted'),
+        claimed: of('claimed'),
+        retry: of('retry'),
+        deferred: of('deferred'),
+        dead: of('dead'),
+      };
+    },
+
+    countSettled: () => Number(settled.get()?.n),
+
+    oldestWaiting() {
+      const row = oldest.get();
+      return row === undefined ? undefined : new Date(String(row.at));
+    },
+  };
+}
+
+/** Conditions joined by AND, and their values. */
+class Conditions {
+  readonly #texts: string[] = [];
+  readonly values: SQLInputValue[] = [];
+
+  constructor(text: string, ...values: SQLInputValue[]) {
+    this.add(text, ...values);
+  }
+
+  add(text: string, ...values: SQLInputValue[]): void {
+    this.#texts.push(text);
+    this.values.push(...values);
+  }
+
+  get sql(): string {
+    return this.#texts.join(' AND ');
+  }
+}
+
+function all(database: DatabaseSync, sql: string, values: readonly SQLInputValue[]): readonly Row[] {
+  return database.prepare(sql).all(...values) as readonly Row[];
+}
+
+function limitOf(limit: number | undefined): number {
+  return Math.min(Math.max(Math.trunc(limit ?? 50), 1), 500);
+}
+
+/** An id that is no number names no row. */
+function numberOf(id: string): number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
+}

@@ -1,0 +1,71 @@
+import type { Run } from '../../engine/record.ts';
+import {
+  type Delivery,
+  type DeliveryState,
+  type DeliveryWithBody,
+  type Door,
+  deliveryStates,
+} from '../store.ts';
+
+/** What SQLite gives back: a value a column, by name. */
+export type Row = Readonly<Record<string, null | number | bigint | string | Uint8Array>>;
+
+/** The columns that `deliveryOf` reads. */
+export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,
+  repository_id, repository, attempts, crashes, failing_since, retry_at, settled_at, reason, copy_of, repeat_of, checkpoint,
+  redriven_at, redriven_by`;
+
+/** Returns a stored row as a delivery. */
+export function deliveryOf(row: Row): Delivery {
+  return {
+    id: String(row.id),
+    door: doorOf(row.door),
+    uuid: String(row.uuid),
+    eventType: String(row.event_type),
+    entry: String(row.entry),
+    contentType: String(row.content_type),
+    receivedAt: new Date(String(row.received_at)),
+    state: stateOf(row.state),
+    bytes: Number(row.bytes),
+    lane: textOf(row.lane),
+    repositoryId: row.repository_id === null ? undefined : Number(row.repository_id),
+    repository: textOf(row.repository),
+    attempts: Number(row.attempts),
+    crashes: Number(row.crashes),
+    failingSince: dateOf(row.failing_since),
+    retryAt: dateOf(row.retry_at),
+    settledAt: dateOf(row.settled_at),
+    reason: textOf(row.reason),
+    copyOf: textOf(row.copy_of),
+    repeatOf: textOf(row.repeat_of),
+    checkpoint: row.checkpoint === null ? undefined : JSON.parse(String(row.checkpoint)),
+    redrivenAt: dateOf(row.redriven_at),
+    redrivenBy: textOf(row.redriven_by),
+  };
+}
+
+/** Returns a stored row that has the column `body` as a delivery with its bytes. */
+export function deliveryWithBodyOf(row: Row): DeliveryWithBody {
+  return { ...deliveryOf(row), body: row.body instanceof Uint8Array ? row.body : new Uint8Array() };
+}
+
+/** Returns a stored run. It is plain data that this program, or an earlier one, wrote. */
+export function runOf(row: Row): Run {
+  return JSON.parse(String(row.run)) as Run;
+}
+
+function doorOf(value: unknown): Door {
+  return value === 'cron' || value === 'cli' ? value : 'webhook';
+}
+
+function stateOf(value: unknown): DeliveryState {
+  return deliveryStates.find((state) => state === value) ?? 'dead';
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
+
+function dateOf(value: unknown): Date | undefined {
+  return typeof value === 'string' ? new Date(value) : undefined;
+}

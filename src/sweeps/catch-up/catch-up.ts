@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Client } from '../../client/client.ts';
+import { type Event, laneOf, parseEvent } from '../../contract/events/events.ts';
+import type { Repository } from '../../contract/resources/repositories.ts';
+import { messageOf, ReeveError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Store } from '../../store/store.ts';
+import type { JobHandler } from '../jobs.ts';
+import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
+import { patientClient } from '../wait-on-429.ts';
+import { differencesOf, type Live, type Missed } from './difference.ts';
+import { readLive } from './read-current.ts';
+import { type SeenItem, type SeenRepository, seenItemOf } from './snapshot.ts';
+import type { Seen } from './snapshots.ts';
+
+/** What an event that was found by reading is stored as. */
+type CaughtUpPayload = {
+  readonly eventType: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+};
+
+const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });
+
+/** Returns the event of a job that catching up has stored. */
+export function caughtUpEvent(payload: unknown): Event {
+  const { eventType, payload: whole } = CaughtUp.parse(payload);
+  return parseEvent(eventType, whole);
+}
+
+type CatchUpOptions = {
+  readonly client: Client;
+  readonly served: ServedBy;
+  readonly seen: Seen;
+  readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall'>;
+  readonly clock: { now(): Date };
+  readonly log: Log;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  /** Told that a job was stored. */
+  readonly onEnqueued: () => void;
+};
+
+const restKey = 'catch-up rest';
+/** When the latest pass began. */
+const passKey = 'catch-up at';
+/** Requests of one pass; repositories beyond it come first in the next. */
+const budget = 20_000;
+/** Repositories in a row that the forge fails before the pass waits for it to recover. */
+const maxFailedInARow = 3;
+
+/** A served repository as catching up needs it: few words of each, for there may be many. */
+type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
+  readonly owner: { readonly id: number; readonly login: string };
+  readonly createdAt: string | undefined;
+  readonly updatedMs: number;
+};
+
+/**
+ * Creates the handler that finds what was missed: each served repository is asked for what changed since it was last
+ * seen, most recently updated first, and each difference becomes a job like the delivery that never came. What is seen
+ * for the first time is a baseline and makes no events, but for a repository that was made after the latest pass and
+ * before this process listened. One repository that fails is left for the next pass.
+ */
+export function createCatchUp(options: CatchUpOptions): JobHandler {
+  const { store, seen, log, clock } = options;
+  const listeningFrom = clock.now();
+  return async (_job, _payload, lease) => {
+    const mayGoOn = (): void => {
+      if (lease.signal.aborted) throw lease.signal.reason;
+      if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
+    };
+    const stop = AbortSignal.any([lease.signal, lease.stopping]);
+    const client = patientClient(options.client.counted({ signal: lease.signal }), async (ms) => {
+      await options.sleep(ms, stop).catch(() => {}); // Aborted: said below.
+      mayGoOn();
+    });
+    const beganAt = clock.now();
+    await seen.save();
+    const found = await candidates(client, options.served);
+    await beginNew(found, options, listeningFrom);
+    await store.remember(passKey, beganAt.toISOString());
+    const waiting = await inOrder(found, store);
+    const rest: number[] = [];
+    let [missed, failed, failedInARow] = [0, 0, 0];
+    for (const candidate of waiting) {
+      mayGoOn();
+      if (client.requests >= budget) {
+        rest.push(candidate.id);
+        continue;
+      }
+      try {
+        missed += await catchUpWith(candidate, client, options);
+        failedInARow = 0;
+      } catch (error) {
+        mayGoOn();
+        failed += 1;
+        failedInARow += 1;
+        if (error instanceof ReeveError && error.isHostFailure && failedInARow >= maxFailedInARow)
+          throw error;
+        log.warn(
+          { repository: candidate.full_name, error: messageOf(error) },
+          'could not catch up with a repository',
+        );
+      }
+      await lease.advance({ runs: [], checkpoint: null });
+    }
+    await store.remember(restKey, rest.length === 0 ? undefined : rest);
+    const repositories = waiting.length - rest.length;
+    log.info({ repositories, missed, failed, left: rest.length, requests: client.requests }, 'caught up');
+    return { runs: [] };
+  };
+}
+
+async function candidates(client: Client, served: ServedBy): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for await (const { repositories } of servedRepositories(client, served)) {
+    for (const { id, name, full_name, owner, created_at, updated_at } of repositories) {
+      const updatedMs = Date.parse(updated_at ?? '') || 0;
+      const account = { id: owner.id, login: owner.login };
+      found.push({ id, name, full_name, owner: account, createdAt: created_at ?? undefined, updatedMs });
+    }
+  }
+  return found;
+}
+
+/** Gives repositories that were made while nobody listened an empty baseline, so that all that is in them is news. */
+async function beginNew(
+  found: readonly Candidate[],
+  { seen, store }: Pick<CatchUpOptions, 'seen' | 'store'>,
+  listeningFrom: Date,
+): Promise<void> {
+  // Forges tell whole seconds.
+  const before = Math.floor(Date.parse(String(await store.recall(passKey))) / 1_000) * 1_000;
+  for (const { id, createdAt } of found) {
+    const createdMs = Date.parse(createdAt ?? '');
+    // Without a pass before this one nothing is new: NaN is neither before nor after.
+    if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFrom.getTime())) continue;
+    if ((await seen.read(id)) !== undefined) continue;
+    await seen.write(id, { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true });
+  }
+}
+
+/** What the pass before had no requests left for comes first, then the most recently updated. */
+async function inOrder(
+  found: readonly Candidate[],
+  store: Pick<Store, 'recall'>,
+): Promise<readonly Candidate[]> {
+  const rest = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
+  return found.toSorted(
+    (a, b) => Number(rest.has(b.id)) - Number(rest.has(a.id)) || b.updatedMs - a.updatedMs,
+  );
+}
+
+/** Returns how many events were found. */
+async function catchUpWith(candidate: Candidate, client: Client, options: CatchUpOptions): Promise<number> {
+  const { seen, store, clock } = options;
+  const before = await seen.read(candidate.id);
+  const { name, owner } = candidate;
+  const live = await readLive({ login: owner.login, name }, client, before);
+  const missed = before === undefined ? [] : differencesOf(before, live);
+  for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
+  if (missed.length > 0) options.onEnqueued();
+  // Deliveries that were settled meanwhile have been noted: what they say stays.
+  const known = (await seen.read(candidate.id)) ?? before;
+  // Where nothing has an instant yet, the forge's word on the repository counts: our clock may be ahead of the forge's.
+  const { updatedMs } = candidate;
+  const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
+  await seen.write(candidate.id, advance(known, live, from));
+  return missed.length;
+}
+
+async function enqueue(
+  { eventType, payload, key }: Missed,
+  { id, name, full_name, owner }: Candidate,
+  { store, now }: { store: Pick<Store, 'enqueue'>; now: Date },
+): Promise<void> {
+  const repository = { id, name, full_name, owner };
+  const whole = { ...payload, repository, sender: null, caught_up: true };
+  const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
+  await store.enqueue({
+    door: 'cron',
+    uuid: `caught-up#${id}#${digest}`,
+    kind: 'caught-up',
+    lane: laneOf(parseEvent(eventType, whole)),
+    receivedAt: now,
+    payload: { eventType, payload: whole } satisfies CaughtUpPayload,
+  });
+}
+
+function advance(known: SeenRepository | undefined, live: Live, from: Date): SeenRepository {
+  const { refs, items } = live;
+  const tags = Object.fromEntries(Object.entries(live.tags).map(([name, { commit }]) => [name, commit]));
+  const after: Record<string, SeenItem> = { ...known?.items };
+  let at = known?.at;
+  for (const { kind, number, value } of items) {
+    const item = seenItemOf(value, kind);
+    if (item === undefined) continue;
+    after[number] = item;
+    if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
+  }
+  return { at: at ?? from.toISOString(), items: after, refs, tags };
+}

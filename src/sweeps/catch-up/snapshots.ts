@@ -1,0 +1,75 @@
+import type { Event } from '../../contract/events/events.ts';
+import type { Store } from '../../store/store.ts';
+import { withEvent } from './apply-event.ts';
+import { maxItems, type SeenRepository } from './snapshot.ts';
+
+/** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
+export interface Seen {
+  read(repositoryId: number): Promise<SeenRepository | undefined>;
+  write(repositoryId: number, seen: SeenRepository): Promise<void>;
+  /** Takes in an event that was handled, so that catching up does not find it again. */
+  note(event: Event): Promise<void>;
+  /** Writes what was noted; after a crash before it, what is found again changes nothing. */
+  save(): Promise<void>;
+}
+
+/** Repositories kept in memory. */
+const maxRepositories = 50;
+/** Notes are written together after this time at the latest, when another comes. */
+const saveAfterMs = 30_000;
+
+export function createSeen(store: Pick<Store, 'remember' | 'recall'>, nowMs: () => number): Seen {
+  const kept = new Map<number, { seen: SeenRepository; isDirty: boolean }>();
+  let savedAtMs = nowMs();
+  const keyOf = (id: number): string => `seen ${id}`;
+
+  const put = async (id: number, seen: SeenRepository, isDirty: boolean): Promise<void> => {
+    kept.delete(id);
+    kept.set(id, { seen, isDirty });
+    const [oldest] = kept;
+    if (kept.size <= maxRepositories || oldest === undefined) return;
+    kept.delete(oldest[0]);
+    if (oldest[1].isDirty) await store.remember(keyOf(oldest[0]), oldest[1].seen);
+  };
+
+  const seenStore: Seen = {
+    async read(id) {
+      const known = kept.get(id);
+      if (known) return known.seen;
+      // The border to the store: what is under this key was written here alone.
+      return (await store.recall(keyOf(id))) as SeenRepository | undefined;
+    },
+    async write(id, seen) {
+      const bounded = { ...seen, items: latest(seen.items) };
+      await store.remember(keyOf(id), bounded);
+      await put(id, bounded, false);
+    },
+    async note(event) {
+      const id = event.repository?.id;
+      const before = id === undefined ? undefined : await seenStore.read(id);
+      // What was never seen has no baseline yet: the first catch-up makes it.
+      if (id === undefined || before === undefined) return;
+      const after = withEvent(before, event);
+      if (after === before) return;
+      await put(id, after, true);
+      if (nowMs() - savedAtMs > saveAfterMs) await seenStore.save();
+    },
+    async save() {
+      savedAtMs = nowMs();
+      for (const [id, entry] of kept) {
+        if (!entry.isDirty) continue;
+        entry.isDirty = false;
+        await store.remember(keyOf(id), { ...entry.seen, items: latest(entry.seen.items) });
+      }
+    },
+  };
+  return seenStore;
+}
+
+function latest(items: SeenRepository['items']): SeenRepository['items'] {
+  const entries = Object.entries(items);
+  if (entries.length <= maxItems) return items;
+  return Object.fromEntries(
+    entries.toSorted(([, a], [, b]) => Date.parse(b.updated) - Date.parse(a.updated)).slice(0, maxItems),
+  );
+}

@@ -1,0 +1,166 @@
+import { createTask, parse } from 'node-cron';
+import type { Schedule } from '../../rules/rule.ts';
+
+/** The instants at which a schedule is due. Time is an argument: nothing here looks at a clock. */
+export interface Cron {
+  /** Returns the first due instant after the given one, or undefined where none comes within five years. */
+  next(after: Date): Date | undefined;
+  /** Returns the last due instant after `after` and not after `until`, and how many there are, counted up to 1,000. */
+  due(after: Date, until: Date): { readonly last: Date | undefined; readonly count: number };
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** Every offset in use is a multiple of a quarter of an hour, so within one a wall clock runs evenly. */
+const quarterMs = 15 * minuteMs;
+/** The farthest that a wall clock is set back. */
+const maxSetBackMs = 3 * hourMs;
+/** Days that are looked through, in either direction: five years and a leap day. */
+const horizonDays = 5 * 366;
+const maxCounted = 1_000;
+
+/**
+ * Returns the due instants of five cron fields in a timezone. node-cron says which wall times the fields name; which
+ * instants those are is decided here. A schedule for certain hours is due once where a clock is set back, and at the end
+ * of the gap where it is set forward over its hour; one for every hour follows the time that really passes.
+ *
+ * The work is bounded whatever the distance: a day costs a few comparisons, a due instant one more.
+ */
+export function createCron({ cron, timezone }: Schedule): Cron {
+  const fields = parse(cron);
+  const minutesOfDay = fields.hour
+    .flatMap((hour) => fields.minute.map((minute) => hour * 60 + minute))
+    .toSorted((a, b) => a - b);
+  const everyHour = fields.hour.length === 24;
+  // Asked about wall times written as if they were UTC. It is never started, and leaves the library's own list at once.
+  const days = createTask(cron, () => {}, { timezone: 'UTC' });
+  void days.destroy();
+  const isDay = memoizeByInstant((atMs: number) =>
+    days.match(new Date(atMs + (minutesOfDay[0] ?? 0) * minuteMs)),
+  );
+  const offsetAt = createOffset(timezone);
+
+  const isNamed = (wallMs: number): boolean => {
+    const wall = new Date(wallMs);
+    return (
+      fields.hour.includes(wall.getUTCHours()) &&
+      fields.minute.includes(wall.getUTCMinutes()) &&
+      isDay(Math.floor(wallMs / dayMs) * dayMs)
+    );
+  };
+
+  /** Returns the due instants from a quarter's first minute on, whatever the wall clock does around it. */
+  const inQuarter = (startMs: number): readonly number[] => {
+    const offsetMs = offsetAt(startMs);
+    const jumpMs = offsetMs - offsetAt(startMs - quarterMs);
+    const skipped = !everyHour && jumpMs > 0 && namedBetween(startMs + offsetMs - jumpMs, startMs + offsetMs);
+    const found: number[] = [];
+    for (let atMs = startMs; atMs < startMs + quarterMs; atMs += minuteMs) {
+      const named = isNamed(atMs + offsetMs) && (everyHour || !isRepeated(atMs, offsetMs));
+      if (named || (skipped && atMs === startMs)) found.push(atMs);
+    }
+    return found;
+  };
+
+  const namedBetween = (fromMs: number, untilMs: number): boolean => {
+    for (let wallMs = fromMs; wallMs < untilMs; wallMs += minuteMs) if (isNamed(wallMs)) return true;
+    return false;
+  };
+
+  /** Says whether the same wall time was already there before a clock was set back. */
+  const isRepeated = (atMs: number, offsetMs: number): boolean => {
+    for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
+      if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
+    }
+    return false;
+  };
+
+  /** Returns the due instants of the day of UTC that begins at `startMs`, in order. */
+  const inDay = (startMs: number): readonly number[] => {
+    const offsetMs = offsetAt(startMs);
+    if (offsetAt(startMs - maxSetBackMs) !== offsetMs || offsetAt(startMs + dayMs) !== offsetMs) {
+      return Array.from({ length: dayMs / quarterMs }, (_, at) => inQuarter(startMs + at * quarterMs)).flat();
+    }
+    const wallMs = startMs + offsetMs;
+    const firstMs = Math.floor(wallMs / dayMs) * dayMs;
+    const sinceMidnight = (wallMs - firstMs) / minuteMs;
+    const onDay = (midnightMs: number, isPart: (minute: number) => boolean): readonly number[] =>
+      isDay(midnightMs)
+        ? minutesOfDay.filter(isPart).map((minute) => midnightMs + minute * minuteMs - offsetMs)
+        : [];
+    return [
+      ...onDay(firstMs, (minute) => minute >= sinceMidnight),
+      ...onDay(firstMs + dayMs, (minute) => minute < sinceMidnight),
+    ];
+  };
+
+  return {
+    next(after) {
+      const afterMs = after.getTime();
+      const firstMs = Math.floor(afterMs / dayMs) * dayMs;
+      for (let day = 0; day <= horizonDays; day += 1) {
+        const found = inDay(firstMs + day * dayMs).find((atMs) => atMs > afterMs);
+        if (found !== undefined) return new Date(found);
+      }
+      return undefined;
+    },
+    due(after, until) {
+      const [afterMs, untilMs] = [after.getTime(), until.getTime()];
+      const lastMs = Math.floor(untilMs / dayMs) * dayMs;
+      let last: Date | undefined;
+      let count = 0;
+      // From the end: of a long absence only the last instant matters, and about how many there were.
+      for (let day = 0; day <= horizonDays && count < maxCounted; day += 1) {
+        const startMs = lastMs - day * dayMs;
+        if (startMs + dayMs <= afterMs) break;
+        const found = inDay(startMs).filter((atMs) => atMs > afterMs && atMs <= untilMs);
+        const newest = found.at(-1);
+        if (newest !== undefined) last ??= new Date(newest);
+        count = Math.min(count + found.length, maxCounted);
+      }
+      return { last, count };
+    },
+  };
+}
+
+/** Returns the next due instants of a schedule, at most `count` of them. */
+export function nextTimes(schedule: Schedule, after: Date, count: number): readonly Date[] {
+  const cron = createCron(schedule);
+  const times: Date[] = [];
+  for (let at = cron.next(after); at && times.length < count; at = cron.next(at)) times.push(at);
+  return times;
+}
+
+/** Returns a function from an instant to what a wall clock of the timezone is ahead of UTC, in milliseconds. */
+function createOffset(timezone: string): (atMs: number) => number {
+  if (timezone === 'UTC' || timezone === 'Etc/UTC') return () => 0;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  });
+  return memoizeByInstant((atMs: number) => {
+    const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
+    const of = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
+    const wallMs = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'));
+    return wallMs - Math.floor(atMs / minuteMs) * minuteMs;
+  });
+}
+
+/** Memoizes a function of an instant; a full memory starts again. */
+function memoizeByInstant<Result>(ask: (at: number) => Result): (at: number) => Result {
+  const known = new Map<number, Result>();
+  return (at) => {
+    const before = known.get(at);
+    if (before !== undefined) return before;
+    if (known.size > 5_000) known.clear();
+    const result = ask(at);
+    known.set(at, result);
+    return result;
+  };
+}

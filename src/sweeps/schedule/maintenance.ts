@@ -1,0 +1,71 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Retention } from '../../store/retention-limits.ts';
+import type { Store } from '../../store/store.ts';
+import type { Scheduled } from './schedule.ts';
+
+/** Something that Reeve does for itself now and again. */
+type Chore = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
+
+/**
+ * Returns the chores by name: `retention` deletes what is old once a day, `size` keeps the store below its size, `health` looks
+ * at token and disk and tells the log before anything fails, `rules` reads the rules of repositories and organizations for
+ * their clocks.
+ */
+export function createChores(options: {
+  store: Pick<Store, 'prune' | 'healthy'>;
+  /** Asks the forge who we are. */
+  checkToken: () => Promise<unknown>;
+  /** Reads the rules of repositories and organizations anew. */
+  readRules: () => Promise<void>;
+  retention: Retention;
+  log: Log;
+}): Readonly<Record<string, Chore>> {
+  const { store, log, retention } = options;
+  return {
+    retention: {
+      cron: '41 3 * * *',
+      async run(now) {
+        const { settledMs, deadMs } = retention;
+        const olderThan = new Date(now.getTime() - settledMs);
+        const deadOlderThan = new Date(now.getTime() - deadMs);
+        log.info(await store.prune({ olderThan, deadOlderThan }), 'deleted what is older than it is kept');
+      },
+    },
+    size: {
+      cron: '11 * * * *',
+      async run() {
+        const gone = await store.prune({ maxBytes: retention.maxBytes });
+        if (gone.deliveries + gone.runs === 0) return;
+        // Younger than they should be kept: whoever relies on that has to give the store more room.
+        log.warn({ ...gone, maxBytes: retention.maxBytes }, 'deleted the oldest: the store is at its size');
+      },
+    },
+    health: {
+      cron: '*/10 * * * *',
+      async run() {
+        const health = await store.healthy();
+        if (!health.ok) log.error({ reason: health.reason }, 'the disk needs attention');
+        try {
+          await options.checkToken();
+        } catch (error) {
+          log.error({ error: messageOf(error) }, 'the forge does not take our credential');
+        }
+      },
+    },
+    rules: { cron: '23 * * * *', run: options.readRules },
+  };
+}
+
+/** Lanes of the chores that need no forge: a store must not fill up during an outage. */
+export const localChoreLanes: readonly string[] = ['chore retention', 'chore size'];
+
+/** Returns the chores as entries of the scheduler. */
+export function scheduledChores(chores: Readonly<Record<string, Chore>>): readonly Scheduled[] {
+  return Object.entries(chores).map(([name, { cron }]) => ({
+    id: name,
+    schedule: { cron, timezone: 'UTC' },
+    kind: 'chore',
+    payload: { chore: name },
+  }));
+}

@@ -1,0 +1,141 @@
+import type { Client } from '../../client/client.ts';
+import type { ListPage } from '../../client/paging.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import type { Each } from '../../rules/rule.ts';
+import { freshPages } from './pages.ts';
+import { failuresIn, type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
+import type { Target, TargetPage, Walk } from './target.ts';
+
+/** Repositories whose first pages are asked together. */
+const atOnce = 8;
+
+/** A place: the page of repositories, how many of it are done, and in a long list of one of the next ones, its page. */
+type Place = RepositoryPlace & {
+  readonly done: number;
+  readonly inside?: { readonly repository: number; readonly page: number };
+};
+
+/**
+ * Yields the pull requests, issues or branches of the served repositories. The first pages of several repositories come
+ * together; a repository with more pages follows page by page. One that cannot be listed is a failure among the others.
+ */
+export async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
+  const from = walk.from as Place | undefined;
+  for await (const page of servedRepositories(walk.client, walk.served, from)) {
+    const isFirst = from?.source === page.place.source && from.page === page.place.page;
+    const refs = page.repositories
+      .map(refOf)
+      .filter((repository) => walk.isInScope({ kind: 'repository', repository }));
+    let done = isFirst ? from.done : 0;
+    let inside = isFirst ? from.inside : undefined;
+    for (; done < refs.length; done += atOnce) {
+      yield* ofSome(refs.slice(done, done + atOnce), { each, walk, place: { ...page.place, done }, inside });
+      inside = undefined;
+    }
+    const failures = failuresIn(page, walk.isInScope);
+    yield { targets: [], next: { ...page.following, done: 0 }, failures };
+  }
+}
+
+type Some = {
+  readonly each: Each;
+  readonly walk: Walk;
+  readonly place: Place;
+  readonly inside: Place['inside'];
+};
+
+async function* ofSome(refs: readonly RepositoryRef[], some: Some): AsyncGenerator<TargetPage> {
+  const { each, walk, place, inside } = some;
+  const skipped = inside ? refs.findIndex(({ id }) => id === inside.repository) : -1;
+  const lists = refs.slice(Math.max(skipped, 0)).map((ref) => {
+    const start = inside === undefined ? 1 : ref.id === inside.repository ? inside.page : 2;
+    return { ref, pages: listOf(each, ref, { client: walk.client, from: start }) };
+  });
+  const firsts = await Promise.all(lists.map(async (list) => ({ ...list, first: await step(list.pages) })));
+  const [longest] = firsts.filter(({ first }) => 'page' in first);
+  yield {
+    targets: firsts.flatMap(({ first }) => ('page' in first ? first.page.items : [])),
+    failures: firsts.flatMap(({ ref, first }) => ('error' in first ? [failureAt(ref, first.error)] : [])),
+    next: longest
+      ? { ...place, inside: { repository: longest.ref.id, page: (inside?.page ?? 1) + 1 } }
+      : { ...place, done: place.done + atOnce },
+  };
+  for (const { ref, pages, first } of firsts) {
+    if (!('page' in first)) continue;
+    for (let at = await step(pages); !('end' in at); at = await step(pages)) {
+      if ('error' in at) {
+        yield { targets: [], failures: [failureAt(ref, at.error)], next: place };
+        break;
+      }
+      const next = { ...place, inside: { repository: ref.id, page: at.page.page + 1 } };
+      yield { targets: at.page.items, next };
+    }
+  }
+}
+
+type Step = { readonly page: ListPage<Target> } | { readonly error: Error } | { readonly end: true };
+
+async function step(pages: AsyncGenerator<ListPage<Target>>): Promise<Step> {
+  try {
+    const { value, done } = await pages.next();
+    return done ? { end: true } : { page: value };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+function failureAt({ owner, name }: RepositoryRef, error: Error): { item: string; error: Error } {
+  return { item: `${owner}/${name}`, error };
+}
+
+async function* listOf(
+  each: Each,
+  repository: RepositoryRef,
+  { client, from }: { client: Client; from: number },
+): AsyncGenerator<ListPage<Target>> {
+  const at = `${repository.owner}/${repository.name}`;
+  const params = { owner: repository.owner, repo: repository.name };
+  const state = each.state ?? 'open';
+  if (each.kind === 'branch') {
+    const open = (page: number) => client.pages(operations.listBranches, { params }, page);
+    for await (const page of freshPages(open, { from, idOf: ({ name }) => name })) {
+      const items = page.items.map(
+        (branch): Target => ({
+          key: `${at}@${branch.name}`,
+          subject: { kind: 'branch', repository, ref: branch.name },
+          item: { branch },
+        }),
+      );
+      yield { ...page, items };
+    }
+    return;
+  }
+  if (each.kind === 'issue') {
+    const query = { type: 'issues', state };
+    const open = (page: number) => client.pages(operations.listIssues, { params, query }, page);
+    for await (const page of freshPages(open, { from, idOf: ({ number }) => number })) {
+      const items = page.items.map(
+        (issue): Target => ({
+          key: `${at}#${issue.number}`,
+          subject: { kind: 'issue', repository, index: issue.number },
+          item: { issue },
+        }),
+      );
+      yield { ...page, items };
+    }
+    return;
+  }
+  const open = (page: number) => client.pages(operations.listPulls, { params, query: { state } }, page);
+  for await (const page of freshPages(open, { from, idOf: ({ number }) => number })) {
+    // A listed pull request lacks its additions and deletions: conditions ask the fact instead.
+    const items = page.items.map(
+      ({ number }): Target => ({
+        key: `${at}#${number}`,
+        subject: { kind: 'pull_request', repository, index: number },
+        item: {},
+      }),
+    );
+    yield { ...page, items };
+  }
+}

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { actions } from '../../../src/actions/actions.ts';
+import { viewRun } from '../../../src/dashboard/pages/run-view.ts';
+import type { Unit } from '../../../src/dashboard/viewer.ts';
+import { type Onlooker, readersOfAction, readersOfFact } from '../../../src/dashboard/visibility.ts';
+import type { RecordedChange, Run } from '../../../src/engine/record.ts';
+import { facts } from '../../../src/facts/facts.ts';
+import type { Finding } from '../../../src/rules/verdict.ts';
+import { makeRun } from '../../store/make.ts';
+
+const none: ReadonlySet<Unit> = new Set();
+const operator: Onlooker = { isOperator: true, sight: 'administrator', repository: undefined, units: none };
+const administrator: Onlooker = { ...operator, isOperator: false, repository: 'acme/demo' };
+/** Reads what the delivery is about, and nothing else of the repository. */
+const narrow: Onlooker = { ...administrator, sight: 'reader', units: none };
+const reader: Onlooker = { ...narrow, units: new Set(['issues', 'pulls', 'code']) };
+
+const withValue = (name: string, value: unknown = 'what it saw'): Run => ({
+  ...makeRun({}),
+  rules: [
+    {
+      rule: '/srv/rules/a.yml#mark',
+      source: '/srv/rules/a.yml',
+      commit: '',
+      line: 3,
+      verdict: 'matched',
+      findings: [
+        {
+          expression: name,
+          result: 'held',
+          values: { [name]: value },
+          file: 'a.yml',
+          line: 1,
+          column: 1,
+        } satisfies Finding,
+      ],
+    },
+  ],
+});
+
+describe('what a condition saw', () => {
+  // Whether it is for somebody who reads the subject alone, for readers of everything, for administrators.
+  const table: readonly [string, boolean, boolean, boolean][] = [
+    ['issue.title', true, true, true],
+    ['event.action', true, true, true],
+    ['event.issue.user.email', false, false, true],
+    ['labels', true, true, true],
+    ['repository.private', true, true, true],
+    ['files', false, true, true],
+    ['contents("README.md").content', false, true, true],
+    ['branches', false, true, true],
+    ['statuses', false, true, true],
+    ['wiki("Home").content', false, false, true],
+    ['branch_protections', false, false, true],
+    ['hooks', false, false, true],
+    ['organization.description', false, false, false],
+    ['dependencies', false, false, false],
+    ['of_a_later_version', false, false, false],
+  ];
+
+  it.each(table)(
+    'of %s: for who reads the subject %s, for readers %s, for administrators %s',
+    (name, ...expected) => {
+      const run = withValue(name);
+      const sees = (onlooker: Onlooker) => viewRun(run, onlooker).text.includes('what it saw');
+
+      expect([sees(narrow), sees(reader), sees(administrator)]).toEqual(expected);
+      expect(sees(operator)).toBe(true);
+    },
+  );
+
+  it('holds no address of a person for readers', () => {
+    const run = withValue('issue.user', { login: 'ada', email: 'ada@home.example' });
+    const text = (onlooker: Onlooker) => viewRun(run, onlooker).text;
+
+    expect(text(reader)).toContain('ada');
+    expect(text(reader)).not.toContain('home.example');
+    expect(text(administrator)).toContain('home.example');
+  });
+
+  it.each(facts.map(({ name }) => name))(
+    'was decided for the fact %s: for readers, or for nobody below',
+    (name) => {
+      const fact = facts.find((one) => one.name === name);
+      const forAdministrators = ['tracked_times', 'wiki', 'wiki_pages', 'repository_id'];
+      const isShown =
+        fact?.shows === 'repository' && fact.narrow === undefined && !forAdministrators.includes(name);
+
+      expect(name in readersOfFact).toBe(isShown);
+    },
+  );
+
+  it('tells errors to operators, and to administrators those of their own file', () => {
+    const verdict = { line: 1, commit: '', verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
+    const finding: Finding = {
+      expression: 'labels',
+      result: 'error',
+      values: { error: 'GET /orgs/hidden: 403' },
+      file: 'a',
+      line: 1,
+      column: 1,
+    };
+    const of = (source: string): Run => ({
+      ...makeRun({}),
+      rules: [{ ...verdict, rule: `${source}#a`, source, findings: [finding] }],
+    });
+    const count = (source: string, onlooker: Onlooker) =>
+      viewRun(of(source), onlooker).text.split('/orgs/hidden').length - 1;
+
+    for (const source of ['/srv/rules/a.yml', 'acme/demo2/.reeve.yml', 'acme/.reeve/rules/a.yml']) {
+      expect([reader, administrator, operator].map((one) => count(source, one))).toEqual([0, 0, 2]);
+    }
+    const own = 'acme/demo/.reeve.yml';
+    expect([reader, administrator, operator].map((one) => count(own, one))).toEqual([0, 2, 2]);
+  });
+});
+
+describe('what was changed', () => {
+  const change = (given: Partial<RecordedChange>): RecordedChange => ({
+    id: '1',
+    rules: ['a.yml#mark'],
+    step: '1',
+    action: 'set-labels',
+    operation: 'issue.replace-labels',
+    method: 'PUT',
+    path: '/repos/acme/demo/issues/1/labels',
+    input: { body: { labels: [4711] } },
+    target: 'label:kept',
+    value: true,
+    before: false,
+    after: true,
+    reason: 'the rule says so',
+    ...given,
+  });
+  // Whether it is for somebody who reads the subject alone, for readers of everything, for administrators.
+  const table: readonly [string, Partial<RecordedChange>, boolean, boolean, boolean][] = [
+    ['a label here', {}, true, true, true],
+    ['a label here, by another spelling', { path: '/repos/ACME/Demo/issues/1/labels' }, true, true, true],
+    ['a status here', { action: 'set-status', path: '/repos/acme/demo/statuses/abc' }, false, true, true],
+    [
+      'a pull request here',
+      { action: 'open-pull-request', path: '/repos/acme/demo/pulls' },
+      false,
+      true,
+      true,
+    ],
+    [
+      'a protection here',
+      { action: 'protect-tags', path: '/repos/acme/demo/tag_protections' },
+      false,
+      false,
+      true,
+    ],
+    ['a hook here', { action: 'sync-hooks', path: '/repos/acme/demo/hooks' }, false, false, true],
+    ['a label in another repository', { path: '/repos/acme/other/issues/1/labels' }, false, false, false],
+    [
+      'a label in one whose name begins alike',
+      { path: '/repos/acme/demo2/issues/1/labels' },
+      false,
+      false,
+      false,
+    ],
+    ['an organization', { action: 'sync-organization', path: '/orgs/acme' }, false, false, false],
+  ];
+  const marks = ['4711', 'label:kept', 'the rule says so', 'because'];
+  const sees = (run: Run, onlooker: Onlooker): boolean => {
+    const { text } = viewRun(run, onlooker);
+    const found = marks.filter((word) => text.includes(word));
+    expect([0, marks.length]).toContain(found.length);
+    return found.length > 0;
+  };
+  const ended = (given: Partial<RecordedChange>, status: 'applied' | 'failed' | 'planned'): Run => ({
+    ...makeRun({}),
+    changes: [change(given)],
+    outcomes: [{ change: '1', status, error: 'because' }],
+  });
+
+  it.each(table)(
+    '%s: for who reads the subject %s, for readers %s, for administrators %s',
+    (_title, given, ...expected) => {
+      const run = ended(given, 'applied');
+
+      expect([narrow, reader, administrator].map((one) => sees(run, one))).toEqual(expected);
+      expect(sees(run, operator)).toBe(true);
+    },
+  );
+
+  it('is for readers only once it is there for them to see', () => {
+    const refused = { ...makeRun({}), refused: [{ change: change({}), why: 'because' }] };
+    for (const run of [ended({}, 'failed'), ended({}, 'planned'), refused]) {
+      expect([reader, administrator, operator].map((one) => sees(run, one))).toEqual([false, true, true]);
+    }
+  });
+
+  it('was decided for every action that a file of a repository may use', () => {
+    const granted = actions.filter((action) => action.granted).map(({ name }) => name);
+
+    expect(Object.keys(readersOfAction)).toEqual(expect.arrayContaining(granted));
+  });
+});
+
+it('names files of the operator without their folder to others', () => {
+  const run = withValue('issue.title');
+
+  expect(viewRun(run, reader).text).not.toContain('/srv/rules');
+  expect(viewRun(run, operator).text).toContain('/srv/rules/a.yml:3');
+});
+
+it('folds the rules that were not asked, with why, for operators alone', () => {
+  const skipped = {
+    rule: 'b.yml#other',
+    source: 'b.yml',
+    commit: '',
+    line: 1,
+    verdict: 'skipped',
+    findings: [],
+  } as const;
+  const rules = ['scope', 'of a later version'].map((reason) => ({ ...skipped, reason }));
+  const run = { ...makeRun({}), rules };
+  const { text } = viewRun(run, operator);
+
+  expect(text).toContain('<summary>Rules that were not asked: 2</summary>');
+  expect(text).toContain('scope: its `in` leaves this repository out');
+  expect(text).toContain('of a later version');
+  expect(viewRun(run, administrator).text).not.toContain('other');
+});

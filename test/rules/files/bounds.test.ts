@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatProblems } from '../../../src/rules/problem.ts';
+import { load } from '../support/load.ts';
+
+const long = process.env.LONG !== undefined;
+
+const whole = `version: 1
+mode: observe
+in: ["acme/*", "!acme/attic"]
+rules:
+  labels:
+    on: [push, { pull_request: { types: [opened, synchronized], branches: [main, "release/*"] } }]
+    each: pull_request
+    if: "!pull_request.draft && labels.exists(l, l.name == 'x')"
+    steps:
+      - uses: tag
+        with:
+          sync:
+            docs: files.exists(f, f.filename.glob("docs/**"))
+      - uses: say
+        if: >-
+          event.number > 5
+        with: { text: "\${{ pull_request.title }}", as: note }
+`;
+
+describe('a mutated rule file', () => {
+  it('has rules or problems with places, and never throws', () => {
+    const piece = fc.constantFrom(
+      '!',
+      '&a',
+      '*a',
+      '${{',
+      '}}',
+      ': ',
+      '- ',
+      '\n',
+      '\t',
+      '"',
+      "'",
+      '{',
+      '[',
+      '%',
+      '#',
+      '|',
+      '>',
+      '\u0000',
+      '\ud800',
+      '__proto__',
+      'constructor',
+      '<<: ',
+      '? ',
+      '!!js',
+      '0x',
+      '~',
+      'on',
+      'steps:',
+    );
+    const mutation = fc.record({
+      at: fc.nat(whole.length),
+      remove: fc.nat(30),
+      insert: fc.oneof(piece, fc.string({ maxLength: 5 })),
+    });
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
+        let text = whole;
+        for (const { at, remove, insert } of mutations)
+          text = text.slice(0, at) + insert + text.slice(at + remove);
+
+        const { rules, problems } = load(text);
+
+        expect(rules.length === 0 || problems.length === 0).toBe(true);
+        formatProblems(problems);
+        const lines = text.split('\n');
+        for (const { line, column, message } of problems) {
+          expect(message).not.toBe('');
+          expect(line).toBeLessThanOrEqual(lines.length + 1);
+          expect(column).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: long ? 20_000 : 1_500 },
+    );
+  });
+
+  it('of 64 KiB is read or refused within half a second', () => {
+    const flow = `version: 1\nrules: {${Array.from({ length: 9_000 }, (_, n) => `r${n}`).join(', ')}}`;
+    const deep = `version: 1\nrules: ${'['.repeat(30_000)}`;
+    const wide = `version: 1\nrules:\n${Array.from({ length: 6_000 }, (_, n) => ` r${n}: 1`).join('\n')}`;
+    for (const text of [flow, deep, wide]) {
+      const before = process.cpuUsage();
+
+      const { problems } = load(text.slice(0, 65_536));
+
+      expect(problems.length).toBeGreaterThan(0);
+      expect(cpuMsSince(before)).toBeLessThan(1_500);
+    }
+  });
+
+  it('loads thousands of rules fast', () => {
+    const rule = (n: number) =>
+      `  rule-${n}:\n    on: { pull_request: [opened] }\n    if: pull_request.additions > ${n}\n    steps: [{ uses: tag, with: { add: [big] } }]\n`;
+    const text = `version: 1\nrules:\n${Array.from({ length: 100 }, (_, n) => rule(n)).join('')}`;
+    const before = process.cpuUsage();
+
+    let loaded = 0;
+    for (let file = 0; file < 30; file += 1) loaded += load(text).rules.length;
+
+    expect(loaded).toBe(3_000);
+    expect(cpuMsSince(before)).toBeLessThan(5_000);
+  });
+});
+
+/** CPU time, since other work of the machine adds to the time that passes. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CaseChange,
+  compareCase,
+  eventTypeFor,
+  loadRuleTests,
+  runRuleTests,
+} from '../../../src/rules/tests/cases.ts';
+import type { Verdict } from '../../../src/rules/verdict.ts';
+import { fileOf, ruleOf } from '../support/load.ts';
+
+const text = `cases:
+  - name: labels documentation
+    event: { kind: pull_request, activity: synchronized, payload: { number: 7 } }
+    facts: { files: [docs/a.md] }
+    now: 2026-01-01T00:00:00Z
+    expect:
+      changes: [{ action: set-labels, target: "label:docs", value: true }]
+      verdicts: { other: unmatched }
+  - name: recorded
+    event: { kind: push, file: push.json }
+    expect: { failed: one }
+`;
+
+const change = (target: string, value: unknown = true): CaseChange => ({
+  rules: ['rules/test.yml#one'],
+  step: '1 say',
+  action: 'set-labels',
+  target,
+  value,
+});
+const verdict = (name: string, kind: Verdict['verdict'], reason?: string): Verdict => ({
+  rule: `rules/test.yml#${name}`,
+  source: 'rules/test.yml',
+  commit: '',
+  line: 1,
+  verdict: kind,
+  findings: [],
+  ...(reason !== undefined && { reason }),
+});
+
+describe('a file of rule tests', () => {
+  it('gives its cases, ready to run', () => {
+    expect(loadRuleTests({ path: 'a.test.yml', text })).toMatchObject({
+      problems: [],
+      cases: [
+        {
+          name: 'labels documentation',
+          line: 2,
+          eventType: 'pull_request_sync',
+          payload: { action: 'synchronized', number: 7 },
+          facts: { files: ['docs/a.md'] },
+          now: new Date('2026-01-01T00:00:00Z'),
+        },
+        { name: 'recorded', eventType: 'push', file: 'push.json' },
+      ],
+    });
+  });
+
+  it.each([
+    [
+      'an unknown key',
+      'cases:\n  - { name: a, event: { kind: push, file: a }, expects: {}, expect: {} }',
+      '2:48 unknown-key',
+    ],
+    [
+      'an unknown kind',
+      'cases:\n  - { name: a, event: { kind: pushed, file: a }, expect: {} }',
+      '2:31 value',
+    ],
+    ['neither payload nor file', 'cases:\n  - { name: a, event: { kind: push }, expect: {} }', '2:23 value'],
+    [
+      'an unknown verdict',
+      'cases:\n  - { name: a, event: { kind: push, file: a }, expect: { verdicts: { a: met } } }',
+      '2:73 value',
+    ],
+    ['no cases', 'cases: []', '1:8 value'],
+  ])('is refused for %s', (_, broken, expected) => {
+    const [problem] = loadRuleTests({ path: 'a.test.yml', text: broken }).problems;
+
+    expect(`${problem?.line}:${problem?.column} ${problem?.code}`).toBe(expected);
+  });
+
+  it.each([
+    ['pull_request', 'synchronized', 'pull_request_sync'],
+    ['pull_request', 'opened', 'pull_request'],
+    ['pull_request_review', 'rejected', 'pull_request_review_rejected'],
+    ['pull_request_sync', '', 'pull_request_sync'],
+    ['push', '', 'push'],
+  ])('knows the Event-Type of %s %s', (kind, activity, expected) => {
+    expect(eventTypeFor(kind, activity)).toBe(expected);
+  });
+});
+
+describe('a comparison', () => {
+  it('takes changes as a set and ignores members that are not named', () => {
+    const changes = [change('label:b'), change('label:a')];
+
+    expect(
+      compareCase({ changes: [{ action: 'set-labels' }, { target: 'label:b' }] }, { rules: [], changes }),
+    ).toEqual([]);
+  });
+
+  it('tells what is missing, what is too much and which verdict differs', () => {
+    const outcome = { rules: [verdict('one', 'failed', 'no access')], changes: [change('label:a', false)] };
+
+    expect(
+      compareCase({ changes: [{ target: 'label:a', value: true }], verdicts: { two: 'matched' } }, outcome),
+    ).toEqual([
+      'missing change: {"target":"label:a","value":true}',
+      'unexpected change: {"action":"set-labels","target":"label:a","value":false}',
+      'rule two: expected matched, was skipped',
+      'rule one failed (no access)',
+    ]);
+  });
+});
+
+describe('running rule tests', () => {
+  it('reports each case, and what no case reached', async () => {
+    const { cases } = loadRuleTests({ path: 'a.test.yml', text });
+    const rule = ruleOf(
+      fileOf(
+        'on: push\nsteps: [{ uses: say, with: { text: a } }, { name: last, uses: say, with: { text: b } }]',
+      ),
+    );
+    const other = ruleOf(fileOf('on: push\nsteps: [{ uses: say, with: { text: a } }]'), {
+      path: 'rules/other.yml',
+    });
+
+    const found = await runRuleTests({
+      files: [{ path: 'a.test.yml', cases, rules: [rule, other] }],
+      run: async (one) => {
+        if (one.file !== undefined) throw new Error('push.json is not there');
+        return {
+          rules: [verdict('one', 'matched'), verdict('other', 'unmatched')],
+          changes: [change('label:docs')],
+        };
+      },
+    });
+
+    expect(found).toEqual({
+      results: [
+        { path: 'a.test.yml', name: 'labels documentation', line: 2, differences: [] },
+        {
+          path: 'a.test.yml',
+          name: 'recorded',
+          line: 9,
+          differences: ['the case could not run: push.json is not there'],
+        },
+      ],
+      unreached: {
+        rules: ['rules/other.yml#one'],
+        steps: ['rules/test.yml#one / last', 'rules/other.yml#one / 1 say'],
+      },
+    });
+  });
+});

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it } from 'vitest';
+import type { Health } from '../../src/store/store.ts';
+import { makeDashboardApp } from '../support/dashboard-app.ts';
+import { makeStore } from '../support/make-store.ts';
+
+const body =
+  '{"ref":"refs/heads/main","before":"0","after":"0","repository":{"id":1,"full_name":"a/b","name":"b","owner":{"id":1,"login":"a"}},"sender":{"id":2,"login":"b"}}';
+const delivery = (authorization: string): readonly string[] => [
+  ...[
+    'POST /webhook HTTP/1.1',
+    'Host: a',
+    `Authorization: ${authorization}`,
+    'Content-Type: application/json',
+  ],
+  ...[
+    'X-Gitea-Delivery: 1',
+    'X-Gitea-Event: push',
+    'X-Gitea-Event-Type: push',
+    `Content-Length: ${body.length}`,
+  ],
+];
+
+// A connection that is kept alive after its answer would hold the stop for as long as the other side likes.
+it.each([
+  ['a delivery that is taken', delivery('x'.repeat(24)), 202],
+  ['a delivery that is refused', delivery('another one'), 401],
+  ['a page that is shown', ['GET /readyz HTTP/1.1', 'Host: a'], 200],
+])('%s while the server stops does not hold the stop', async (_, head, status) => {
+  const made = await makeStore();
+  let isAsked: () => void = () => {};
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
+  let look: () => void = () => {};
+  const looked = new Promise<Health>((resolve) => {
+    look = () => resolve({ ok: true, freeBytes: undefined });
+  });
+  const app = makeDashboardApp({ ...made.store, healthy: () => looked });
+  app.addHook('onRequest', async () => isAsked());
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as { port: number };
+  const socket = connect(port, '127.0.0.1');
+  let seen = '';
+  socket.on('data', (chunk) => {
+    seen += chunk;
+  });
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  await asked;
+
+  const started = performance.now();
+  const closed = app.close();
+  setTimeout(() => {
+    look();
+    if (head[0]?.startsWith('POST')) socket.write(body);
+  }, 100);
+  await Promise.all([closed, once(socket, 'close')]);
+
+  expect(seen).toContain(`HTTP/1.1 ${status}`);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  await made.close();
+});

@@ -1,0 +1,180 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ReeveError } from '../../src/errors.ts';
+import { loadSettings, secretValues } from '../../src/settings/config.ts';
+
+const long = 'x'.repeat(24);
+const good = { FORGE_URL: 'http://h', FORGE_TOKEN: 'token', WEBHOOK_SECRET: long };
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-config-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function problemsOf(environment: Record<string, string>): Promise<string> {
+  try {
+    await loadSettings(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ReeveError);
+    expect((error as ReeveError).exit).toBe(2);
+    return (error as ReeveError).message;
+  }
+  return '';
+}
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+it('needs nothing for the demo', async () => {
+  expect(await loadSettings({})).toMatchObject({
+    forge: undefined,
+    secrets: [],
+    port: 8080,
+    host: '127.0.0.1',
+  });
+});
+
+it('makes one entry of the two variables, one value a line', async () => {
+  const { secrets } = await loadSettings({ ...good, WEBHOOK_AUTHORIZATION: `${long}a\n${long}b` });
+
+  expect(secrets).toEqual([
+    { name: 'environment', scope: ['*'], authorization: [`${long}a`, `${long}b`], hmac: [long] },
+  ]);
+});
+
+it('reads a secret from a file, without its last line end', async () => {
+  const path = await file('token', 'from-file\n');
+
+  const { forge } = await loadSettings({
+    FORGE_URL: 'http://h',
+    FORGE_TOKEN_FILE: path,
+    WEBHOOK_SECRET: long,
+  });
+  expect(forge?.credentials).toEqual({ token: 'from-file' });
+});
+
+it('tells everything that is wrong at once', async () => {
+  const told = await problemsOf({
+    FORGE_URL: 'ftp://h',
+    WEBHOOK_SECRET: 'short',
+    PORT: '99999',
+    LOG_LEVEL: 'loud',
+    REEVE_RULE: 'x',
+    FORGE_TOKEN: 'a',
+    FORGE_PASSWORD: 'b',
+  });
+
+  expect(told).toContain('6 settings cannot be used');
+  for (const words of [
+    'ftp:',
+    'hmac value 1 has 5 bytes',
+    'PORT must',
+    'LOG_LEVEL must',
+    'REEVE_RULE is no',
+    'both set',
+  ]) {
+    expect(told).toContain(words);
+  }
+  expect(told).not.toContain('short');
+});
+
+describe('with a forge', () => {
+  it.each([
+    ['no secret at all', { FORGE_URL: 'http://h', FORGE_TOKEN: 't' }, 'no webhook secret is configured'],
+    ['no credential', { FORGE_URL: 'http://h', WEBHOOK_SECRET: long }, 'neither FORGE_TOKEN nor'],
+    ['credentials without a forge', { FORGE_TOKEN: 't' }, 'FORGE_URL is not'],
+    ['a value and a file', { ...good, FORGE_TOKEN_FILE: '/nowhere' }, 'FORGE_TOKEN and FORGE_TOKEN_FILE'],
+    [
+      'credentials in the address',
+      { ...good, FORGE_URL: 'http://a:secret-word@h' },
+      'must not hold credentials',
+    ],
+  ])('%s is refused', async (_title, environment, words) => {
+    const told = await problemsOf(environment);
+
+    expect(told).toContain(words);
+    expect(told).not.toContain('secret-word');
+  });
+});
+
+describe('the operator file', () => {
+  it('adds entries with a scope', async () => {
+    const path = await file(
+      'good.yml',
+      `version: 1\nsecrets:\n  - { name: acme, scope: acme/*, hmac: ${long} }\nrepositories: [acme/*]\n`,
+    );
+    const settings = await loadSettings({
+      FORGE_URL: 'http://h',
+      FORGE_TOKEN: 'token-value',
+      REEVE_CONFIG: path,
+    });
+
+    expect(settings.secrets).toEqual([{ name: 'acme', scope: ['acme/*'], authorization: [], hmac: [long] }]);
+    expect(settings.repositories).toEqual(['acme/*']);
+    expect(secretValues(settings)).toEqual(['token-value', long]);
+  });
+
+  it('tells every mistake with its place', async () => {
+    const path = await file('bad.yml', 'version: 2\nsecret: []\nsecrets:\n  - name: 7\n');
+    const told = await problemsOf({ ...good, REEVE_CONFIG: path });
+
+    expect(told).toContain(`${path}:1:10: version`);
+    expect(told).toContain('secret');
+    expect(told).toContain(`${path}:4:11: secrets.0.name`);
+  });
+
+  it('is told where it is missing or no YAML', async () => {
+    expect(await problemsOf({ ...good, REEVE_CONFIG: join(folder, 'none.yml') })).toContain('ENOENT');
+    const path = await file('broken.yml', 'version: [1\n');
+    expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toContain(`${path}:`);
+  });
+});
+
+describe('the pace of work', () => {
+  it('is what the operator file says', async () => {
+    const path = await file(
+      'pace.yml',
+      'version: 1\ndelivery-lifetime: 12h\nconcurrency: 3\nmax-body: 16MiB\nretention: { settled: 14d, dead: 36h, max-size: 2GiB }\n',
+    );
+
+    expect(await loadSettings({ ...good, REEVE_CONFIG: path })).toMatchObject({
+      backoff: { lifetimeMs: 12 * 3_600_000 },
+      concurrency: 3,
+      maxBodyBytes: 16 * 2 ** 20,
+      retention: { settledMs: 14 * 86_400_000, deadMs: 36 * 3_600_000, maxBytes: 2 * 2 ** 30 },
+    });
+  });
+
+  it.each(['0d', '7', '7 d', '-1h', '1w', '1.5h'])('refuses the lifetime %s', async (lifetime) => {
+    const path = await file('lifetime.yml', `version: 1\ndelivery-lifetime: '${lifetime}'\n`);
+
+    expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(
+      /lifetime\.yml:2:20: delivery-lifetime: .*12h or 7d/,
+    );
+  });
+
+  it('keeps settled deliveries for 30 days, dead ones for 90, and 5 GiB of both where nothing is said', async () => {
+    expect((await loadSettings(good)).retention).toEqual({
+      settledMs: 30 * 86_400_000,
+      deadMs: 90 * 86_400_000,
+      maxBytes: 5 * 2 ** 30,
+    });
+  });
+
+  it.each([
+    ['max-body: 8MB', /max-body: .*KiB, MiB or GiB, from 64KiB to 256MiB/],
+    ['max-body: 1GiB', /max-body: .*from 64KiB to 256MiB/],
+    ['retention: { max-size: 1MiB }', /retention\.max-size: .*from 64MiB/],
+    ['retention: { dead: 0d }', /retention\.dead: .*12h or 7d/],
+    ['retention: { died: 90d }', /there is no key "died"/],
+  ])('refuses %s', async (line, problem) => {
+    const path = await file('sizes.yml', `version: 1\n${line}\n`);
+
+    expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(problem);
+  });
+});

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
+import { registry } from '../../src/rules/registry.ts';
+import { parseOperatorFile } from '../../src/settings/operator-file/operator-file.ts';
+import { createPowers } from '../../src/sources/grants.ts';
+
+const powers = createPowers([
+  { repositories: ['acme/*', '!acme/attic'], organizations: [], names: ['sync-labels', 'collaborators'] },
+  { repositories: ['acme/demo'], organizations: ['Acme'], names: ['protect-tags', 'sync-labels'] },
+]);
+
+it('gives each file what was granted to it by name, once', () => {
+  const of = (owner: string, name: string) => powers.ofRepository({ id: 1, owner, name });
+
+  expect(of('acme', 'demo')).toEqual(['collaborators', 'protect-tags', 'sync-labels']);
+  expect(of('acme', 'site')).toEqual(['collaborators', 'sync-labels']);
+  expect(of('acme', 'attic')).toEqual([]);
+  expect(of('other', 'demo')).toEqual([]);
+  expect(powers.ofOrganization('acme')).toEqual(['protect-tags', 'sync-labels']);
+  expect(powers.ofOrganization('other')).toEqual([]);
+});
+
+it('lets a repository file use an action and a fact that were granted, and no other', () => {
+  const text = `version: 1
+rules:
+  tags:
+    on: push
+    if: collaborators.exists(c, c.login == "ada")
+    steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }]
+`;
+  const load = (grants: readonly string[]) =>
+    loadRuleFile({
+      path: '.reeve.yml',
+      text,
+      level: 'repository',
+      commit: '',
+      registry,
+      grants,
+    }).problems.map(({ line, code }) => [line, code]);
+
+  const refused = load([]);
+  expect(refused).toContainEqual([6, 'level']);
+  expect(load(['protect-tags']).filter(([line]) => line === 6)).not.toContainEqual([6, 'level']);
+  expect(load(['collaborators', 'sync-labels'])).toContainEqual([6, 'level']);
+});
+
+it.each([
+  [
+    'an action that does not exist',
+    'grants: [{ repositories: ["a/*"], actions: [set-label] }]',
+    'mean "set-labels"',
+  ],
+  ['a grant to nobody', 'grants: [{ actions: [set-labels] }]', 'say who gets it'],
+  ['a grant of nothing', 'grants: [{ repositories: ["a/*"] }]', 'say what they get'],
+  ['a repository without owner', 'organizations: { acme: { rules: reeve } }', 'owner/name'],
+  ['a misspelt key', 'report-problem: issue', 'mean "report-problems"'],
+  ['a limit below one', 'limits: { hour: 0 }', 'limits.hour'],
+  ['a way to report that does not exist', 'report-problems: mail', 'report-problems'],
+])('the operator file refuses %s with its place', (_title, line, words) => {
+  const { file, problems } = parseOperatorFile('operator.yml', `version: 1\n${line}\n`);
+
+  expect(file).toBeUndefined();
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/^operator\.yml:2:\d+: /);
+  expect(problems[0]).toContain(words);
+});

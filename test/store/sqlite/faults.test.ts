@@ -1,0 +1,207 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import { noCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
+import { Commits } from '../../../src/store/sqlite/commits.ts';
+import { type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-faults-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Accepts one after the other, and says which were acknowledged, what the last refusal was, and what is stored. */
+const script = `
+  import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
+  const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
+  const acked = [];
+  const codes = new Set();
+  for (let n = 0; n < 120; n += 1) {
+    const body = Buffer.from(JSON.stringify({ n, pad: 'x'.repeat(2000) }));
+    const delivery = { uuid: 'uuid-' + n, eventType: 'push', entry: 'e', contentType: 'application/json', receivedAt: new Date(), body };
+    await store.accept(delivery).then(() => acked.push(delivery.uuid), (error) => codes.add(error.code));
+  }
+  process.stdout.write(JSON.stringify({ acked, codes: [...codes] }));
+  process.kill(process.pid, 'SIGKILL');`;
+
+const hasStrace = spawnSync('strace', ['-V']).status === 0;
+
+/** Runs a module under strace with one kind of system call made to fail; returns what it printed. */
+function runUnderStrace(inject: string, source: string, path: string): string {
+  const trace = ['-f', '-qq', '-o', join(folder, 'trace'), '-e', `trace=${inject.split(':')[0]}`];
+  const node = [process.execPath, '--input-type=module', '-e', source, path];
+  // One thread that syncs: strace counts the calls of each thread by itself.
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
+  const options = { encoding: 'utf8', timeout: 60_000, env } as const;
+  return spawnSync('strace', [...trace, '-e', `inject=${inject}`, ...node], options).stdout;
+}
+
+/** Reads with SQLite alone: the store's own code must not confirm itself. */
+function storedIn(path: string): { stored: ReadonlySet<unknown>; integrity: unknown } {
+  const database = new DatabaseSync(path);
+  try {
+    const rows = database.prepare('SELECT uuid FROM deliveries JOIN bodies USING (id)').all();
+    const check = database.prepare('PRAGMA integrity_check').get();
+    return { stored: new Set(rows.map((row) => row.uuid)), integrity: check?.integrity_check };
+  } finally {
+    database.close();
+  }
+}
+
+describe.skipIf(!hasStrace)('a disk that fails (skipped where strace cannot inject errors)', () => {
+  it.each([
+    ['the sync of the log', 'fdatasync:error=EIO:when=20+7'],
+    ['a write', 'pwrite64:error=ENOSPC:when=80+23'],
+    ['a write to a disk gone read-only', 'pwrite64:error=EROFS:when=80+31'],
+  ])('in %s refuses, acknowledges nothing that is not stored, and recovers', (title, inject) => {
+    const path = join(folder, title.replaceAll(' ', '-'), 'reeve.db');
+    const stdout = runUnderStrace(inject, script, path);
+
+    const { acked, codes } = JSON.parse(stdout) as { acked: string[]; codes: string[] };
+    const { stored, integrity } = storedIn(path);
+    expect(codes).toEqual(['store-unwritable']);
+    expect(acked.length).toBeGreaterThan(60);
+    expect(acked.filter((uuid) => !stored.has(uuid))).toEqual([]);
+    expect(integrity).toBe('ok');
+  });
+});
+
+/**
+ * Makes the sync of the 20th batch fail, notes which part of which log generation it left unsynced, and goes on. A log
+ * generation is known by the salts of its header.
+ */
+const failedSyncScript = `
+  import { openSync, readSync, statSync } from 'node:fs';
+  import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
+  const path = process.argv[1];
+  const store = await openSqliteStore({ path, role: 'worker' });
+  const log = openSync(path + '-wal', 'r');
+  const generation = () => { const header = Buffer.alloc(32); readSync(log, header, 0, 32, 0); return header.toString('hex'); };
+  const acked = [];
+  let hole;
+  for (let n = 0; n < 60; n += 1) {
+    const body = Buffer.from(JSON.stringify({ n, pad: 'x'.repeat(2000) }));
+    const delivery = { uuid: 'uuid-' + n, eventType: 'push', entry: 'e', contentType: 'application/json', receivedAt: new Date(), body };
+    const from = statSync(path + '-wal').size;
+    await store.accept(delivery).then(() => acked.push(delivery.uuid), () => { hole = { from, to: statSync(path + '-wal').size, generation: generation() }; });
+  }
+  process.stdout.write(JSON.stringify({ acked, hole, generation: generation() }));
+  process.kill(process.pid, 'SIGKILL');`;
+
+describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inject errors)', () => {
+  it('costs no later delivery, although the kernel may never write the pages that it covered', () => {
+    const path = join(folder, 'failed-sync', 'reeve.db');
+    const stdout = runUnderStrace('fdatasync:error=EIO:when=20', failedSyncScript, path);
+    const { acked, hole, generation } = JSON.parse(stdout) as {
+      acked: string[];
+      hole: { from: number; to: number; generation: string };
+      generation: string;
+    };
+    // What the disk holds after a power cut: of a failed sync, nothing. A log that was restarted has no such pages.
+    if (generation === hole.generation) {
+      const log = openSync(`${path}-wal`, 'r+');
+      writeSync(log, Buffer.alloc(hole.to - hole.from), 0, hole.to - hole.from, hole.from);
+      closeSync(log);
+    }
+
+    const { stored } = storedIn(path);
+
+    expect(acked).toHaveLength(59);
+    expect(acked.filter((uuid) => !stored.has(uuid))).toEqual([]);
+  });
+});
+
+/**
+ * Accepts a small delivery until one is stored, a large one, and asks for the health; then again where the disk works. An
+ * error at every 40th write leaves most small transactions alone and meets every large one.
+ */
+const largeWritesScript = `
+  import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
+  const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
+  const accept = (n, size) => store.accept({ uuid: 'uuid-' + n, eventType: 'push', entry: 'e', contentType: 'application/json',
+    receivedAt: new Date(), body: Buffer.alloc(size, 'x') }).then(() => 'stored', (error) => error.code);
+  const seen = { small: [], large: undefined, small2: [], healthWhileBroken: undefined, health: false };
+  for (let n = 0; n < 5; n += 1) seen.small.push(await accept('s' + n, 100 + n));
+  seen.large = await accept('large', 4_000_000);
+  for (let n = 0; n < 5; n += 1) seen.small2.push(await accept('t' + n, 200 + n));
+  seen.healthWhileBroken = (await store.healthy()).ok;
+  for (let n = 0; n < 60 && !seen.health; n += 1) seen.health = (await store.healthy()).ok;
+  process.stdout.write(JSON.stringify(seen));
+  process.kill(process.pid, 'SIGKILL');`;
+
+describe.skipIf(!hasStrace)(
+  'a disk that fails at large writes (skipped where strace cannot inject errors)',
+  () => {
+    it('is not healthy although small ones are stored, until large ones are, too', () => {
+      const path = join(folder, 'large-writes', 'reeve.db');
+      const stdout = runUnderStrace('pwrite64:error=EIO:when=80..600+40', largeWritesScript, path);
+
+      const seen = JSON.parse(stdout) as Record<string, unknown>;
+
+      expect(seen).toMatchObject({ large: 'store-unwritable', healthWhileBroken: false, health: true });
+      expect(seen.small2).toContain('stored');
+    });
+  },
+);
+
+describe('a group of writes', () => {
+  const open = (wait: () => Promise<void>) => {
+    const database = new DatabaseSync(':memory:');
+    database.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT');
+    const durability: Durability = { ...noDurability, sync: () => wait().then(() => 0) };
+    const commits = new Commits(database, {
+      path: 'x',
+      durability,
+      checkpoints: noCheckpoints,
+      onRefused() {},
+    });
+    const insert = (n: number) =>
+      commits.write(() => Number(database.prepare('INSERT INTO t VALUES (?)').run(n).changes));
+    return { commits, insert };
+  };
+
+  it('is acknowledged after the sync that covers it, not before', async () => {
+    let finish = (): void => {};
+    const { insert } = open(
+      () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    );
+    let isAcked = false;
+
+    const written = insert(1).then(() => {
+      isAcked = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+
+    expect(isAcked).toBe(false);
+    finish();
+    await written;
+  });
+
+  it('shares one sync', async () => {
+    let syncs = 0;
+    const { insert } = open(async () => {
+      syncs += 1;
+    });
+
+    await Promise.all(Array.from({ length: 50 }, (_, n) => insert(n)));
+
+    expect(syncs).toBe(1);
+  });
+
+  it('does not suffer for one of them that cannot be done', async () => {
+    const { insert } = open(async () => {});
+
+    const results = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
+
+    expect(results.map((result) => result.status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+  });
+});

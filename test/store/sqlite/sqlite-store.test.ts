@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openSqliteStore, type SqliteOptions } from '../../../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { describeStore } from '../contract.ts';
+import { makeDelivery } from '../make.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-store-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const pathOf = (name: string): string => join(folder, name, 'reeve.db');
+
+describeStore('the SQLite store', {
+  open: ({ name, ...options }) => openSqliteStore({ path: pathOf(name), ...options }),
+});
+
+/** Accepts deliveries of 16 KB over 32 lines; returns the largest value that `look` gave meanwhile. */
+async function acceptSteadily(store: Store, count: number, look: () => number): Promise<number> {
+  let [begun, largest] = [0, 0];
+  const line = async (): Promise<void> => {
+    while (begun < count) {
+      begun += 1;
+      await store.accept(makeDelivery({ body: randomBytes(16_000) }));
+      largest = Math.max(largest, look());
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, line));
+  return largest;
+}
+
+describe('the SQLite file', () => {
+  const open = (name: string, options: Partial<SqliteOptions> = {}) =>
+    openSqliteStore({ path: pathOf(name), role: 'worker', ...options });
+
+  it('is readable by its owner alone, with all that lies beside it', async () => {
+    const store = await open('mode');
+    await store.accept(makeDelivery());
+
+    for (const suffix of ['', '-wal', '-shm', '.lock']) {
+      expect(statSync(`${pathOf('mode')}${suffix}`).mode & 0o777).toBe(0o600);
+    }
+    await store.close();
+  });
+
+  it('refuses a second worker and names the first', async () => {
+    const first = await open('lock');
+
+    await expect(open('lock')).rejects.toMatchObject({
+      code: 'store-locked',
+      message: expect.stringContaining(`pid ${process.pid}`),
+    });
+    await first.close();
+    await (await open('lock')).close();
+  });
+
+  it('is taken over when the process that held it was killed', async () => {
+    const script = `
+      import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
+      await openSqliteStore({ path: process.argv[1], role: 'worker' });
+      process.kill(process.pid, 'SIGKILL');`;
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script, pathOf('stale')]);
+
+    const store = await open('stale');
+
+    expect(signal).toBe('SIGKILL');
+    expect((await store.healthy()).ok).toBe(true);
+    await store.close();
+  });
+
+  it('is refused when a newer program has been there', async () => {
+    await (await open('newer')).close();
+    const database = new DatabaseSync(pathOf('newer'));
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+
+    await expect(open('newer')).rejects.toMatchObject({ code: 'store-newer' });
+  });
+
+  it('that is no database is refused as such', async () => {
+    await (await open('junk')).close();
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(pathOf('junk'), 'not a database at all, but long enough to have a header'.repeat(20));
+
+    await expect(open('junk')).rejects.toMatchObject({ code: 'store-unwritable' });
+  });
+
+  it('that is full refuses, keeps what it acknowledged, and accepts again when room was made', async () => {
+    const store = await open('full', { maxFileBytes: 3_000_000 });
+    const accepted: string[] = [];
+    let refusal: unknown;
+    while (refusal === undefined) {
+      const body = Buffer.from(JSON.stringify({ n: accepted.length, text: 'x'.repeat(100_000) }));
+      await store
+        .accept(makeDelivery({ body }))
+        .then(({ id }) => accepted.push(id))
+        .catch((error: unknown) => {
+          refusal = error;
+        });
+    }
+
+    const health = await store.healthy();
+    await store.route(accepted.map((id) => ({ id, to: 'settled', reason: 'test' }))).catch(() => undefined);
+    const kept = await Promise.all(accepted.map((id) => store.readDelivery(id)));
+    const gone = await store.prune({ maxBytes: 1_000_000 });
+    const again = await store.accept(makeDelivery());
+
+    expect(refusal).toMatchObject({ code: 'store-unwritable' });
+    expect(health).toBeTypeOf('object');
+    expect(kept.every((each) => each !== undefined)).toBe(true);
+    expect(gone.deliveries).toBeGreaterThan(5);
+    expect(again.known).toBe(false);
+    await store.close();
+  });
+
+  it('keeps its log below 64 MiB under steady writing', { timeout: 120_000 }, async () => {
+    const store = await open('log');
+    const log = `${pathOf('log')}-wal`;
+
+    const largest = await acceptSteadily(store, 10_000, () => statSync(log).size);
+
+    expect(largest).toBeGreaterThan(2 ** 20);
+    expect(largest).toBeLessThanOrEqual(64 * 2 ** 20);
+    await store.close();
+  });
+
+  it('shrinks its log again after a reader that kept it from restarting', { timeout: 120_000 }, async () => {
+    const store = await open('pinned');
+    const log = `${pathOf('pinned')}-wal`;
+    await store.accept(makeDelivery());
+    const reader = new DatabaseSync(pathOf('pinned'), { readOnly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM deliveries').get();
+    const pinned = await acceptSteadily(store, 6_000, () => statSync(log).size);
+    reader.exec('COMMIT');
+    reader.close();
+
+    await acceptSteadily(store, 3_000, () => statSync(log).size);
+
+    expect(pinned).toBeGreaterThan(64 * 2 ** 20);
+    expect(statSync(log).size).toBeLessThanOrEqual(64 * 2 ** 20);
+    await store.close();
+  });
+
+  it('works in memory', async () => {
+    const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
+
+    expect((await store.accept(makeDelivery())).known).toBe(false);
+    expect((await store.healthy()).ok).toBe(true);
+    await store.close();
+  });
+});

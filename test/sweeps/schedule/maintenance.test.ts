@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import type { Log } from '../../../src/log.ts';
+import { standardRetention } from '../../../src/store/retention-limits.ts';
+import { createChores, scheduledChores } from '../../../src/sweeps/schedule/maintenance.ts';
+import { makeDelivery, makeRun } from '../../store/make.ts';
+import { makeStore } from '../../support/make-store.ts';
+
+const now = new Date('2026-05-04T10:00:00Z');
+
+/** Chores on a store of their own; what they say is kept. */
+async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?: number } = {}) {
+  const { store, close } = await makeStore({ clock: { now: () => now } });
+  const said: string[] = [];
+  let readings = 0;
+  const note = (level: string) => (members: object, message: string) =>
+    void said.push(`${level} ${message} ${JSON.stringify(members)}`);
+  const log: Log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+  const parts = { healthy: store.healthy };
+  const chores = createChores({
+    store: { prune: store.prune, healthy: () => parts.healthy() },
+    checkToken: given.checkToken ?? (async () => ({})),
+    readRules: async () => {
+      readings += 1;
+    },
+    retention: { ...standardRetention, maxBytes: given.maxBytes ?? 2 ** 40 },
+    log,
+  });
+  return { store, close, said, chores, parts, readings: () => readings };
+}
+
+it('retention deletes what ended more than 30 days ago, and says how much', async () => {
+  const { store, close, said, chores } = await setChores();
+  for (const receivedAt of [new Date('2026-03-01T00:00:00Z'), new Date('2026-05-01T00:00:00Z')]) {
+    await store.accept(makeDelivery({ receivedAt, body: Buffer.from(`{"at":${receivedAt.getTime()}}`) }));
+  }
+  await store.appendRuns(
+    [makeRun({ at: '2026-03-01T12:00:00.000Z' }), makeRun({ at: '2026-05-01T12:00:00.000Z' })],
+    {},
+  );
+
+  await chores.retention?.run(now);
+
+  const runs = await store.listRuns({ limit: 10 });
+  expect(runs.items.map(({ trigger }) => trigger.at)).toEqual(['2026-05-01T12:00:00.000Z']);
+  // What still waits is never forgotten, however old.
+  expect((await store.counts()).accepted).toBe(2);
+  expect(said).toEqual(['info deleted what is older than it is kept {"deliveries":0,"dead":0,"runs":1}']);
+  await close();
+});
+
+it('size deletes the oldest where the store is too large, and warns', async () => {
+  const { store, close, said, chores } = await setChores({ maxBytes: 1 });
+  await store.appendRuns([makeRun({ at: now.toISOString() })], {});
+
+  await chores.size?.run(now);
+  await chores.size?.run(now);
+
+  expect((await store.listRuns()).items).toEqual([]);
+  expect(said).toEqual([
+    'warn deleted the oldest: the store is at its size {"deliveries":0,"dead":0,"runs":1,"maxBytes":1}',
+  ]);
+  await close();
+});
+
+it('health says nothing where token and disk are well', async () => {
+  const { close, said, chores } = await setChores();
+
+  await chores.health?.run(now);
+
+  expect(said).toEqual([]);
+  await close();
+});
+
+it('health tells a token that the forge takes no longer, and goes on', async () => {
+  const { close, said, chores } = await setChores({
+    checkToken: async () => {
+      throw new Error('401 from the forge');
+    },
+  });
+
+  await chores.health?.run(now);
+
+  expect(said).toEqual(['error the forge does not take our credential {"error":"401 from the forge"}']);
+  await close();
+});
+
+it('health tells a disk that is full, and asks the forge all the same', async () => {
+  let asked = 0;
+  const { close, said, chores, parts } = await setChores({
+    checkToken: async () => {
+      asked += 1;
+    },
+  });
+  parts.healthy = async () => ({ ok: false, reason: '12 MB are free', freeBytes: 12_000_000 });
+
+  await chores.health?.run(now);
+
+  expect(said).toEqual(['error the disk needs attention {"reason":"12 MB are free"}']);
+  expect(asked).toBe(1);
+  await close();
+});
+
+it('rules reads the rules of repositories anew', async () => {
+  const { close, chores, readings } = await setChores();
+
+  await chores.rules?.run(now);
+
+  expect(readings()).toBe(1);
+  await close();
+});
+
+it('every chore has a clock of its own', async () => {
+  const { close, chores } = await setChores();
+
+  const entries = scheduledChores(chores);
+
+  expect(entries.map(({ id, kind, payload }) => `${id} ${kind} ${JSON.stringify(payload)}`)).toEqual([
+    'retention chore {"chore":"retention"}',
+    'size chore {"chore":"size"}',
+    'health chore {"chore":"health"}',
+    'rules chore {"chore":"rules"}',
+  ]);
+  expect(new Set(entries.map(({ schedule }) => schedule.cron)).size).toBe(4);
+  await close();
+});
