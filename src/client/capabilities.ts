@@ -1,6 +1,9 @@
+import type { AnswerOf, InputOf, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
-import type { Client } from './client.ts';
+
+/** The part of a client that sends one call. */
+type Caller = { call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>> };
 
 /** `since` absent: the Gitea line never had it. */
 type Since = { readonly since?: readonly [number, number]; readonly forgejo: boolean; readonly what: string };
@@ -119,7 +122,7 @@ function isBefore(release: readonly [number, number], since: readonly [number, n
  * Asks a forge what it can do: its version, and where that does not tell, its settings, of which one member tells Gitea
  * from Forgejo. One request, seldom two.
  */
-export async function findCapabilities(client: Pick<Client, 'call'>): Promise<Capabilities> {
+export async function findCapabilities(client: Caller): Promise<Capabilities> {
   const version = await unlessRefused(client.call(operations.getVersion, {}));
   const told = capabilitiesOf(version?.version ?? '');
   if (told.isCertain) return told;

@@ -1,16 +1,26 @@
 import { createHash } from 'node:crypto';
-import { type Ran, runItem } from '../engine/run.ts';
+import type { ActionMemory } from '../actions/memory.ts';
+import type { Client } from '../client/client.ts';
+import { type Ran, type RunInput, runItem } from '../engine/run.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import { createFacts } from '../facts/ask.ts';
+import type { FactMemory } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
-import type { SweepOrder, SweepParts } from './sweep.ts';
 import type { Target } from './targets/target.ts';
 import { pauseFor } from './wait-on-429.ts';
 
 /** What a run over an item is given. */
 type ItemParts = {
-  readonly parts: SweepParts;
-  readonly order: SweepOrder;
+  readonly parts: {
+    readonly client: Client;
+    readonly memory: FactMemory;
+    readonly actionMemory: ActionMemory;
+    readonly clock: { now(): Date };
+    readonly nowMs: () => number;
+    readonly settings?: Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+  };
+  /** The slot and the job of the sweep that the item belongs to, and the door that asked for it. */
+  readonly order: { readonly slot: string; readonly job: string; readonly door: 'cron' | 'cli' };
   readonly rules: RuleSet;
   readonly account: { readonly id: number };
   /** Waits; rejects where the sweep may not go on. */
