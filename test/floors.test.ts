@@ -1,22 +1,86 @@
 import { spawnSync } from 'node:child_process';
-import { expect, it } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-it('keeps the floors: imports go down, in no circle, and the CI action stays small', () => {
-  const { stdout } = spawnSync(
-    process.execPath,
-    [
-      'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
-      '--config',
-      '.dependency-cruiser.mjs',
-      '--output-type',
-      'json',
-      'src',
-    ],
-    { encoding: 'utf8', maxBuffer: 64 * 2 ** 20 },
-  );
+const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
+const config = resolve('.dependency-cruiser.mjs');
 
+/** Checks the floors of `src` in a folder; returns the number of modules and one line for each violation. */
+function cruise(cwd: string): { readonly modules: number; readonly violations: readonly string[] } {
+  const args = [program, '--config', config, '--output-type', 'json', 'src'];
+  const { stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
   const { summary } = JSON.parse(stdout);
   const violations = summary.violations as { rule: { name: string }; from: string; to: string }[];
-  expect(violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
-  expect(summary.totalCruised).toBeGreaterThan(50);
+  return {
+    modules: summary.totalCruised,
+    violations: violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`),
+  };
+}
+
+it('keeps the floors: no upward import, no cycle, no file without a floor', () => {
+  const { modules, violations } = cruise('.');
+
+  expect(violations).toEqual([]);
+  expect(modules).toBeGreaterThan(50);
+});
+
+describe('the check of the floors', () => {
+  let tree: string;
+  beforeEach(() => {
+    tree = mkdtempSync(join(tmpdir(), 'reeve-floors-'));
+  });
+  afterEach(() => rmSync(tree, { recursive: true }));
+
+  const write = (path: string, text: string): void => {
+    mkdirSync(join(tree, dirname(path)), { recursive: true });
+    writeFileSync(join(tree, path), text);
+  };
+
+  it('rejects a file without a floor, with and without imports', () => {
+    write('src/errors.ts', 'export const a = 1;\n');
+    write('src/loose.ts', 'export const b = 1;\n');
+    write('src/rooms/loose.ts', "export { a } from '../errors.ts';\n");
+
+    expect(cruise(tree).violations).toEqual([
+      expect.stringContaining('src-file-without-floor: src/loose.ts'),
+      expect.stringContaining('src-file-without-floor: src/rooms/loose.ts'),
+    ]);
+  });
+
+  it('rejects an import of a higher floor, and one of a type', () => {
+    write('src/handlers/replay.ts', 'export type Replay = number;\nexport const replay = 1;\n');
+    write('src/client/client.ts', "export { replay } from '../handlers/replay.ts';\n");
+    write('src/client/paging.ts', "export type { Replay } from '../handlers/replay.ts';\n");
+
+    expect(cruise(tree).violations).toEqual([
+      'src/client-imports-upward: src/client/client.ts → src/handlers/replay.ts',
+      'src/client-imports-upward: src/client/paging.ts → src/handlers/replay.ts',
+    ]);
+  });
+
+  it('rejects imports between folders on one floor', () => {
+    write('src/worker/worker.ts', 'export const worker = 1;\n');
+    write('src/receiver/route.ts', "export { worker } from '../worker/worker.ts';\n");
+
+    expect(cruise(tree).violations).toEqual([
+      'src/receiver-imports-upward: src/receiver/route.ts → src/worker/worker.ts',
+    ]);
+  });
+
+  it('rejects a cycle of types inside a folder', () => {
+    write('src/store/a.ts', "import type { B } from './b.ts';\nexport type A = { readonly b: B };\n");
+    write('src/store/b.ts', "import type { A } from './a.ts';\nexport type B = readonly A[];\n");
+
+    expect(cruise(tree).violations).toEqual([expect.stringMatching(/^cycle: /)]);
+  });
+
+  it('rejects a CI action that reaches the settings', () => {
+    write('src/settings/config.ts', 'export const settings = 1;\n');
+    write('src/commands/rule-tests.ts', "export { settings } from '../settings/config.ts';\n");
+    write('src/ci/main.ts', "export { settings } from '../commands/rule-tests.ts';\n");
+
+    expect(cruise(tree).violations).toEqual(['ci-stays-small: src/ci/main.ts → src/settings/config.ts']);
+  });
 });

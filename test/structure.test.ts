@@ -1,0 +1,113 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const sources = globSync('src/**/*.ts').sort();
+
+/** Folders of one file per thing, which may have any number of files. `src/forge` awaits its subfolders. */
+const wideFolders = ['src/actions', 'src/contract/resources', 'src/facts', 'src/forge'];
+
+/** Files that are longer, to be split; the list gets no new entries. */
+const longFiles: readonly string[] = [
+  'src/cli.ts',
+  'src/contract/resources/issues.ts',
+  'src/contract/resources/repositories.ts',
+  'src/contract/resources/users.ts',
+  'src/store/sqlite/sqlite-store.ts',
+];
+
+/** Functions that are longer, to be split; the list gets no new entries. */
+const longFunctions: readonly string[] = [
+  'src/cli.ts createProgram',
+  'src/client/client.ts createClient',
+  'src/client/client.ts create',
+  'src/client/oauth2.ts createOAuth2',
+  'src/commands/setup.ts connect',
+  'src/dashboard/metrics/metrics.ts createMetrics',
+  'src/dashboard/page-handler.ts createVisits',
+  'src/demo/demo.ts runDemo',
+  'src/engine/apply.ts applyPlan',
+  'src/handlers/delivery.ts createDeliveryHandler',
+  'src/receiver/body-budget.ts createBodyBudget',
+  'src/receiver/route.ts receiver',
+  'src/server/dashboard-data.ts readingsOf',
+  'src/server/rules-in-force.ts openRules',
+  'src/server/server.ts startServer',
+  'src/sources/rule-source.ts createRuleSource',
+  'src/store/sqlite/accept.ts createIntake',
+  'src/store/sqlite/checkpoints.ts createThreadedCheckpoints',
+  'src/store/sqlite/complete.ts createSettlements',
+  'src/store/sqlite/lanes.ts createLanes',
+  'src/store/sqlite/queries.ts createReadings',
+  'src/store/sqlite/sqlite-store.ts createSqliteStore',
+  'src/sweeps/schedule/cron.ts createCron',
+  'src/sweeps/schedule/schedule.ts createScheduler',
+  'src/sweeps/sweep.ts openSweep',
+  'src/worker/worker.ts createWorker',
+];
+
+const linesOf = (text: string): number => text.trimEnd().split('\n').length;
+
+/** Returns the functions of a file that span more lines, as `path name`. */
+function functionsOver(lines: number, path: string): readonly string[] {
+  const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const [start, end] = [node.getStart(file), node.getEnd()].map(
+        (at) => file.getLineAndCharacterOfPosition(at).line,
+      );
+      if ((end ?? 0) - (start ?? 0) + 1 > lines) found.push(`${path} ${nameOf(node)}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function nameOf(node: ts.Node): string {
+  const named = [node, node.parent].find((one) => 'name' in one && one.name !== undefined);
+  return named === undefined ? '(unnamed)' : ((named as ts.NamedDeclaration).name?.getText() ?? '(unnamed)');
+}
+
+describe('the folders of src', () => {
+  it('hold at most 25 files, but for those of one file per thing', () => {
+    const sizes = new Map<string, number>();
+    for (const path of sources) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);
+    const wide = [...sizes].filter(([folder, files]) => files > 25 && !wideFolders.includes(folder));
+
+    expect(sources.length).toBeGreaterThan(300);
+    expect(wide).toEqual([]);
+  });
+
+  it('hold at most eight files at the top level', () => {
+    expect(sources.filter((path) => dirname(path) === 'src').length).toBeLessThanOrEqual(8);
+  });
+
+  it('are not beside a file of the same name', () => {
+    const folders = new Set(sources.map((path) => dirname(path)));
+
+    expect(sources.filter((path) => folders.has(path.slice(0, -'.ts'.length)))).toEqual([]);
+  });
+});
+
+describe('the files of src', () => {
+  it('have at most 300 lines', () => {
+    const long = sources.filter((path) => linesOf(readFileSync(path, 'utf8')) > 300);
+
+    expect(long.filter((path) => !longFiles.includes(path))).toEqual([]);
+  });
+
+  it('have functions of at most 80 lines', () => {
+    const long = sources.flatMap((path) => functionsOver(80, path));
+
+    expect(long.filter((name) => !longFunctions.includes(name))).toEqual([]);
+  });
+
+  it('do not have names that say nothing', () => {
+    const empty = /^(utils?|helpers?|common|index|manager|service)\.ts$/;
+
+    expect(sources.filter((path) => empty.test(basename(path)))).toEqual([]);
+  });
+});
