@@ -1,4 +1,4 @@
-import { turnOf } from '../store/sqlite/accept.ts';
+import { turnOf } from '../store/lane.ts';
 
 export type BreakerOptions = {
   /** A number in [0, 1). Default: `Math.random`. */

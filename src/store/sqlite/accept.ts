@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../../errors.ts';
 import { markOfContent, markOfUuid } from '../fingerprint.ts';
+import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { Marks } from './dedupe-table.ts';
 
@@ -112,12 +113,6 @@ export function createIntake(database: DatabaseSync, options: { recognise: boole
       return { id: String(lastInsertRowid), known: false };
     },
   };
-}
-
-/** Returns whose turn a lane takes: lanes of one repository share it, so that a busy one cannot starve the others. */
-export function turnOf(lane: string): string {
-  const end = lane.indexOf('#');
-  return end === -1 ? lane : lane.slice(0, end);
 }
 
 function encodeJob(job: NewJob): Buffer {

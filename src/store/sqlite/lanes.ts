@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { turnOf } from '../lane.ts';
 import type { Claim, DeliveryWithBody, Routing } from '../store.ts';
-import { turnOf } from './accept.ts';
 import type { Repeats } from './repeats.ts';
 import { deliveryColumns, deliveryWithBodyOf, type Row } from './rows.ts';
 
