@@ -300,7 +300,7 @@ export async function runCommandLine(argv: readonly string[], context: CommandCo
 }
 
 /** Runs the command line of this process. */
-async function main(): Promise<void> {
+export async function main(): Promise<void> {
   const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
   process.exitCode = await runCommandLine(process.argv.slice(2), context);
 }
