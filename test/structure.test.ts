@@ -34,6 +34,7 @@ const longFunctions: readonly string[] = [
   'src/server/dashboard-data.ts readingsOf',
   'src/server/rules-in-force.ts openRules',
   'src/server/server.ts startServer',
+  'src/server/work.ts createWork',
   'src/sources/rule-source.ts createRuleSource',
   'src/store/sqlite/accept.ts createIntake',
   'src/store/sqlite/checkpoints.ts createThreadedCheckpoints',
