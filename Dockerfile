@@ -2,14 +2,14 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No install scripts run, and none is needed.
+# Install scripts are not needed and do not run.
 RUN npm ci --ignore-scripts
 COPY scripts ./scripts
 COPY src ./src
 RUN node scripts/build-package.ts
 
 FROM node:24-bookworm-slim
-# git is for the embedded forge; tini is not needed, the process handles its signals itself.
+# The embedded forge requires git. An init process such as tini is not needed: Reeve handles signals itself.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends git ca-certificates \
  && rm -rf /var/lib/apt/lists/*
@@ -20,7 +20,7 @@ COPY rules ./rules
 COPY --from=build /app/dist/package ./dist/package
 RUN install -d -o node -g node -m 700 /data
 USER node
-# Inside a container the port is reached from outside it: what is published decides who may come.
+# Reeve listens on all interfaces of the container; the published ports decide which clients can connect.
 ENV NODE_ENV=production REEVE_DATA=/data HOST=0.0.0.0 PORT=8080
 VOLUME /data
 EXPOSE 8080

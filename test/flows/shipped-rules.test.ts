@@ -195,7 +195,7 @@ it('what depends on something open is blocked, as label and as status', async ()
   expect(await state()).toEqual({
     pull: false,
     issue: [],
-    status: 'reeve/blocked success Nothing stands in the way.',
+    status: 'reeve/blocked success No open dependencies.',
   });
   const from = stage.proxy.passed.length;
   await edit('Free still');
