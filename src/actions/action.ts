@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Capability } from '../client/capabilities.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Audience, FactRequest, Facts } from '../facts/fact.ts';
 import type { Change } from './change.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -29,6 +29,8 @@ export type Action<Arguments = unknown> = {
   readonly describesState: boolean;
   /** Whether files of repositories may use it without the operator's grant. */
   readonly granted: boolean;
+  /** Who sees its applied changes to the repository on the dashboard; `administrators` see failed ones as well. */
+  readonly visibleTo: Exclude<Audience, 'operators'>;
   /** Names what else a repository's file may not say without a grant, as paths of arguments (`create`). */
   readonly operatorOnly?: readonly string[];
   /** Problems that the schema cannot say, found at load: path of the argument and text. */

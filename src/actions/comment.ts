@@ -55,6 +55,7 @@ with:
   needs: { access: 'reader', scopes: ['issue'] },
   describesState: true,
   granted: true,
+  visibleTo: 'subject',
   facts: ({ wiki, when }) =>
     wiki === undefined || when === false ? [commentsFact] : [commentsFact, wikiFact(wiki)],
   async plan(given, facts, context) {

@@ -57,6 +57,7 @@ with:
   needs: { access: 'admin', scopes: ['repository'] },
   describesState: true,
   granted: false,
+  visibleTo: 'administrators',
   examine(written) {
     const globs = written['ignore-paths'];
     try {

@@ -29,6 +29,7 @@ with: { as: read }
   needs: { access: 'self', scopes: ['notification'] },
   describesState: true,
   granted: false,
+  visibleTo: 'administrators',
   facts: () => [notificationFact],
   async plan(given, facts) {
     const thread = (await facts.ask(notificationFact)) as NotificationThread;

@@ -61,6 +61,7 @@ with:
   needs: { access: 'reader', scopes: ['repository'] },
   describesState: true,
   granted: false,
+  visibleTo: 'pulls',
   requires: {
     reviewers: 'pull_reviewers_on_create',
     team_reviewers: 'pull_reviewers_on_create',

@@ -45,6 +45,7 @@ with:
   needs: { access: 'admin', scopes: ['repository'] },
   describesState: true,
   granted: false,
+  visibleTo: 'administrators',
   examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
   facts: () => [protectionsFact],
   async plan(given, facts, context) {

@@ -50,6 +50,7 @@ with:
   needs: { access: 'reader', scopes: ['issue'] },
   describesState: true,
   granted: false,
+  visibleTo: 'issues',
   operatorOnly: ['repository'],
   facts: (given) => (given.repository === undefined ? [] : [issuesFact(given.repository)]),
   async plan(given, facts, context) {

@@ -59,6 +59,7 @@ with:
   needs: { access: 'writer', scopes: ['issue'] },
   describesState: true,
   granted: true,
+  visibleTo: 'subject',
   operatorOnly: ['create'],
   examine: (written) => {
     const places = [

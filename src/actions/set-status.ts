@@ -59,6 +59,7 @@ with:
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: true,
   granted: true,
+  visibleTo: 'code',
   facts: () => [headFact, statusesFact],
   async plan(given, facts, context) {
     const name = contextOf(given, context);

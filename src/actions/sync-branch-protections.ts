@@ -53,6 +53,7 @@ with:
   needs: { access: 'admin', scopes: ['repository'] },
   describesState: true,
   granted: false,
+  visibleTo: 'administrators',
   requires: Object.fromEntries(
     Object.keys(Protection.shape).flatMap((member) => {
       const capability = capabilityFor(member);

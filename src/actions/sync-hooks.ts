@@ -42,6 +42,7 @@ with:
   needs: { access: 'admin', scopes: ['repository'] },
   describesState: true,
   granted: false,
+  visibleTo: 'administrators',
   requires: {
     'hooks.name': 'hook_names',
     ...Object.fromEntries(

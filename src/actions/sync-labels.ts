@@ -55,6 +55,7 @@ with:
   needs: { access: 'writer', scopes: ['issue'] },
   describesState: true,
   granted: false,
+  visibleTo: 'repository',
   examine: namedTwice,
   facts: () => [ownLabelsFact],
   async plan(given, facts) {

@@ -60,6 +60,7 @@ with:
   needs: { access: 'owner', scopes: ['organization'] },
   describesState: true,
   granted: false,
+  visibleTo: 'administrators',
   facts: () => [organizationFact],
   async plan(given, facts) {
     const live = (await facts.ask(organizationFact)) as Organization;

@@ -1,7 +1,7 @@
 import type { Delivery } from '../store/store.ts';
 
 /** A part of a repository that somebody may be let into without the others. */
-export type Unit = 'issues' | 'pulls' | 'code';
+export type ReadableUnit = 'issues' | 'pulls' | 'code';
 
 /**
  * What somebody may see of a delivery: nothing; what readers see of what it is about; what administrators of its repository
@@ -25,7 +25,7 @@ export interface Viewer {
   confirm(): Promise<void>;
   sightOf(place: Place): Promise<Sight>;
   /** Returns the parts of the repository that they may read. */
-  unitsOf(place: Place): Promise<ReadonlySet<Unit>>;
+  unitsOf(place: Place): Promise<ReadonlySet<ReadableUnit>>;
   /** Returns the id of a repository that they may read, by its full name; undefined where there is none. */
   findRepository(name: string): Promise<number | undefined>;
 }
@@ -33,7 +33,7 @@ export interface Viewer {
 /** The forge no longer takes what a person allowed: they have to sign in again. */
 export class SignedOut extends Error {}
 
-const everyUnit: ReadonlySet<Unit> = new Set(['issues', 'pulls', 'code']);
+const everyUnit: ReadonlySet<ReadableUnit> = new Set(['issues', 'pulls', 'code']);
 
 /** Whoever has the password of the installation: sees everything. */
 export const passwordHolder: Viewer = {

@@ -14,6 +14,7 @@ export const attachments = defineFact({
   meaning:
     'The files attached to the issue or pull request (`on` is "issue"), and, where the event is about a comment, those attached to that comment (`on` is "comment"). A facts file may give names alone.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: list(Attached),
   of: ['issue', 'pull_request'],
   requests: 1,

@@ -10,6 +10,7 @@ export const branchProtections = defineFact({
   meaning:
     'All branch protections of the repository, in the order in which they win. Names in their lists are those that can read the repository now.',
   shows: 'admin',
+  visibleTo: 'administrators',
   shape: list(BranchProtection),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   requests: 1,

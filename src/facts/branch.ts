@@ -8,6 +8,7 @@ export const branch = defineFact({
   name: 'branch',
   meaning: 'The branch as it is now. After a `delete` it cannot be asked.',
   shows: 'repository',
+  visibleTo: 'code',
   shape: Branch,
   of: ['branch'],
   requests: 1,

@@ -10,6 +10,7 @@ export const branches = defineFact({
   meaning:
     'All branches of the repository with their newest commit, last committed first; none while it is empty.',
   shows: 'repository',
+  visibleTo: 'code',
   shape: list(Branch),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   requests: 1,

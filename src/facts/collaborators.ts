@@ -10,6 +10,7 @@ export const collaborators = defineFact({
   meaning:
     'The collaborators of the repository; people who have access through a team or as owner are not among them.',
   shows: 'admin',
+  visibleTo: 'administrators',
   shape: list(User),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   requests: 1,

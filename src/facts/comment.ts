@@ -9,6 +9,7 @@ export const comment = defineFact({
   name: 'comment',
   meaning: 'The comment that the event is about, as it is now; only events of comments have one.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: Comment,
   of: ['issue', 'pull_request'],
   requests: 1,

@@ -10,6 +10,7 @@ export const comments = defineFact({
   meaning:
     'The comments of the issue or pull request, oldest first; those on lines of the diff are not among them.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: list(Comment),
   of: ['issue', 'pull_request'],
   requests: 1,

@@ -10,6 +10,7 @@ export const commits = defineFact({
   name: 'commits',
   meaning: 'The commits of a pull request, or those that a push brought, newest first.',
   shows: 'repository',
+  visibleTo: 'code',
   shape: list(CommitEntry),
   of: ['pull_request', 'branch'],
   requests: 1,

@@ -10,6 +10,7 @@ export const compare = defineFact({
     'The commits and files that the second of two branches or commits has and the first has not, counted from their merge base (`base...head`; `owner:branch` names a fork).',
   // The head may be a fork that is somebody else's.
   shows: 'beyond',
+  visibleTo: 'operators',
   shape: Compare,
   of: ['repository', 'pull_request', 'issue', 'branch'],
   argument: 'base...head',

@@ -33,6 +33,7 @@ export const contents = defineFact({
   meaning:
     'One file of the repository with its text and, where the forge tells it, its last commit; null where there is none. Read from the default branch, of a push from what it brought, of a pull request from the branch it aims at. A facts file may give the text alone.',
   shows: 'repository',
+  visibleTo: 'code',
   shape: File.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   argument: 'path',

@@ -11,6 +11,7 @@ export const dependencies = defineFact({
   meaning:
     'The issues and pull requests that must close before this one may, those of its own repository first. One that the account cannot read has `number` and `state` at most. Files of repositories and organizations see of those in other repositories the number and the state alone.',
   shows: 'repository',
+  visibleTo: 'operators',
   shape: list(Issue),
   of: ['issue', 'pull_request'],
   requests: 1,

@@ -8,6 +8,20 @@ import type { Subject, SubjectKind } from '../contract/events/subject.ts';
  */
 export type Shows = 'repository' | 'admin' | 'beyond';
 
+/**
+ * Who sees a value of a fact, or a change of an action, on the dashboard, from most to fewest people: `repository` everyone who
+ * can read the repository, `subject` everyone who can read what the delivery is about, a unit everyone who can read that unit,
+ * `administrators` administrators of the repository, `operators` operators of Reeve. Each includes those after it.
+ */
+export type Audience =
+  | 'repository'
+  | 'subject'
+  | 'code'
+  | 'issues'
+  | 'pulls'
+  | 'administrators'
+  | 'operators';
+
 /** One fact that an expression or an action asks for. Two requests are the same when name and argument are. */
 export type FactRequest = { readonly name: string; readonly argument?: string };
 
@@ -38,6 +52,8 @@ export type Fact = {
   readonly name: string;
   readonly meaning: string;
   readonly shows: Shows;
+  /** Who sees its values on the dashboard. One that shows what is beyond the repository, or that is narrowed, is for operators. */
+  readonly visibleTo: Audience;
   readonly shape: z.ZodType;
   /** Subjects that have this fact. */
   readonly of: readonly SubjectKind[];

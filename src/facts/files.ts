@@ -11,6 +11,7 @@ export const files = defineFact({
   meaning:
     'The files that a pull request changes against its merge base, or that a push changed between its two commits; a renamed one has `previous_filename`. A facts file may give paths alone.',
   shows: 'repository',
+  visibleTo: 'code',
   shape: list(ChangedFile),
   of: ['pull_request', 'branch'],
   requests: 1,

@@ -15,6 +15,7 @@ export const head = defineFact({
   meaning:
     'The newest commit of the subject: of a pull request its head, of a push what it brought, of a branch its tip, of a repository that of the default branch.',
   shows: 'repository',
+  visibleTo: 'code',
   shape: z.object({ sha: text }),
   of: ['pull_request', 'branch', 'repository'],
   requests: 1,

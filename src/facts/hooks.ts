@@ -17,6 +17,7 @@ export const hooks = defineFact({
   meaning:
     'The hooks of the repository, or of the organization where that is the subject. `has_authorization` is there where the forge shows that a header is sent; its value never is.',
   shows: 'admin',
+  visibleTo: 'administrators',
   shape: list(SeenHook),
   of: ['repository', 'organization'],
   requests: 1,
@@ -35,6 +36,7 @@ export const accountHooks = defineFact({
   name: 'account_hooks',
   meaning: 'The hooks of the account Reeve acts as; they hear all repositories that this account owns.',
   shows: 'beyond',
+  visibleTo: 'operators',
   shape: list(SeenHook),
   of: ['repository', 'organization'],
   requests: 1,

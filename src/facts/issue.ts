@@ -8,6 +8,7 @@ export const issue = defineFact({
   name: 'issue',
   meaning: 'The issue as it is now; of a pull request, its issue side.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: Issue,
   of: ['issue', 'pull_request', 'notification'],
   requests: 1,

@@ -17,6 +17,7 @@ export const labelDefinitions = defineFact({
   meaning:
     'All labels that issues of the repository may carry: its own (`level` repository), then its organization’s (`level` organization). Remembered until a label is made or does not fit.',
   shows: 'repository',
+  visibleTo: 'repository',
   shape: list(LabelDefinition),
   of: ['repository', 'issue', 'pull_request', 'branch'],
   requests: 2,

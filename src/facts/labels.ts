@@ -9,6 +9,7 @@ export const labels = defineFact({
   name: 'labels',
   meaning: 'The labels that the issue or pull request carries now. A facts file may give names alone.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: list(Label),
   of: ['issue', 'pull_request', 'notification'],
   requests: 1,

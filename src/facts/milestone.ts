@@ -6,6 +6,7 @@ export const milestone = defineFact({
   name: 'milestone',
   meaning: 'The milestone of the issue or pull request; null where it has none.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: Milestone.nullable(),
   of: ['issue', 'pull_request'],
   requests: 1,

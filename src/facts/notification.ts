@@ -9,6 +9,7 @@ export const notification = defineFact({
   meaning:
     'A thread of the account’s own notifications. Conditions see it as the sweep listed it; before it is marked it is read again.',
   shows: 'beyond',
+  visibleTo: 'operators',
   shape: NotificationThread,
   of: ['notification'],
   requests: 1,

@@ -10,6 +10,7 @@ export const openPull = defineFact({
   meaning:
     'The open pull request into the first of two branches from the second (`base...head`; `owner:branch` names a fork); null where there is none.',
   shows: 'beyond',
+  visibleTo: 'operators',
   shape: PullRequest.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   argument: 'base...head',

@@ -9,6 +9,7 @@ export const organization = defineFact({
   meaning:
     'The organization with its settings: the item of a sweep, else the owner of the repository. Where a person owns it, it cannot be asked.',
   shows: 'beyond',
+  visibleTo: 'operators',
   shape: Organization,
   of: ['organization', 'repository', 'pull_request', 'issue', 'branch'],
   requests: 1,

@@ -9,6 +9,7 @@ export const ownIssues = defineFact({
   meaning:
     'The issues that the account of Reeve opened in the named repository (`owner/name`), closed ones too, newest first.',
   shows: 'beyond',
+  visibleTo: 'operators',
   shape: list(Issue),
   of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
   argument: 'owner/name',

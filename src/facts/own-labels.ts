@@ -11,6 +11,7 @@ export const ownLabels = defineFact({
   meaning:
     'The labels that the repository defines itself, without those of its organization; of an organization, its own. Never remembered. A facts file may give names alone.',
   shows: 'repository',
+  visibleTo: 'repository',
   shape: list(Label),
   of: ['repository', 'organization'],
   requests: 1,

@@ -8,6 +8,7 @@ export const pullRequest = defineFact({
   name: 'pull_request',
   meaning: 'The pull request as it is now, with the lines it adds and deletes.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: PullRequest,
   of: ['pull_request', 'notification'],
   requests: 1,

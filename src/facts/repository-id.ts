@@ -9,6 +9,7 @@ export const repositoryId = defineFact({
   meaning:
     'The id of the repository that is found under the owner and name of the event. Remembered for a few minutes.',
   shows: 'repository',
+  visibleTo: 'administrators',
   shape: z.object({ id: int }),
   of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
   requests: 1,

@@ -7,6 +7,7 @@ export const repository = defineFact({
   name: 'repository',
   meaning: 'The repository as it is now.',
   shows: 'repository',
+  visibleTo: 'repository',
   shape: Repository,
   of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
   requests: 1,

@@ -11,6 +11,7 @@ export const review = defineFact({
   meaning:
     'The review that the event is about, as it is now: the newest one of its state by whoever caused the event. Only events of reviews have one.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: PullReview,
   of: ['pull_request'],
   requests: 1,

@@ -10,6 +10,7 @@ export const reviews = defineFact({
   meaning:
     'The reviews of the pull request and the requests for them (`state` REQUEST_REVIEW), oldest first; dismissed and stale ones too.',
   shows: 'repository',
+  visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
   requests: 1,

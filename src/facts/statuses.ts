@@ -10,6 +10,7 @@ export const statuses = defineFact({
   meaning:
     "The newest status of every `context` of the subject's newest commit (`head`); the member `status` is success, pending, failure, error, warning or skipped.",
   shows: 'repository',
+  visibleTo: 'code',
   shape: list(CommitStatus),
   of: ['pull_request', 'branch', 'repository'],
   requests: 2,

@@ -9,6 +9,7 @@ export const tagProtections = defineFact({
   meaning:
     'All tag protections of the repository. Names in their lists are those that can read the repository now.',
   shows: 'admin',
+  visibleTo: 'administrators',
   shape: list(TagProtection),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   requests: 1,

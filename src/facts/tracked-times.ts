@@ -10,6 +10,7 @@ export const trackedTimes = defineFact({
   meaning:
     'The times that people tracked on the issue or pull request, in seconds. An account that may not write issues sees its own alone. Where the repository tracks no time it cannot be asked.',
   shows: 'repository',
+  visibleTo: 'administrators',
   shape: list(TrackedTime),
   of: ['issue', 'pull_request'],
   requests: 1,

@@ -11,6 +11,7 @@ export const wikiPages = defineFact({
   meaning:
     "All pages of the repository's wiki with their last commit, without their text; none while there is no wiki.",
   shows: 'repository',
+  visibleTo: 'administrators',
   shape: list(WikiPageMetaData),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   requests: 1,

@@ -20,6 +20,7 @@ export const wiki = defineFact({
   meaning:
     "One page of the repository's wiki with its text, sidebar and footer; null where there is none. A facts file may give the text alone.",
   shows: 'repository',
+  visibleTo: 'administrators',
   shape: Page.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   argument: 'page',

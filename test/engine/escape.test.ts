@@ -57,6 +57,7 @@ function careless(wanted: readonly { id: string; params: object }[]): Action {
     of: ['issue'],
     needs: { access: 'writer', scopes: [] },
     granted: true,
+    visibleTo: 'administrators',
     describesState: true,
     facts: () => [],
     plan: async () =>

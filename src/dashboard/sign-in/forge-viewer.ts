@@ -5,7 +5,7 @@ import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import type { User } from '../../contract/resources/users.ts';
 import { type ErrorCode, ReeveError } from '../../errors.ts';
-import { type Place, type Sight, SignedOut, type Unit, type Viewer } from '../viewer.ts';
+import { type Place, type ReadableUnit, type Sight, SignedOut, type Viewer } from '../viewer.ts';
 
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
@@ -17,7 +17,7 @@ const maxKept = 5_000;
 type At = { readonly owner: string; readonly repo: string };
 
 /** Lists that only those are shown who may read what they list. */
-const looks: Readonly<Record<Unit, (client: Client, params: At) => Promise<unknown>>> = {
+const looks: Readonly<Record<ReadableUnit, (client: Client, params: At) => Promise<unknown>>> = {
   pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
   issues: (client, params) =>
     client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
@@ -25,7 +25,7 @@ const looks: Readonly<Record<Unit, (client: Client, params: At) => Promise<unkno
 };
 
 /** What readers need to read the events of a family; the others are for administrators of the repository. */
-const unitOfFamily: Partial<Record<Family, Unit>> = {
+const unitOfFamily: Partial<Record<Family, ReadableUnit>> = {
   pull_request: 'pulls',
   pull_request_review: 'pulls',
   pull_request_comment: 'pulls',
@@ -38,7 +38,7 @@ const unitOfFamily: Partial<Record<Family, Unit>> = {
 };
 
 /** Returns the part of a repository that an event of this Event-Type is about; undefined for what only its administrators see. */
-function unitOf(eventType: string): Unit | undefined {
+function unitOf(eventType: string): ReadableUnit | undefined {
   const family = familyOf(eventType);
   return family && unitOfFamily[family];
 }
@@ -64,7 +64,7 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
     if (found === undefined || found.id !== id) return 'none';
     return found.permissions?.admin ? 'administrator' : 'reader';
   };
-  const mayRead = (key: string, unit: Unit, params: At): Promise<boolean> =>
+  const mayRead = (key: string, unit: ReadableUnit, params: At): Promise<boolean> =>
     units.get(`${key} ${unit}`, async () => {
       const client = await clientOf();
       return (await orUndefined(looks[unit](client, params).then(() => true))) ?? false;
@@ -106,7 +106,7 @@ export async function personOf(clientOf: () => Promise<Client>, nowMs: () => num
       asThem(async () => {
         const found = await look(place);
         if (found === undefined) return new Set();
-        const all = Object.keys(looks) as readonly Unit[];
+        const all = Object.keys(looks) as readonly ReadableUnit[];
         const may = await Promise.all(all.map((unit) => mayRead(found.key, unit, found.params)));
         return new Set(all.filter((_unit, at) => may[at]));
       }),

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { actions } from '../../../src/actions/actions.ts';
 import { viewRun } from '../../../src/dashboard/pages/run-view.ts';
-import type { Unit } from '../../../src/dashboard/viewer.ts';
-import { type Onlooker, readersOfAction, readersOfFact } from '../../../src/dashboard/visibility.ts';
+import type { ReadableUnit } from '../../../src/dashboard/viewer.ts';
+import type { Onlooker } from '../../../src/dashboard/visibility.ts';
 import type { RecordedChange, Run } from '../../../src/engine/record.ts';
 import { facts } from '../../../src/facts/facts.ts';
 import type { Finding } from '../../../src/rules/verdict.ts';
 import { makeRun } from '../../store/make.ts';
 
-const none: ReadonlySet<Unit> = new Set();
+const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
+const none: ReadonlySet<ReadableUnit> = new Set();
 const operator: Onlooker = { isOperator: true, sight: 'administrator', repository: undefined, units: none };
 const administrator: Onlooker = { ...operator, isOperator: false, repository: 'acme/demo' };
 /** Reads what the delivery is about, and nothing else of the repository. */
@@ -78,15 +79,12 @@ describe('what a condition saw', () => {
     expect(text(administrator)).toContain('home.example');
   });
 
-  it.each(facts.map(({ name }) => name))(
-    'was decided for the fact %s: for readers, or for nobody below',
-    (name) => {
-      const fact = facts.find((one) => one.name === name);
-      const forAdministrators = ['tracked_times', 'wiki', 'wiki_pages', 'repository_id'];
-      const isShown =
-        fact?.shows === 'repository' && fact.narrow === undefined && !forAdministrators.includes(name);
-
-      expect(name in readersOfFact).toBe(isShown);
+  it.each(facts.map((fact) => [fact.name, fact] as const))(
+    'has an audience in the row of %s that is not wider than what the fact shows',
+    (_name, { visibleTo, shows, narrow }) => {
+      expect(audiences).toContain(visibleTo);
+      if (shows === 'beyond' || narrow !== undefined) expect(visibleTo).toBe('operators');
+      if (shows === 'admin') expect(['administrators', 'operators']).toContain(visibleTo);
     },
   );
 
@@ -192,11 +190,12 @@ describe('what was changed', () => {
     }
   });
 
-  it('was decided for every action that a file of a repository may use', () => {
-    const granted = actions.filter((action) => action.granted).map(({ name }) => name);
-
-    expect(Object.keys(readersOfAction)).toEqual(expect.arrayContaining(granted));
-  });
+  it.each(actions.map((action) => [action.name, action] as const))(
+    'has an audience in the row of the action %s',
+    (_name, { visibleTo }) => {
+      expect(audiences).toContain(visibleTo);
+    },
+  );
 });
 
 it('names files of the operator without their folder to others', () => {

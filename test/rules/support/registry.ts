@@ -24,6 +24,7 @@ function makeFact(
     of,
     meaning: name,
     shows: more.shows ?? 'repository',
+    visibleTo: 'administrators',
     requests: 1,
     example: name,
     ask: async () => undefined,
@@ -51,6 +52,7 @@ const nothing = {
   plan: async () => [],
   needs: { access: 'writer', scopes: [] },
   describesState: true,
+  visibleTo: 'administrators',
 } as const;
 
 const tag = defineAction({
