@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addConnecting } from './commands/connection-commands.ts';
 import { messageOf, ReeveError } from './errors.ts';
-import { defaultLimits } from './forge/limits.ts';
+import { defaultLimits } from './forge/git/limits.ts';
 import { type Prompt, processPrompt } from './output/prompt.ts';
 import { processTerminal, type Terminal } from './output/terminal.ts';
 import { packageVersion } from './package.ts';

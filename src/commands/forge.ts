@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { controlTokenFile } from '../forge/control/token.ts';
 import { createForge } from '../forge/forge.ts';
-import type { Limits } from '../forge/limits.ts';
+import type { Limits } from '../forge/git/limits.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';

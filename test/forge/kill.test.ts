@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/forge/database.ts';
+import { openDatabase } from '../../src/forge/core/database.ts';
 import { printed, start } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
 import { startReceiver } from '../support/hook-receiver.ts';

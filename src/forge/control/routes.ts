@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, ReeveError } from '../../errors.ts';
-import type { ForgeContext } from '../context.ts';
-import { redeliverOf } from '../redelivery.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { redeliverOf } from '../hooks/redelivery.ts';
 import { putRunners } from '../seed/apply.ts';
 import { Runner } from '../seed/runner-shape.ts';
 import type { Faults } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { Limits } from '../limits.ts';
+import type { Limits } from './limits.ts';
 
 /** Returns the one configuration that git reads for every repository of the forge. */
 export function configurationOf({ pushBytes }: Limits): string {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
-import { ForgeProblem } from '../errors.ts';
-import type { UserRow } from '../rows.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
 
 /** Guards the forms of the pages, which people who sign in with Basic credentials are shown. */
 export interface FormGuard {

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../http/html.ts';
-import { isOrganizationOwner, reaches } from '../access.ts';
-import type { ForgeContext } from '../context.ts';
-import { ForgeProblem, found } from '../errors.ts';
-import { toInstant } from '../instants.ts';
-import { findRepository } from '../lookup.ts';
-import { userNamed } from '../moved.ts';
-import { redeliverOf } from '../redelivery.ts';
-import type { HookRow, HookTaskRow } from '../rows.ts';
+import { findRepository } from '../access/guards.ts';
+import { isOrganizationOwner, reaches } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { HookRow, HookTaskRow } from '../core/rows.ts';
+import { toInstant } from '../core/time.ts';
+import { redeliverOf } from '../hooks/redelivery.ts';
 import type { FormGuard } from './forms.ts';
-import type { Act, Show, View, Visit } from './visit.ts';
+import type { Act, Show, View, Visit } from './page-handler.ts';
 
 /** How many deliveries a page shows. */
 const shown = 50;

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../http/html.ts';
-import type { ForgeContext } from '../context.ts';
-import type { PullRow, ReviewRow } from '../issue-rows.ts';
-import { mayKnow } from '../review-rows.ts';
-import type { UserRow } from '../rows.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { PullRow, ReviewRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
+import { mayKnow } from '../reviews/queries.ts';
 
 /** Shows the reviews of a pull request, and what was reported of its head. */
 export function viewReviews(context: ForgeContext, pull: PullRow, caller: UserRow | undefined): Html {

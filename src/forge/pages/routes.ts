@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import { reaches, readableCondition } from '../access.ts';
-import type { ForgeContext } from '../context.ts';
-import { refuseCrossSiteWrites } from '../cross-site.ts';
-import { describeApi } from '../description.ts';
-import { ForgeProblem, found } from '../errors.ts';
-import type { IssueRow } from '../issue-rows.ts';
-import { findRepository } from '../lookup.ts';
-import type { RepositoryRow, UserRow } from '../rows.ts';
-import type { RepositoryTarget } from '../targets.ts';
+import { findRepository } from '../access/guards.ts';
+import { reaches, readableCondition } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow } from '../core/issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { refuseCrossSiteWrites } from '../http/cross-site.ts';
+import { describeApi } from '../http/openapi.ts';
 import { apiPage } from './api.ts';
 import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
 import { styles } from './page.ts';
+import { createVisits, type View, type Visit } from './page-handler.ts';
 import { viewProtections } from './reviews.ts';
 import { registerRunnerPages } from './runners.ts';
 import { viewIssue, viewRepositories, viewRepository } from './views.ts';
-import { createVisits, type View, type Visit } from './visit.ts';
 
 /** Registers the pages on which a person sees what is there and what hooks were sent, complete without scripts. */
 export function registerPages(app: FastifyInstance, context: ForgeContext): void {

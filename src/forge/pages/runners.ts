@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../http/html.ts';
-import { isOrganizationOwner, reaches } from '../access.ts';
-import type { ForgeContext } from '../context.ts';
-import { ForgeProblem, found } from '../errors.ts';
-import { findRepository } from '../lookup.ts';
-import { userNamed } from '../moved.ts';
-import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runner-rows.ts';
-import type { Show, View, Visit } from './visit.ts';
+import { findRepository } from '../access/guards.ts';
+import { isOrganizationOwner, reaches } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runners/registry.ts';
+import type { Show, View, Visit } from './page-handler.ts';
 
 /** How many runners a page shows; the API has the rest. */
 const shown = 500;

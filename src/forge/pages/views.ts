@@ -1,11 +1,11 @@
 import { type Html, html } from '../../http/html.ts';
-import type { ForgeContext } from '../context.ts';
-import { toInstant } from '../instants.ts';
-import type { CommentRow, IssueRow, LabelRow, PullRow } from '../issue-rows.ts';
-import { loadLabels } from '../resources/label.ts';
-import { loadUsers } from '../resources/user.ts';
-import type { RepositoryRow, UserRow } from '../rows.ts';
-import type { RepositoryTarget } from '../targets.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { CommentRow, IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { toInstant } from '../core/time.ts';
+import { loadLabels } from '../views/label.ts';
+import { loadUsers } from '../views/user.ts';
 import { viewReviews } from './reviews.ts';
 
 /** How many lines a page shows; the API has the rest. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
-import type { ForgeContext } from '../context.ts';
-import { userNamed } from '../moved.ts';
-import { replaceRunners, type ToldRunner } from '../runner-rows.ts';
-import { createAccount } from '../users.ts';
+import { userNamed } from '../access/redirects.ts';
+import { createAccount } from '../accounts/users.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { replaceRunners, type ToldRunner } from '../runners/registry.ts';
 import { createSeedCaller, type SeedCaller } from './caller.ts';
 import type { SeedFile } from './file.ts';
 import { findSeedProblems } from './references.ts';

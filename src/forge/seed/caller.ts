@@ -8,10 +8,10 @@ import {
   type Operation,
 } from '../../contract/operation.ts';
 import { ReeveError } from '../../errors.ts';
-import { digestOf } from '../actor.ts';
-import type { ForgeContext } from '../context.ts';
-import { secondsOf } from '../instants.ts';
-import { userNamed } from '../moved.ts';
+import { digestOf } from '../access/actor.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { secondsOf } from '../core/time.ts';
 import type { SeedRepository } from './shape.ts';
 
 /** Calls operations of this very forge as the people of a seed: what a seed brings about, a client could. */

@@ -1,5 +1,5 @@
-import type { Database } from '../database.ts';
-import { userNamed } from '../moved.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { Database } from '../core/database.ts';
 import type { SeedProblem } from './file.ts';
 import type { Seed, SeedIssue, SeedOrganization, SeedRepository } from './shape.ts';
 

@@ -1,7 +1,7 @@
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
-import type { ForgeContext } from '../context.ts';
-import { userNamed } from '../moved.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
 import type { Making, SeedCaller } from './caller.ts';
 import { createConversations } from './conversations.ts';
 import type { Seed, SeedHook, SeedRepository } from './shape.ts';

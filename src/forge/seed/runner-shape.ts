@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Database } from '../database.ts';
-import { parseInstant } from '../instants.ts';
-import { userNamed } from '../moved.ts';
-import type { ToldRunner } from '../runner-rows.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { Database } from '../core/database.ts';
+import { parseInstant } from '../core/time.ts';
+import type { ToldRunner } from '../runners/registry.ts';
 
 const instant = z.iso.datetime({ offset: true });
 

@@ -1,0 +1,223 @@
+import type { Operation } from '../../contract/operation.ts';
+import type { Database } from '../core/database.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
+import { type Unit, unitOf } from '../core/units.ts';
+import type { Actor } from './actor.ts';
+import { canSee, isMember, isOrganizationOwner, isVisible, permissionOf, reaches } from './permissions.ts';
+import { accountNamed, Moved } from './redirects.ts';
+import { isPublicOnly, lackingScopes } from './scopes.ts';
+import type { RepositoryTarget, TeamTarget } from './targets.ts';
+import { findTeam, guardTeam } from './teams.ts';
+
+/** What the path of a request names. */
+type Target =
+  | (RepositoryTarget & { readonly kind: 'repository' })
+  | (TeamTarget & { readonly kind: 'team' })
+  | { readonly kind: 'organization'; readonly organization: UserRow }
+  | { readonly kind: 'account'; readonly account: UserRow }
+  | { readonly kind: 'none' };
+
+/**
+ * Walks the checks that stand before a request's body: scope of the token, what the path names, whether somebody is
+ * signed in, the role, the archive. Their order is visible to callers; it is that of the baseline.
+ */
+export function guard(
+  db: Database,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  actor: Actor,
+): Target {
+  guardScopes(operation, actor);
+  // The group of one's own things asks for somebody before it looks anything up.
+  if (/^\/user(\/|$)/.test(operation.path)) requireUser(actor);
+  const target = findTarget(db, operation, params, actor);
+  const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;
+  const refuse = isArchived && operation.errors.includes(423);
+  // Only where a page is changed does the archive come before the question who asks.
+  if (refuse && /\/wiki\/page\//.test(operation.path)) throw archived(target);
+  guardRole(db, operation, actor, target);
+  if (refuse && !bindsFirst(operation)) throw archived(target);
+  return target;
+}
+
+/** Refuses what the archive forbids after the body was read: protections are checked in this order. */
+export function guardAfterBody(operation: Operation, target: Target): void {
+  const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;
+  if (isArchived && operation.errors.includes(423) && bindsFirst(operation)) throw archived(target);
+}
+
+function bindsFirst(operation: Operation): boolean {
+  return /\/(branch|tag)_protections/.test(operation.path);
+}
+
+function archived(target: { repository: RepositoryRow; owner: UserRow }): ForgeProblem {
+  return new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
+}
+
+/** Operations on data that is never public, and the creation of repositories (routers/api/v1/api.go, rejectPublicOnly). */
+const closedToPublicOnly =
+  /^\w+ \/(notifications|user\/(hooks|applications|settings|emails|actions|times|teams))|^POST \/user\/repos$/;
+
+function guardScopes(operation: Operation, actor: Actor): void {
+  if (!actor.scopes) return;
+  const lacking = lackingScopes(operation, actor.scopes);
+  if (lacking.length > 0) {
+    const scopes = lacking.join(', ');
+    throw new ForgeProblem(403, `token does not have at least one of required scope(s): ${scopes}`);
+  }
+  const isOwn = /^\/user(\/|$)/.test(operation.path);
+  const isClosed = closedToPublicOnly.test(`${operation.method} ${operation.path}`);
+  if (isPublicOnly(actor.scopes) && (isClosed || (isOwn && actor.user?.visibility !== 'public'))) {
+    throw new ForgeProblem(403, 'this token is limited to public resources');
+  }
+}
+
+function findTarget(
+  db: Database,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  actor: Actor,
+): Target {
+  const isLimited = isPublicOnly(actor.scopes);
+  if (params.owner !== undefined && params.repo !== undefined) {
+    const target = findRepository(db, params.owner, params.repo, actor.user);
+    guardUnits(operation, target.repository);
+    return { kind: 'repository', ...inUnit(db, operation, params, actor.user, target) };
+  }
+  if (operation.path.startsWith('/teams/')) {
+    const target = findTeam(db, Number(params.id));
+    if (isLimited && target.organization.visibility !== 'public')
+      throw new ForgeProblem(403, 'token is public-only');
+    return { kind: 'team', ...target };
+  }
+  if (params.username !== undefined && /^\/(admin\/)?users\//.test(operation.path)) {
+    const account = accountNamed(db, params.username, actor.user);
+    if (isLimited && account.visibility !== 'public') throw new ForgeProblem(403, 'token is public-only');
+    return { kind: 'account', account };
+  }
+  if (params.org !== undefined) {
+    const organization = accountNamed(db, params.org, actor.user);
+    if (organization.type !== 'organization') throw new ForgeProblem(404, 'not found');
+    if (isLimited && organization.visibility !== 'public')
+      throw new ForgeProblem(403, 'token is public-only');
+    return { kind: 'organization', organization };
+  }
+  return { kind: 'none' };
+}
+
+/** Narrows the permission to the unit that the operation is about; a unit that cannot be read answers as if it were off. */
+function inUnit(
+  db: Database,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  caller: UserRow | undefined,
+  target: RepositoryTarget,
+): RepositoryTarget {
+  const number = Number(params.index);
+  const sql = 'SELECT is_pull FROM issues WHERE repo_id = ? AND number = ?';
+  const issue = Number.isSafeInteger(number)
+    ? db.get<{ is_pull: number }>(sql, target.repository.id, number)
+    : undefined;
+  const unit = unitOf(operation, issue?.is_pull === 1);
+  if (unit === undefined) return target;
+  const permission = permissionOf(db, caller, target.repository, target.owner, unit);
+  if (permission !== 'none') return { ...target, permission };
+  const status = unit === 'code' ? 403 : 404;
+  throw new ForgeProblem(status, status === 404 ? 'not found' : 'user should have read access to the code');
+}
+
+/**
+ * Returns a repository as the caller may see it, with what they may do with it, or with one unit of it. Ends the request
+ * with 404, or throws `Moved` for an old name.
+ */
+export function findRepository(
+  db: Database,
+  ownerName: string,
+  name: string,
+  caller: UserRow | undefined,
+  unit?: Unit,
+): RepositoryTarget {
+  const owner = accountNamed(db, ownerName, caller);
+  const repository =
+    db.get<RepositoryRow>(
+      'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?',
+      owner.id,
+      name.toLowerCase(),
+    ) ?? moved(db, owner, name);
+  if (!canSee(db, caller, repository, owner)) throw new ForgeProblem(404, 'not found');
+  return { repository, owner, permission: permissionOf(db, caller, repository, owner, unit) };
+}
+
+function moved(db: Database, owner: UserRow, oldName: string): never {
+  const now = db.get<{ owner: string; name: string }>(
+    `SELECT u.name AS owner, r.name AS name FROM redirects d JOIN repositories r ON r.id = d.repo_id
+     JOIN users u ON u.id = r.owner_id WHERE d.owner_id = ? AND d.lower_name = ?`,
+    owner.id,
+    oldName.toLowerCase(),
+  );
+  if (now) throw new Moved([owner.name, oldName], [now.owner, now.name]);
+  throw new ForgeProblem(404, 'not found');
+}
+
+/** A unit that is switched off answers 404, as if it were not there. */
+function guardUnits(operation: Operation, repository: RepositoryRow): void {
+  const { has_issues, has_pull_requests, has_wiki, external_wiki } = settingsOf(repository);
+  if (/\/wiki\//.test(operation.path) && (!has_wiki || external_wiki))
+    throw new ForgeProblem(404, 'not found');
+  const isAboutIssues = operation.scopes.includes('issue');
+  if (isAboutIssues && !has_issues && !has_pull_requests) throw new ForgeProblem(404, 'not found');
+  if (operation.id === 'issue.create' && !has_issues) throw new ForgeProblem(404, 'not found');
+  if (operation.path.startsWith('/repos/{owner}/{repo}/pulls') && !has_pull_requests) {
+    throw new ForgeProblem(404, 'not found');
+  }
+}
+
+function requireUser(actor: Actor): void {
+  if (!actor.user) throw new ForgeProblem(401, 'token is required');
+}
+
+const needed: Readonly<Record<string, Permission>> = { writer: 'write', admin: 'admin', owner: 'owner' };
+
+function guardRole(db: Database, operation: Operation, actor: Actor, target: Target): void {
+  const { access, method } = operation;
+  const mayBeAnonymous = access === 'anyone' || (access === 'reader' && method === 'GET');
+  if (!mayBeAnonymous) requireUser(actor);
+  if (access === 'site' && !actor.user?.is_admin)
+    throw new ForgeProblem(403, 'user should be the site admin');
+  if (target.kind === 'repository' && !reaches(target.permission, needed[access] ?? 'read')) {
+    throw new ForgeProblem(403, `user should be ${access} of the repository`);
+  }
+  if (target.kind === 'organization') guardOrganization(db, operation, target.organization, actor.user);
+  if (target.kind === 'team' && actor.user) guardTeam(db, operation, target, actor.user);
+  if (target.kind === 'account') guardAccount(db, operation, target.account, actor.user);
+}
+
+function guardOrganization(
+  db: Database,
+  operation: Operation,
+  organization: UserRow,
+  user: UserRow | undefined,
+): void {
+  const { access, path } = operation;
+  // Members, labels and new repositories are hidden with the organization before anybody is asked who they are.
+  const isHidden =
+    access === 'owner' || access === 'member' ? /\/((public_)?members|labels|repos)\b/.test(path) : true;
+  if (isHidden && !isVisible(db, organization, user)) throw new ForgeProblem(404, 'not found');
+  if (user?.is_admin) return;
+  if (access === 'owner' && !(user && isOrganizationOwner(db, organization, user)))
+    throw new ForgeProblem(403, 'Must be an organization owner');
+  if (access === 'member' && !(user && isMember(db, organization, user)))
+    throw new ForgeProblem(403, 'Must be an organization member');
+}
+
+function guardAccount(db: Database, operation: Operation, account: UserRow, user: UserRow | undefined): void {
+  if (operation.access === 'self') {
+    if (!user?.is_admin && user?.id !== account.id) {
+      throw new ForgeProblem(403, 'doer should be the site admin or be same as the contextUser');
+    }
+  } else if (operation.access !== 'site' && !isVisible(db, account, user)) {
+    throw new ForgeProblem(404, 'not found');
+  }
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createThrottle } from '../../http/failure-throttle.ts';
+import type { PasswordAttempt, PasswordGate } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import { createSlots } from '../git/slots.ts';
+import { hashPassword, isPassword } from './passwords.ts';
+
+const kinds = ['pair', 'address', 'name'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Failures in a minute, after which the next one is refused. */
+const limits: Readonly<Record<Kind, number>> = { pair: 10, address: 50, name: 100 };
+/** Entries in each set of recent sign-ins. */
+const capacity = 1_000;
+/** Concurrent derivations; each takes a thread for tens of milliseconds. */
+const atOnce = 4;
+
+/** Creates the gate. All doors of a forge share one, so that none gives more tries than another. */
+export function createPasswordGate(now: () => Date): PasswordGate {
+  const throttleOf = (kind: Kind) => createThrottle({ perMinute: limits[kind], clock: { now } });
+  const throttles = {
+    pair: throttleOf('pair'),
+    address: throttleOf('address'),
+    name: throttleOf('name'),
+  };
+  /** Digests of right passwords: a client sends its password with every request, and a derivation is slow. */
+  const right = createRecentSet();
+  /** Pairs that have signed in: failures of others with the same address or name do not lock them out. */
+  const trusted = createRecentSet();
+  const inSlot = createSlots(atOnce);
+
+  function assertNotThrottled(keys: Readonly<Record<Kind, string>>): void {
+    const watched = trusted.has(keys.pair) ? (['pair'] as const) : kinds;
+    if (!watched.some((kind) => throttles[kind].isBlocked(keys[kind]))) return;
+    throw new ForgeProblem(429, 'too many wrong passwords: wait a minute', 'error', { 'retry-after': '60' });
+  }
+
+  return {
+    async check(attempt) {
+      const keys = keysOf(attempt);
+      const hash = attempt.user?.password_hash ?? '';
+      const digest = digestOf(hash, attempt.password);
+      const isKnown = (): boolean => {
+        if (!right.has(digest)) return false;
+        trusted.add(keys.pair);
+        return true;
+      };
+      assertNotThrottled(keys);
+      if (isKnown()) return true;
+      return await inSlot(async () => {
+        // Checked again: attempts sent at once have waited here for the failures of the first ones.
+        assertNotThrottled(keys);
+        if (isKnown()) return true;
+        const isRight = await isPassword(attempt.password, hash);
+        if (isRight) {
+          right.add(digest);
+          trusted.add(keys.pair);
+        } else for (const kind of kinds) throttles[kind].isTooMuch(keys[kind]);
+        return isRight;
+      });
+    },
+    async hash(password) {
+      const hash = await hashPassword(password);
+      right.add(digestOf(hash, password));
+      return hash;
+    },
+  };
+}
+
+/**
+ * A name counts as it was sent. Counting an account's name and its e-mail address together would reveal, by the status 429,
+ * which address belongs to which account.
+ */
+function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind, string>> {
+  const name = createHash('sha256').update(sent.toLowerCase()).digest('hex');
+  return { pair: `${address} ${name}`, address, name };
+}
+
+/** A changed password has another hash, so no entry becomes wrong. */
+function digestOf(hash: string, password: string): string {
+  return createHash('sha256').update(`${hash}\0${password}`).digest('hex');
+}
+
+/** Creates a set that drops the entries added longest ago. */
+function createRecentSet(): { has(key: string): boolean; add(key: string): void } {
+  const keys = new Set<string>();
+  return {
+    has: (key) => keys.has(key),
+    add(key) {
+      keys.delete(key);
+      keys.add(key);
+      for (const oldest of keys) {
+        if (keys.size <= capacity) break;
+        keys.delete(oldest);
+      }
+    },
+  };
+}

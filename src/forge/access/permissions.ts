@@ -1,0 +1,146 @@
+import type { Database } from '../core/database.ts';
+import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
+import type { Unit } from '../core/units.ts';
+
+const ladder: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
+
+/** Tells whether one permission reaches another. */
+export function reaches(held: Permission, needed: Permission): boolean {
+  return ladder.indexOf(held) >= ladder.indexOf(needed);
+}
+
+const rank = (column: string) =>
+  `CASE ${column} WHEN 'read' THEN 1 WHEN 'write' THEN 2 WHEN 'admin' THEN 3 WHEN 'owner' THEN 4 ELSE 0 END`;
+
+/** Who is in a team with administrators' access is as good as an owner, as on the baseline. */
+const ofTeam = (rest: string) => `CASE WHEN t.permission IN ('admin', 'owner') THEN 4 ELSE ${rest} END`;
+/** A team whose units say nothing has its permission in each. */
+const inUnit = `CASE WHEN t.units_map = '{}' THEN ${rank('t.permission')}
+  ELSE ${rank(`json_extract(t.units_map, '$."repo.' || :unit || '"')`)} END`;
+const inAnyUnit = `CASE WHEN EXISTS (SELECT 1 FROM json_each(t.units_map) WHERE value <> 'none') THEN 1
+  ELSE ${rank('t.permission')} END`;
+
+const ranksOfMember = /* sql */ `
+SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesce(max(any_unit), 0) AS any_unit FROM (
+  SELECT ${rank('permission')} AS whole, ${rank('permission')} AS unit, ${rank('permission')} AS any_unit
+  FROM collaborators WHERE repo_id = :repository AND user_id = :user
+  UNION ALL
+  SELECT ${ofTeam(rank('t.permission'))}, ${ofTeam(inUnit)}, ${ofTeam(inAnyUnit)}
+  FROM team_members m JOIN teams t ON t.id = m.team_id
+  WHERE m.user_id = :user AND m.org_id = :owner AND (t.includes_all_repositories = 1
+    OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = :repository))
+)`
+  .replaceAll(':repository', '?1')
+  .replaceAll(':user', '?2')
+  .replaceAll(':owner', '?3')
+  .replaceAll(':unit', '?4');
+
+type Ranks = { readonly whole: number; readonly unit: number; readonly any_unit: number };
+
+/**
+ * Returns what an account may do with a repository, or with one unit of it; `undefined` is an anonymous caller. Whoever
+ * administers the repository administers each unit.
+ */
+export function permissionOf(
+  db: Database,
+  user: UserRow | undefined,
+  repository: RepositoryRow,
+  owner: UserRow,
+  unit?: Unit,
+): Permission {
+  if (user?.is_public_only && !isPublic(repository, owner)) return 'none';
+  if (user && (user.is_admin || user.id === owner.id)) return 'owner';
+  const open = isOpen(db, user, repository, owner);
+  if (!user) return open ? 'read' : 'none';
+  const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, unit ?? '');
+  const granted = ladder[(unit ? row?.unit : row?.whole) ?? 0] ?? 'none';
+  return granted === 'none' && open ? 'read' : granted;
+}
+
+/** Tells whether an account can read anything of a repository: to everybody else it is not there. */
+export function canSee(
+  db: Database,
+  user: UserRow | undefined,
+  repository: RepositoryRow,
+  owner: UserRow,
+): boolean {
+  if (user?.is_public_only && !isPublic(repository, owner)) return false;
+  if (user && (user.is_admin || user.id === owner.id)) return true;
+  if (isOpen(db, user, repository, owner)) return true;
+  if (!user) return false;
+  const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, '');
+  return row !== undefined && Math.max(row.whole, row.any_unit) > 0;
+}
+
+function isOpen(db: Database, user: UserRow | undefined, repository: RepositoryRow, owner: UserRow): boolean {
+  // A restricted account reads what an anonymous caller reads, and no more. Source: forge `models/perm/access/access.go`.
+  if (user?.is_restricted) return isPublic(repository, owner);
+  return !repository.is_private && isVisible(db, owner, user);
+}
+
+/** Returns whether a repository and its owner are public: a token for public resources reaches no others. */
+function isPublic(repository: RepositoryRow, owner: UserRow): boolean {
+  return !repository.is_private && owner.visibility === 'public';
+}
+
+/** Tells whether an account or organization may be seen by a caller. */
+export function isVisible(db: Database, subject: UserRow, caller: UserRow | undefined): boolean {
+  if (subject.visibility === 'public') return true;
+  if (caller?.is_public_only) return caller.id === subject.id;
+  if (!caller) return false;
+  if (caller.is_admin || caller.id === subject.id) return true;
+  if (subject.visibility === 'limited' && !caller.is_restricted) return true;
+  return isMember(db, subject, caller);
+}
+
+/** Tells whether a person is in any team of an organization. */
+export function isMember(db: Database, organization: UserRow, user: UserRow): boolean {
+  const sql = 'SELECT 1 AS one FROM team_members WHERE user_id = ? AND org_id = ? LIMIT 1';
+  return db.get(sql, user.id, organization.id) !== undefined;
+}
+
+/** Tells whether a person owns an organization: is in its Owners team, or administers the site. */
+export function isOrganizationOwner(db: Database, organization: UserRow, user: UserRow): boolean {
+  if (user.is_admin) return true;
+  const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = ? AND m.org_id = ? AND t.permission = 'owner' LIMIT 1`;
+  return db.get(sql, user.id, organization.id) !== undefined;
+}
+
+/** Tells whether a person may make repositories in an organization: a team of theirs may, or they administer the site. */
+export function canCreateRepositoryIn(db: Database, organization: UserRow, user: UserRow): boolean {
+  if (user.is_admin) return true;
+  const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = ? AND m.org_id = ? AND (t.can_create_org_repo = 1 OR t.permission = 'owner') LIMIT 1`;
+  return db.get(sql, user.id, organization.id) !== undefined;
+}
+
+/** SQL condition of public repositories of public owners; names as in `readableCondition`. */
+export const publicRepositories = `(r.is_private = 0 AND o.visibility = 'public')`;
+
+/**
+ * Returns an SQL condition, with its values, that holds for the repositories a caller can read. It stands in a query
+ * where `r` is the repository and `o` its owner.
+ */
+export function readableCondition(caller: UserRow | undefined): {
+  readonly sql: string;
+  readonly values: number[];
+} {
+  if (!caller) return { sql: publicRepositories, values: [] };
+  if (caller.is_public_only) {
+    const { sql, values } = readableCondition({ ...caller, is_public_only: undefined });
+    return { sql: `(${publicRepositories} AND ${sql})`, values };
+  }
+  if (caller.is_admin) return { sql: '1', values: [] };
+  const open = caller.is_restricted
+    ? publicRepositories
+    : `(r.is_private = 0 AND (o.visibility <> 'private' OR EXISTS (
+        SELECT 1 FROM team_members v WHERE v.user_id = ? AND v.org_id = o.id)))`;
+  const sql = `(${open} OR r.owner_id = ?
+    OR EXISTS (SELECT 1 FROM collaborators c WHERE c.repo_id = r.id AND c.user_id = ?)
+    OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
+      WHERE m.user_id = ? AND m.org_id = r.owner_id AND (t.includes_all_repositories = 1
+        OR EXISTS (SELECT 1 FROM team_repositories x WHERE x.team_id = t.id AND x.repo_id = r.id))))`;
+  const { id } = caller;
+  return { sql, values: caller.is_restricted ? [id, id, id] : [id, id, id, id] };
+}

@@ -1,0 +1,65 @@
+import type { Method, Operation, ScopeCategory } from '../../contract/operation.ts';
+
+const categories = [
+  'activitypub',
+  'admin',
+  'issue',
+  'misc',
+  'notification',
+  'organization',
+  'package',
+  'repository',
+  'user',
+];
+const known = new Set([
+  'all',
+  'public-only',
+  ...categories.flatMap((category) => [`read:${category}`, `write:${category}`]),
+]);
+
+/** Returns the scopes without doubles and without what a wider one implies, or the first one nobody knows. */
+export function normalizeScopes(
+  scopes: readonly string[],
+): { readonly scopes: readonly string[] } | { readonly unknown: string } {
+  const unknown = scopes.find((scope) => !known.has(scope));
+  if (unknown !== undefined) return { unknown };
+  const given = new Set(scopes);
+  const implied = (scope: string) =>
+    scope !== 'public-only' &&
+    ((given.has('all') && scope !== 'all') ||
+      (scope.startsWith('read:') && given.has(scope.replace('read:', 'write:'))));
+  return { scopes: [...given].filter((scope) => !implied(scope)).sort() };
+}
+
+/** Tells whether a token with `held` may hand out one with `wanted`. */
+export function coversScopes(held: readonly string[], wanted: readonly string[]): boolean {
+  if (held.includes('public-only') && !wanted.includes('public-only')) return false;
+  return wanted.every(
+    (scope) =>
+      scope === 'public-only' ||
+      held.includes('all') ||
+      held.includes(scope) ||
+      (scope.startsWith('read:') && held.includes(scope.replace('read:', 'write:'))),
+  );
+}
+
+/** Returns the scopes of the row that the token lacks; none lacking means the call may go on. */
+export function lackingScopes(operation: Operation, held: readonly string[]): readonly string[] {
+  const level = levelOf(operation.method);
+  return operation.scopes
+    .filter((category) => !coversScopes(held.filter(isNoLimit), [`${level}:${category}`]))
+    .map((category: ScopeCategory) => `${level}:${category}`);
+}
+
+/** Tells whether a token is for public resources alone; credentials without scopes have no such limit. */
+export function isPublicOnly(held: readonly string[] | undefined): boolean {
+  return held?.includes('public-only') === true;
+}
+
+function levelOf(method: Method): 'read' | 'write' {
+  return method === 'GET' ? 'read' : 'write';
+}
+
+function isNoLimit(scope: string): boolean {
+  return scope !== 'public-only';
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+
+/** Somebody's browser on the pages where people sign in to allow a program something. */
+export type Session = { readonly id: string; readonly userId: number | undefined };
+
+/**
+ * Sessions of browsers, kept in memory: after a restart people sign in again. A form carries a mark that only a page of
+ * this forge, shown to this very session for this very purpose, could have given.
+ */
+export interface Sessions {
+  /** Returns the session of a browser; a new one, and its cookie, where it has none. */
+  open(request: FastifyRequest, reply: FastifyReply): Session;
+  /** Makes the session that of a person, under a new id, so that nobody can have known it before. */
+  signIn(session: Session, reply: FastifyReply, userId: number): Session;
+  markOf(session: Session, purpose: string): string;
+  /** Tells whether a mark is right, and no other site made the browser send it. */
+  isMarked(request: FastifyRequest, session: Session, purpose: string, mark: string): boolean;
+}
+
+const cookie = 'forge_session';
+const lifeSeconds = 3600;
+const maxSessions = 10_000;
+
+/** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
+export function createSessions(options: { clock: () => Date; isSecure: () => boolean }): Sessions {
+  const marks = createFormMarks();
+  const kept = new Map<string, { readonly userId: number | undefined; readonly endsAt: number }>();
+
+  function start(reply: FastifyReply, userId: number | undefined): Session {
+    const id = randomBytes(32).toString('base64url');
+    kept.set(id, { userId, endsAt: options.clock().getTime() + lifeSeconds * 1000 });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= maxSessions) break;
+      kept.delete(oldest);
+    }
+    const secure = options.isSecure() ? '; Secure' : '';
+    const flags = `Path=/login; HttpOnly; SameSite=Lax; Max-Age=${lifeSeconds}${secure}`;
+    reply.header('set-cookie', `${cookie}=${id}; ${flags}`);
+    return { id, userId };
+  }
+
+  return {
+    open(request, reply) {
+      const id = /(?:^|;\s*)forge_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+      const known = kept.get(id);
+      if (known && known.endsAt > options.clock().getTime()) return { id, userId: known.userId };
+      kept.delete(id);
+      return start(reply, undefined);
+    },
+    signIn(session, reply, userId) {
+      kept.delete(session.id);
+      return start(reply, userId);
+    },
+    markOf: ({ id }, purpose) => marks.markOf(id, purpose),
+    isMarked: (request, { id }, purpose, mark) =>
+      !isSentByOtherSite(request.headers) && marks.isMarkOf(mark, id, purpose),
+  };
+}

@@ -1,0 +1,39 @@
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { assertNameIsFree } from './users.ts';
+
+/**
+ * Gives a person or an organization another name; the old one keeps leading there until somebody else takes it. Nothing
+ * moves on disk. Ends the request with 422 where the name is taken or unusable.
+ */
+export function renameAccount(context: ForgeContext, account: UserRow, name: string): void {
+  const { db, clock } = context;
+  if (name === account.name) return;
+  const lower = name.toLowerCase();
+  db.transaction(() => {
+    if (lower !== account.lower_name) {
+      assertNameIsFree(context, name);
+      db.run(
+        'INSERT OR REPLACE INTO account_redirects (lower_name, user_id) VALUES (?, ?)',
+        account.lower_name,
+        account.id,
+      );
+    } else if (!/^[-_.a-zA-Z0-9]+$/.test(name))
+      throw new ForgeProblem(422, `name is invalid [name: ${name}]`);
+    freeName(context, name);
+    db.run(
+      'UPDATE users SET name = ?, lower_name = ?, updated_at = ? WHERE id = ?',
+      name,
+      lower,
+      secondsOf(clock()),
+      account.id,
+    );
+  });
+}
+
+/** Ends what led from a name to whoever had it: the name is somebody's again. */
+export function freeName({ db }: Pick<ForgeContext, 'db'>, name: string): void {
+  db.run('DELETE FROM account_redirects WHERE lower_name = ?', name.toLowerCase());
+}

@@ -1,0 +1,60 @@
+import { accountNamed } from '../access/redirects.ts';
+import { isInTeam } from '../access/teams.ts';
+import type { Database } from '../core/database.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { TeamRow, UserRow } from '../core/rows.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toUser } from '../views/user.ts';
+
+/** Takes a person into a team, and so into its organization; whoever is there already stays. */
+function addTeamMember(db: Database, team: TeamRow, user: UserRow): void {
+  db.run(
+    'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    team.id,
+    user.id,
+    team.org_id,
+  );
+}
+
+/** Takes a person out of a team. Ends the request with 422 for the last of the owners. */
+export function removeTeamMember(db: Database, team: TeamRow, user: UserRow): void {
+  const count = 'SELECT count(*) AS count FROM team_members WHERE team_id = ?';
+  const isLast = db.get<{ count: number }>(count, team.id)?.count === 1;
+  if (team.permission === 'owner' && isLast && isInTeam(db, team, user)) {
+    throw new ForgeProblem(422, `user is the last member of owner team [name: ${user.name}]`);
+  }
+  db.run('DELETE FROM team_members WHERE team_id = ? AND user_id = ?', team.id, user.id);
+}
+
+export const teamMemberHandlers = defineHandlers({
+  listTeamMembers({ context, team, caller, page, reply }) {
+    const count = 'SELECT count(*) AS count FROM team_members WHERE team_id = ?';
+    reply.total(context.db.get<{ count: number }>(count, team.id)?.count ?? 0);
+    const users = context.db.all<UserRow>(
+      `SELECT u.* FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ?
+       ORDER BY u.lower_name LIMIT ? OFFSET ?`,
+      team.id,
+      page.limit,
+      page.offset,
+    );
+    return users.map((user) => toUser(context, user, caller));
+  },
+
+  getTeamMember({ context, team, caller, params }) {
+    const user = accountNamed(context.db, params.username, caller);
+    return toUser(context, found(isInTeam(context.db, team, user) ? user : undefined), caller);
+  },
+
+  putTeamMember({ context, team, caller, params }) {
+    const user = accountNamed(context.db, params.username, caller);
+    if (user.type !== 'user') throw new ForgeProblem(422, 'an organization cannot be a member');
+    addTeamMember(context.db, team, user);
+    return undefined;
+  },
+
+  deleteTeamMember({ context, team, caller, params }) {
+    const user = accountNamed(context.db, params.username, caller);
+    context.db.transaction(() => removeTeamMember(context.db, team, user));
+    return undefined;
+  },
+});

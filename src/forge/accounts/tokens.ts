@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { type Actor, digestOf } from '../access/actor.ts';
+import { coversScopes, normalizeScopes } from '../access/scopes.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { TokenRow, UserRow } from '../core/rows.ts';
+import { secondsOf, toInstant } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+
+/** Returns a token as the API shows it; `sha1` is the token itself, known only in the answer that made it. */
+function toToken(token: TokenRow, sha1 = '') {
+  return {
+    id: token.id,
+    name: token.name,
+    sha1,
+    token_last_eight: token.last_eight,
+    // The column holds what `createToken` wrote.
+    scopes: JSON.parse(token.scopes) as string[],
+    created_at: toInstant(token.created_at),
+    last_used_at: toInstant(token.last_used_at),
+  };
+}
+
+/** A token must not make tokens: these operations take Basic credentials alone. */
+function requireBasic(actor: Actor): void {
+  if (!actor.isBasic) throw new ForgeProblem(401, 'auth required');
+}
+
+function readScopes(actor: Actor, wanted: readonly string[]): readonly string[] {
+  const normal = normalizeScopes(wanted);
+  if ('unknown' in normal)
+    throw new ForgeProblem(400, `invalid access token scope provided: ${normal.unknown}`);
+  if (normal.scopes.length === 0) throw new ForgeProblem(400, 'access token must have a scope');
+  if (actor.scopes && !coversScopes(actor.scopes, normal.scopes)) {
+    throw new ForgeProblem(403, 'a token cannot have a wider scope than the one that makes it');
+  }
+  return normal.scopes;
+}
+
+/** A token tells of itself only where it came in the header by itself: not as a password, not in the query. */
+function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
+  return found(actor.isBasic || actor.isQuery ? undefined : actor.token, 'invalid access token');
+}
+
+/** What answers for personal access tokens. Of a token only its SHA-256 is kept. */
+export const tokenHandlers = defineHandlers({
+  createToken({ account, actor, body, context }) {
+    requireBasic(actor);
+    const { db, clock } = context;
+    const scopes = readScopes(actor, body.scopes ?? []);
+    const secret = randomBytes(20).toString('hex');
+    const row = db.transaction(() => {
+      const isTaken = db.get(
+        'SELECT 1 AS one FROM tokens WHERE user_id = ? AND name = ?',
+        account.id,
+        body.name,
+      );
+      if (isTaken) throw new ForgeProblem(400, 'access token name has been used already');
+      const { lastId } = db.run(
+        `INSERT INTO tokens (user_id, name, digest, last_eight, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+        account.id,
+        body.name,
+        digestOf(secret),
+        secret.slice(-8),
+        JSON.stringify(scopes),
+        secondsOf(clock()),
+      );
+      return found(db.get<TokenRow>('SELECT * FROM tokens WHERE id = ?', lastId));
+    });
+    return toToken(row, secret);
+  },
+
+  getCurrentToken({ actor, context }) {
+    const token = currentToken({ actor });
+    // Whose token it is, also where an administrator acts as somebody else.
+    const sql = 'SELECT * FROM users WHERE id = ?';
+    const user = found(context.db.get<UserRow>(sql, token.user_id));
+    const { id, name, scopes, created_at, last_used_at } = toToken(token);
+    return { id, name, scopes, created_at, last_used_at, user: { id: user.id, login: user.name } };
+  },
+
+  deleteCurrentToken({ actor, context }) {
+    context.db.run('DELETE FROM tokens WHERE id = ?', currentToken({ actor }).id);
+    return undefined;
+  },
+
+  listTokens({ account, actor, context, page, reply }) {
+    requireBasic(actor);
+    const { db } = context;
+    const sql = 'SELECT count(*) AS count FROM tokens WHERE user_id = ?';
+    reply.total(db.get<{ count: number }>(sql, account.id)?.count ?? 0);
+    const rows = db.all<TokenRow>(
+      'SELECT * FROM tokens WHERE user_id = ? ORDER BY id DESC LIMIT ? OFFSET ?',
+      account.id,
+      page.limit,
+      page.offset,
+    );
+    return rows.map((row) => toToken(row));
+  },
+
+  deleteToken({ account, actor, context, params }) {
+    requireBasic(actor);
+    // A number is an id first; a token whose name is a number is still found by it.
+    const byId = /^\d{1,15}$/.test(params.token) ? Number(params.token) : 0;
+    const token = found(
+      context.db.get<TokenRow>(
+        'SELECT * FROM tokens WHERE user_id = ?1 AND (id = ?2 OR name = ?3) ORDER BY id = ?2 DESC LIMIT 1',
+        account.id,
+        byId,
+        params.token,
+      ),
+    );
+    context.db.run('DELETE FROM tokens WHERE id = ?', token.id);
+    return undefined;
+  },
+});

@@ -1,0 +1,128 @@
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow, Visibility } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toUser } from '../views/user.ts';
+
+/** What a person's account is made from; without a password nobody signs in with one. */
+type NewAccount = {
+  readonly name: string;
+  readonly email: string;
+  readonly password?: string | undefined;
+  readonly full_name?: string | undefined;
+  readonly visibility?: Visibility | undefined;
+  readonly isRestricted?: boolean | undefined;
+  readonly isAdmin?: boolean | undefined;
+  readonly mustChangePassword?: boolean | undefined;
+};
+
+/** Makes a person's account and returns its row. Ends the request with 422 where name or address are taken or unusable. */
+export async function createAccount(context: ForgeContext, account: NewAccount): Promise<UserRow> {
+  const { db, clock } = context;
+  const hash = account.password ? await context.passwords.hash(account.password) : '';
+  return db.transaction(() => {
+    assertNameIsFree(context, account.name);
+    assertEmailIsFree(context, account.email);
+    db.run('DELETE FROM account_redirects WHERE lower_name = ?', account.name.toLowerCase());
+    const now = secondsOf(clock());
+    db.run(
+      `INSERT INTO users (name, lower_name, full_name, email, password_hash, is_admin, is_restricted,
+         must_change_password, visibility, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      account.name,
+      account.name.toLowerCase(),
+      account.full_name ?? '',
+      account.email,
+      hash,
+      account.isAdmin ?? false,
+      account.isRestricted ?? false,
+      account.mustChangePassword ?? false,
+      account.visibility ?? 'public',
+      now,
+      now,
+    );
+    return userOrThrow(context, account.name);
+  });
+}
+
+/** Sets the password of an account and makes it a site administrator, making the account where there is none. */
+export async function ensureAdministrator(context: ForgeContext, account: NewAccount): Promise<UserRow> {
+  if (!userNamed(context.db, account.name)) return createAccount(context, { ...account, isAdmin: true });
+  const hash = await context.passwords.hash(account.password ?? '');
+  context.db.run(
+    'UPDATE users SET password_hash = ?, is_admin = 1 WHERE lower_name = ?',
+    hash,
+    account.name.toLowerCase(),
+  );
+  return userOrThrow(context, account.name);
+}
+
+function userOrThrow(context: ForgeContext, name: string): UserRow {
+  const row = userNamed(context.db, name);
+  if (!row) throw new TypeError(`account ${name} is gone right after it was written`);
+  return row;
+}
+
+const reservedNames = new Set([
+  ...['.', '..', '.well-known', 'api', 'metrics', 'v2', 'assets', 'attachments', 'avatar', 'avatars'],
+  ...['repo-avatars', 'captcha', 'login', 'org', 'repo', 'user', 'explore', 'issues', 'pulls', 'milestones'],
+  ...['notifications', 'favicon.ico', 'manifest.json', 'robots.txt', 'sitemap.xml', 'ssh_info'],
+  ...['swagger.v1.json', 'openapi3.v1.json', 'ghost', 'gitea-actions'],
+]);
+
+/** Names that are paths of the service, and endings that its pages of an account have. */
+function isReserved(name: string): boolean {
+  return reservedNames.has(name.toLowerCase()) || /\.(keys|gpg|rss|atom|png)$/i.test(name);
+}
+
+/** Ends the request with 422 where a person or organization cannot have this name. */
+export function assertNameIsFree(context: ForgeContext, name: string): void {
+  const isUsable = /^[a-zA-Z0-9](?:[a-zA-Z0-9]|[-_.](?![-_.]))*$/.test(name) && /[a-zA-Z0-9]$/.test(name);
+  if (!isUsable || name.length > 40 || isReserved(name)) {
+    throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
+  }
+  if (userNamed(context.db, name)) throw new ForgeProblem(422, `user already exists [name: ${name}]`);
+}
+
+function assertEmailIsFree(context: ForgeContext, email: string): void {
+  if (!isEmail(email)) throw new ForgeProblem(422, `e-mail invalid [email: ${email}]`);
+  const taken = context.db.get(
+    `SELECT 1 AS one FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user'`,
+    email.toLowerCase(),
+  );
+  if (taken) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
+}
+
+/** Tells whether a text may stand as an e-mail address. */
+export function isEmail(text: string): boolean {
+  return text.length <= 254 && /^[^\s@<>()[\],;:"\\-][^\s@<>()[\],;:"\\]*@[^\s@<>()[\],;:"\\]+$/.test(text);
+}
+
+/** Reads a visibility; empty or absent text is undefined, other text ends the request with 422. */
+export function readVisibility(text: string | undefined): Visibility | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (text === 'public' || text === 'limited' || text === 'private') return text;
+  throw new ForgeProblem(422, `[Visibility]: In(,public,limited,private)`);
+}
+
+/** What answers `/user`, `/users/{username}` and the making of accounts. */
+export const userHandlers = defineHandlers({
+  getSelf: ({ caller, context }) => toUser(context, caller, caller),
+
+  getUser: ({ account, caller, context }) => toUser(context, account, caller),
+
+  async createUser({ body, caller, context }) {
+    const account = await createAccount(context, {
+      name: body.username,
+      email: body.email,
+      password: body.password,
+      full_name: body.full_name,
+      visibility: readVisibility(body.visibility),
+      isRestricted: body.restricted,
+      // The baseline's default for an account that an administrator makes.
+      mustChangePassword: body.must_change_password ?? true,
+    });
+    return toUser(context, account, caller);
+  },
+});

@@ -1,0 +1,131 @@
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
+import { type FileChange, listChangesOf } from '../git/changes.ts';
+import type { CommitData } from '../git/commit.ts';
+import { findMergeBase, listCommits } from '../git/history.ts';
+import { takeRef } from '../git/merge.ts';
+import { moveRefs, readCommit, readRef, resolveRef } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { defineHandlers } from '../http/handler.ts';
+import {
+  accountByEmail,
+  addressOf,
+  escapePath,
+  type RepositoryAddress,
+  tellChanges,
+  toCommitEntry,
+} from '../views/commit.ts';
+import { toUser } from '../views/user.ts';
+import { findHead } from './head-repository.ts';
+
+/** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
+export const compareHandlers = defineHandlers({
+  compare: async ({ context, params, caller, ...target }) => {
+    const { base, head, isDirect } = await openComparison(context, target, params.basehead, caller);
+    const git = context.git.open(target.repository.id);
+    const from = isDirect ? base : await findMergeBase(git, base, head);
+    const commits = await listCommits(git, { from: from ?? base, to: head }, { limit: maxCommits });
+    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    return {
+      total_commits: commits.length,
+      commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit, caller)),
+    };
+  },
+});
+
+const maxCommits = 10_000;
+
+type Comparison = { readonly base: string; readonly head: string; readonly isDirect: boolean };
+
+/** Reads `base...head` (from the merge base) or `base..head`; a word alone is compared with the default branch. */
+async function openComparison(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  words: string,
+  caller: UserRow | undefined,
+): Promise<Comparison> {
+  const git = context.git.open(target.repository.id);
+  const separator = words.includes('...') ? '...' : words.includes('..') ? '..' : undefined;
+  const [left = '', right = ''] =
+    separator === undefined ? [target.repository.default_branch, words] : splitOnce(words, separator);
+  const base = await resolveRef(git, left || target.repository.default_branch);
+  const head = await openHead(context, target, right || target.repository.default_branch, caller);
+  if (!base || !head) throw new ForgeProblem(404, 'The target could not be found.');
+  return { base: base.commit.id, head, isDirect: separator === '..' };
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** Returns the id of the head's commit, made known to the base repository where it comes from a fork. */
+async function openHead(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  word: string,
+  caller: UserRow | undefined,
+): Promise<string | undefined> {
+  const git = context.git.open(target.repository.id);
+  const { repository, name } = findHead(context, target, word, caller);
+  const from = context.git.open(repository.id);
+  const resolved = await resolveRef(from, name);
+  if (resolved === undefined || from.id === git.id) return resolved?.commit.id;
+  if (resolved.kind === 'branch') await borrow(git, from, name, resolved.commit.id);
+  return (await readCommit(git, resolved.commit.id))?.id;
+}
+
+/** Objects of a fork are looked at through a ref that goes again; git keeps the objects long enough. */
+async function borrow(git: GitRepository, from: GitRepository, branch: string, id: string): Promise<void> {
+  if (await readRef(git, id)) return;
+  const target = `refs/reeve/compare-${id}`;
+  await takeRef(git, from, { source: `refs/heads/${branch}`, target });
+  await moveRefs(git, [{ name: target, before: id, after: undefined }]);
+}
+
+/** Returns a commit as a list shows it, with the accounts behind its addresses. */
+export function toEntry(
+  context: ForgeContext,
+  address: RepositoryAddress,
+  commit: CommitData,
+  viewer: UserRow | undefined,
+) {
+  return toCommitEntry(address, commit, (email) => {
+    const account = accountByEmail(context.db, email);
+    return account ? toUser(context, account, viewer) : null;
+  });
+}
+
+/** Returns commits as lists of the API show them, each with what it changes. */
+export async function toEntries<Entry extends object>(
+  git: GitRepository,
+  commits: readonly CommitData[],
+  toOne: (commit: CommitData) => Entry,
+) {
+  const ids = commits.map(({ id }) => id);
+  const changes = await listChangesOf(git, ids);
+  return commits.map((commit) => ({ ...toOne(commit), ...tellChanges(changes.get(commit.id) ?? []) }));
+}
+
+/** Returns a changed file as the API shows it. A file that is gone is looked at where it last was. */
+export function toChangedFile(
+  address: RepositoryAddress,
+  change: FileChange,
+  { base, head }: { base: string; head: string },
+) {
+  const commit = change.status === 'deleted' ? base : head;
+  const path = escapePath(change.path);
+  return {
+    filename: change.path,
+    ...(change.status === 'renamed' ? { previous_filename: change.from } : {}),
+    status: change.status,
+    additions: change.additions,
+    deletions: change.deletions,
+    changes: change.additions + change.deletions,
+    html_url: `${address.html}/src/commit/${commit}/${path}`,
+    contents_url: `${address.api}/contents/${path}?ref=${commit}`,
+    raw_url: `${address.html}/raw/commit/${commit}/${path}`,
+  };
+}

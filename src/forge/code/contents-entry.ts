@@ -1,0 +1,116 @@
+import { type CommitData, instantOf } from '../git/commit.ts';
+import type { Resolved } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { findEntry, readBlob, type TreeEntry } from '../git/tree.ts';
+import type { RepositoryAddress } from '../views/commit.ts';
+import { escapePath } from '../views/commit.ts';
+
+/** What of an entry is told beside its name. */
+export type Includes = {
+  readonly fileContent: boolean;
+  readonly lfs: boolean;
+  readonly commit: boolean;
+  readonly message: boolean;
+};
+
+/** A commit to look into, and the word by which the caller named it. */
+export type View = { readonly ref: Resolved; readonly word: string };
+
+type Place = {
+  readonly repository: GitRepository;
+  readonly address: RepositoryAddress;
+  readonly view: View;
+  /** Whole path of the entry. */
+  readonly path: string;
+};
+
+/** Blobs of this size or more are no pointers to large files. */
+const maxPointerBytes = 1024;
+
+/** Returns an entry of a tree as the API tells it; `last` is the commit that changed it last, where that is told. */
+export async function toContentsEntry(
+  place: Place,
+  entry: TreeEntry,
+  includes: Includes,
+  last: CommitData | undefined,
+) {
+  const { repository, address, path } = place;
+  const self = `${address.api}/contents/${escapePath(path)}?ref=${encodeURIComponent(place.view.word)}`;
+  const isBlob = entry.kind === 'file' || entry.kind === 'symlink';
+  const size = isBlob ? ((await repository.objects.info(entry.id))?.size ?? 0) : 0;
+  const isLocal = entry.kind !== 'submodule';
+  const html = isLocal ? `${address.html}/src/${linkOf(place.view)}/${escapePath(path)}` : null;
+  const git = isLocal ? `${address.api}/git/blobs/${entry.id}` : null;
+  return {
+    name: entry.name,
+    path,
+    sha: entry.id,
+    ...tellCommit(includes, last),
+    type: entry.kind,
+    size,
+    encoding: null,
+    content: null,
+    target: entry.kind === 'symlink' ? await readTarget(repository, entry) : null,
+    url: self,
+    html_url: html,
+    git_url: git,
+    download_url: isBlob ? `${address.html}/raw/${linkOf(place.view)}/${escapePath(path)}` : null,
+    submodule_git_url: entry.kind === 'submodule' ? await readSubmoduleUrl(place) : null,
+    _links: { self, git, html },
+    ...(entry.kind === 'file' ? await readFile(repository, entry, size, includes) : {}),
+  };
+}
+
+function tellCommit(includes: Includes, last: CommitData | undefined) {
+  if (last === undefined) return {};
+  const dates = {
+    last_commit_sha: last.id,
+    last_committer_date: instantOf(last.committer),
+    last_author_date: instantOf(last.author),
+  };
+  return {
+    ...(includes.commit ? dates : {}),
+    ...(includes.message ? { last_commit_message: last.message } : {}),
+  };
+}
+
+/** The part of a web address that names what is looked at. */
+function linkOf({ ref, word }: View): string {
+  if (ref.kind === 'commit') return `commit/${ref.commit.id}`;
+  return `${ref.kind}/${escapePath(word.replace(/^refs\/(heads|tags)\//, ''))}`;
+}
+
+async function readTarget(repository: GitRepository, entry: TreeEntry): Promise<string> {
+  const blob = await readBlob(repository, entry.id);
+  return blob?.content?.subarray(0, 1024).toString('utf8') ?? '';
+}
+
+async function readFile(repository: GitRepository, entry: TreeEntry, size: number, includes: Includes) {
+  const mayBePointer = size > 0 && size < maxPointerBytes && (includes.lfs || includes.fileContent);
+  if (!includes.fileContent && !mayBePointer) return {};
+  const content = (await readBlob(repository, entry.id))?.content;
+  if (content === undefined) return {};
+  return {
+    ...(mayBePointer ? parsePointer(content.toString('utf8')) : {}),
+    ...(includes.fileContent ? { encoding: 'base64', content: content.toString('base64') } : {}),
+  };
+}
+
+/** A small file that stands for a large one kept elsewhere. */
+function parsePointer(text: string): { lfs_oid?: string; lfs_size?: number } {
+  if (!text.startsWith('version https://git-lfs.github.com/spec/v1\n')) return {};
+  const oid = /^oid sha256:([0-9a-f]{64})$/m.exec(text)?.[1];
+  const size = /^size (\d+)$/m.exec(text)?.[1];
+  return oid === undefined || size === undefined ? {} : { lfs_oid: oid, lfs_size: Number(size) };
+}
+
+/** Reads `.gitmodules` at the root: sections with a `path` and a `url`. */
+async function readSubmoduleUrl({ repository, view, path }: Place): Promise<string | null> {
+  const file = await findEntry(repository, view.ref.commit.id, '.gitmodules');
+  const blob = file?.kind === 'file' ? await readBlob(repository, file.id, 64 * 1024) : undefined;
+  for (const section of (blob?.content?.toString('utf8') ?? '').split(/^\s*\[/m)) {
+    const value = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*(.*?)\\s*$`, 'm').exec(section)?.[1];
+    if (value('path') === path) return value('url') ?? null;
+  }
+  return null;
+}

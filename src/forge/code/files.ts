@@ -1,0 +1,195 @@
+import type { RepositoryTarget } from '../access/targets.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
+import { parseInstant } from '../core/time.ts';
+import type { Signature } from '../git/commit.ts';
+import type { FileEdit } from '../git/commit-files.ts';
+import { cleanWritePath, isRefName } from '../git/names.ts';
+import { readBranch, readCommit } from '../git/refs.ts';
+import { findEntry } from '../git/tree.ts';
+import { type Call, defineHandlers } from '../http/handler.ts';
+import { guardFiles } from '../protections/enforcement.ts';
+import { addressOf, toFileCommit, toVerification } from '../views/commit.ts';
+import { signatureOf } from '../views/signature.ts';
+import { toContentsEntry } from './contents-entry.ts';
+import { type FileEditRequest, planEdit } from './file-edit.ts';
+import { withPush } from './pushes.ts';
+
+type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
+
+/** Members that every way of writing a file shares. */
+type Writing = {
+  readonly message?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly new_branch?: string | undefined;
+  readonly author?: Person | undefined;
+  readonly committer?: Person | undefined;
+  readonly dates?:
+    | { readonly author?: string | undefined; readonly committer?: string | undefined }
+    | undefined;
+  readonly signoff?: boolean | undefined;
+};
+
+type Writer = RepositoryTarget & Pick<Call, 'context'> & { readonly caller: UserRow };
+
+/** `contents` written: each call is a commit, and a push like any other. */
+export const fileHandlers = defineHandlers({
+  createFile: ({ params, body, ...call }) =>
+    writeFile(call, body, {
+      kind: 'create',
+      path: params.filepath,
+      content: decodeContent(body.content),
+    }),
+
+  updateFile: async ({ params, body, ...call }) => {
+    const kind = body.sha ? 'update' : 'create';
+    if (kind === 'create') call.reply.status(201);
+    return await writeFile(call, body, {
+      kind,
+      path: params.filepath,
+      content: decodeContent(body.content),
+      from: body.from_path || undefined,
+      sha: body.sha,
+    });
+  },
+
+  deleteFile: ({ params, body, ...call }) =>
+    writeFile(call, body, { kind: 'delete', path: params.filepath, sha: body.sha }),
+
+  changeFiles: async ({ body, ...call }) => {
+    const requests = body.files.map(
+      (file): FileEditRequest => ({
+        kind: readKind(file.operation),
+        path: file.path,
+        content: decodeContent(file.content ?? ''),
+        from: file.from_path || undefined,
+        sha: file.sha,
+      }),
+    );
+    const { entries, ...rest } = await writeFiles(call, body, requests);
+    return { files: entries.length === 0 ? null : entries, ...rest };
+  },
+});
+
+const kinds = ['create', 'update', 'upload', 'rename', 'delete'] as const;
+
+function readKind(operation: string): FileEditRequest['kind'] {
+  const kind = kinds.find((known) => known === operation);
+  if (!kind) throw new ForgeProblem(422, `[Operation]: In(${kinds.join(',')})`);
+  return kind;
+}
+
+function decodeContent(text: string): Buffer {
+  const plain = text.replace(/[\r\n]/g, '');
+  const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(plain) && plain.length % 4 === 0;
+  if (!isBase64) throw new ForgeProblem(422, 'illegal base64 data');
+  return Buffer.from(plain, 'base64');
+}
+
+async function writeFile(writer: Writer, writing: Writing, request: FileEditRequest) {
+  const { entries, ...rest } = await writeFiles(writer, writing, [request]);
+  return { content: entries[0] ?? null, ...rest };
+}
+
+async function writeFiles(writer: Writer, writing: Writing, given: readonly FileEditRequest[]) {
+  const { context, repository, owner, caller } = writer;
+  const branch = writing.branch || repository.default_branch;
+  const target = writing.new_branch || branch;
+  const requests = given.map((request) => {
+    const path = cleanWritePath(request.path);
+    if (!path)
+      throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.path}]`);
+    return { ...request, path };
+  });
+  return await withPush(context, { repository, owner, pusher: caller }, async () => {
+    const git = context.git.open(repository.id);
+    const head = await readBranch(git, branch);
+    if (!head && repository.is_empty === 0)
+      throw new ForgeProblem(404, `branch does not exist [name: ${branch}]`);
+    if (target !== branch && (!isRefName(target) || (await readBranch(git, target)))) {
+      throw new ForgeProblem(422, `branch already exists or is no name of one [name: ${target}]`);
+    }
+    if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is no name of a branch`);
+    const edits: FileEdit[] = [];
+    for (const request of requests) edits.push(...(await planEdit(git, head?.id, request)));
+    guardFiles(
+      { db: context.db, repository, owner },
+      caller,
+      target,
+      edits.map((edit) => edit.path),
+    );
+    const before = target === branch ? head?.id : undefined;
+    const people = signaturesOf(writer, writing);
+    const message = messageOf(requests, writing, people.committer);
+    const commit = { branch: target, before, parent: head?.id, message, ...people, edits };
+    const after = await context.git.commitFiles(repository.id, commit);
+    const paths = requests.map(({ path }) => path);
+    const result = await describe(writer, { target, paths, commitId: after });
+    return { result, changes: [{ ref: `refs/heads/${target}`, before, after }] };
+  });
+}
+
+async function describe(
+  { context, repository, owner }: Writer,
+  { target, paths, commitId }: { target: string; paths: readonly string[]; commitId: string },
+) {
+  const git = context.git.open(repository.id);
+  const commit = await readCommit(git, commitId);
+  if (!commit) throw new TypeError(`commit ${commitId} is gone right after it was written`);
+  const view = { ref: { kind: 'branch' as const, commit }, word: target };
+  const includes = { fileContent: true, lfs: false, commit: true, message: false };
+  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const entries = await Promise.all(
+    paths.map(async (path) => {
+      const entry = await findEntry(git, commitId, path);
+      // What was written just now was changed last by this very commit: no walk through history.
+      const place = { repository: git, address, view, path };
+      return entry ? await toContentsEntry(place, entry, includes, commit) : null;
+    }),
+  );
+  return { entries, commit: toFileCommit(address, commit), verification: toVerification(commit) };
+}
+
+/** Whoever is named alone is both author and committer; nobody named means the caller. */
+function signaturesOf({ context, caller }: Writer, { author, committer, dates }: Writing) {
+  const own = signatureOf(context, caller);
+  const sign = (
+    person: Person | undefined,
+    other: Person | undefined,
+    date: string | undefined,
+  ): Signature => {
+    const named = isNamed(person) ? person : isNamed(other) ? other : undefined;
+    return {
+      name: named?.name || own.name,
+      email: named?.email || own.email,
+      seconds: parseInstant(date) ?? own.seconds,
+      zone: own.zone,
+    };
+  };
+  return {
+    author: sign(author, committer, dates?.author),
+    committer: sign(committer, author, dates?.committer),
+  };
+}
+
+function isNamed(person: Person | undefined): boolean {
+  return Boolean(person?.name || person?.email);
+}
+
+const verbs = [
+  ['Add', ['create']],
+  ['Update', ['update', 'upload', 'rename']],
+  ['Delete', ['delete']],
+] as const;
+
+function messageOf(requests: readonly FileEditRequest[], writing: Writing, committer: Signature): string {
+  const lines = verbs.flatMap(([verb, ofVerb]) => {
+    const paths = requests
+      .filter(({ kind }) => ofVerb.some((known) => known === kind))
+      .map(({ path }) => path);
+    return paths.length > 0 ? [`${verb} ${paths.join(', ')}`] : [];
+  });
+  const text = writing.message?.trim() || lines.join('\n');
+  const sign = writing.signoff ? `\n\nSigned-off-by: ${committer.name} <${committer.email}>` : '';
+  return `${text}${sign}\n`;
+}

@@ -1,0 +1,245 @@
+import type { ForgeContext } from '../core/context.ts';
+import { beginWork, endWork } from '../core/journal.ts';
+import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { createPayload, deletePayload, pushPayload } from '../events/payloads.ts';
+import { listTouched } from '../git/changes.ts';
+import type { CommitData } from '../git/commit.ts';
+import { countCommits, listCommits, listOwnCommits } from '../git/history.ts';
+import { zeroIdLike } from '../git/names.ts';
+import { listRefs, type RefChange, readCommit } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { closeByCommits } from '../issues/reference-closing.ts';
+import { refreshPulls } from '../pull-sync/refresh.ts';
+import { addressOf, type RepositoryAddress, toPayloadCommit } from '../views/commit.ts';
+import { toRepository } from '../views/repository.ts';
+import { toUser } from '../views/user.ts';
+
+export type Pushed = {
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly pusher: UserRow;
+};
+
+/** Commits that a push tells of; more are only counted. */
+const maxCommits = 5;
+/** A new branch has no commit before it to count from: the baseline looks back this far. */
+const maxOfNewBranch = 10;
+/** Messages of a push that are read for what they close. */
+const maxRead = 1000;
+
+/**
+ * Runs work that moves refs, alone in its repository, and then what follows from the moves, whichever way they came: the
+ * repository's row, the events of push, creation and removal in the order of the moves, then the pull requests of the
+ * branches. Returns what the work returned; all of it has happened by then.
+ */
+export async function withPush<T>(
+  context: ForgeContext,
+  pushed: Pushed,
+  work: () => Promise<{ readonly result: T; readonly changes: readonly RefChange[] }>,
+): Promise<T> {
+  const begun = beginWork(context.db, pushed.repository.id, 'pushing');
+  try {
+    const { result, changes } = await context.git.exclusively(pushed.repository.id, 'refs', async () => {
+      const done = await work();
+      await recordPush(context, pushed, done.changes);
+      return done;
+    });
+    // After the repository was let go: a fork's push must not wait for its base while the base waits for the fork.
+    for (const { ref } of changes) {
+      if (!ref.startsWith('refs/heads/')) continue;
+      const branch = { repositoryId: pushed.repository.id, name: ref.slice('refs/heads/'.length) };
+      await refreshPulls(context, branch, pushed.pusher);
+    }
+    return result;
+  } finally {
+    endWork(context.db, begun);
+  }
+}
+
+async function recordPush(
+  context: ForgeContext,
+  pushed: Pushed,
+  changes: readonly RefChange[],
+): Promise<void> {
+  const row = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', pushed.repository.id);
+  if (changes.length === 0 || row === undefined) return;
+  const git = context.git.open(row.id);
+  const repository = await updateRepository(context, git, row, changes);
+  const told = { ...pushed, repository };
+  for (const change of changes) {
+    const isBranch = change.ref.startsWith('refs/heads/');
+    if (!isBranch && !change.ref.startsWith('refs/tags/')) continue;
+    const news = await gatherNews(context, git, told, change);
+    context.db.transaction(() => {
+      // Before the push is told, as on the baseline.
+      if (isBranch) {
+        const place = { ...told, actor: told.pusher };
+        closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
+      }
+      tell(context, told, change, news);
+    });
+  }
+}
+
+/** Brings a repository's row in line with its branches; returns the row as it is then. */
+export async function updateRepository(
+  context: ForgeContext,
+  git: GitRepository,
+  repository: RepositoryRow,
+  changes: readonly RefChange[],
+): Promise<RepositoryRow> {
+  const { db } = context;
+  const [branches, size] = await Promise.all([
+    listRefs(git, ['refs/heads']),
+    context.git.sizeOf(repository.id),
+  ]);
+  const names = branches.map(({ name }) => name.slice('refs/heads/'.length));
+  const isFirst = repository.is_empty === 1 && names.length > 0;
+  const fresh = changes.find(({ ref, after }) => after !== undefined && ref.startsWith('refs/heads/'));
+  // The first branch pushed becomes the default, unless the one the repository was made with came too.
+  const isRenamed = isFirst && !names.includes(repository.default_branch) && fresh !== undefined;
+  const defaultBranch = isRenamed ? fresh.ref.slice('refs/heads/'.length) : repository.default_branch;
+  if (isRenamed) await context.git.setDefaultBranch(repository.id, defaultBranch);
+  db.run(
+    'UPDATE repositories SET updated_at = ?, num_branches = ?, is_empty = ?, default_branch = ?, size = ? WHERE id = ?',
+    secondsOf(context.clock()),
+    names.length,
+    names.length === 0,
+    defaultBranch,
+    size,
+    repository.id,
+  );
+  return db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id) ?? repository;
+}
+
+type News = {
+  readonly commits: readonly object[];
+  /** Those whose messages are read, newest first. */
+  readonly read: readonly CommitData[];
+  readonly total: number;
+  readonly head: object | null;
+  /** Path of the comparison below ROOT_URL; empty where there is nothing to compare with. */
+  readonly comparison: string;
+};
+
+const nothing: News = { commits: [], read: [], total: 0, head: null, comparison: '' };
+
+async function gatherNews(
+  context: ForgeContext,
+  git: GitRepository,
+  { repository, owner }: Pushed,
+  { ref, before, after }: RefChange,
+): Promise<News> {
+  const head = after === undefined ? undefined : await readCommit(git, `${after}^{commit}`);
+  if (after === undefined || head === undefined) return nothing;
+  const path = `${owner.name}/${repository.name}/compare`;
+  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const told = (commit: CommitData) => tellCommit(context, git, address, commit);
+  if (ref.startsWith('refs/tags/')) {
+    return {
+      ...nothing,
+      head: await told(head),
+      comparison: `${path}/${zeroIdLike(after)}...${after}`,
+    };
+  }
+  const stretch = { from: before, to: after };
+  const commits =
+    before === undefined
+      ? await listOwnCommits(git, { to: after, branch: shortOf(ref).ref }, maxOfNewBranch)
+      : await listCommits(git, stretch, { limit: maxRead });
+  const isCut = commits.length === maxRead;
+  const shown = await Promise.all(commits.slice(0, maxCommits).map(told));
+  // What came before a new branch: the parent of the oldest commit told, else the default branch.
+  const origin = before ?? commits.at(-1)?.parents[0] ?? originOf(repository, ref);
+  return {
+    commits: shown,
+    read: commits,
+    total: isCut ? await countCommits(git, stretch) : commits.length,
+    head: commits[0]?.id === head.id && shown[0] ? shown[0] : await told(head),
+    comparison: origin === undefined ? '' : `${path}/${origin}...${after}`,
+  };
+}
+
+function originOf(repository: RepositoryRow, ref: string): string | undefined {
+  return ref === `refs/heads/${repository.default_branch}` ? undefined : repository.default_branch;
+}
+
+async function tellCommit(
+  context: ForgeContext,
+  git: GitRepository,
+  address: RepositoryAddress,
+  commit: CommitData,
+): Promise<object> {
+  return toPayloadCommit(context.db, address, commit, await listTouched(git, commit.id));
+}
+
+/** New branch: create, push. New tag: push, create. Removed branch: delete. Removed tag: push, delete. */
+function tell(context: ForgeContext, pushed: Pushed, change: RefChange, news: News): void {
+  const { ref, before, after } = change;
+  const isTag = ref.startsWith('refs/tags/');
+  const isNew = before === undefined || isTag;
+  if (after !== undefined && isNew && !isTag) tellCreation(context, pushed, ref, after);
+  if (after !== undefined || isTag) tellPush(context, pushed, change, news);
+  if (after !== undefined && isTag) tellCreation(context, pushed, ref, after);
+  if (after === undefined) tellRemoval(context, pushed, ref);
+}
+
+function tellPush(context: ForgeContext, pushed: Pushed, change: RefChange, news: News): void {
+  const { ref, before, after } = change;
+  const zero = zeroIdLike(before ?? after ?? '');
+  const isNewTag = ref.startsWith('refs/tags/') && after !== undefined;
+  emitRef(context, pushed, { type: 'push', ref, permission: 'owner' }, (surroundings) =>
+    pushPayload({
+      ...surroundings,
+      ref,
+      before: isNewTag ? zero : (before ?? zero),
+      after: after ?? zero,
+      compareUrl: `${context.rootUrl()}/${news.comparison}`,
+      commits: news.commits,
+      totalCommits: news.total,
+      headCommit: news.head,
+    }),
+  );
+}
+
+function tellCreation(context: ForgeContext, pushed: Pushed, ref: string, sha: string): void {
+  emitRef(context, pushed, { type: 'create', ref, permission: 'none' }, (surroundings) =>
+    createPayload({ ...surroundings, ...shortOf(ref), sha }),
+  );
+}
+
+function tellRemoval(context: ForgeContext, pushed: Pushed, ref: string): void {
+  emitRef(context, pushed, { type: 'delete', ref, permission: 'owner' }, (surroundings) =>
+    deletePayload({ ...surroundings, ...shortOf(ref) }),
+  );
+}
+
+/** Tells that a branch has another name: its removal and its creation, and no push. */
+export function tellRename(
+  context: ForgeContext,
+  pushed: Pushed,
+  { from, to, sha }: { from: string; to: string; sha: string },
+): void {
+  tellRemoval(context, pushed, `refs/heads/${from}`);
+  tellCreation(context, pushed, `refs/heads/${to}`, sha);
+}
+
+function shortOf(ref: string): { ref: string; refType: 'branch' | 'tag' } {
+  const refType = ref.startsWith('refs/tags/') ? 'tag' : 'branch';
+  return { ref: ref.replace(/^refs\/(heads|tags)\//, ''), refType };
+}
+
+function emitRef(
+  context: ForgeContext,
+  { repository, owner, pusher }: Pushed,
+  { type, ref, permission }: { type: string; ref: string; permission: Permission },
+  build: (surroundings: { repository: object; sender: object }) => object,
+): void {
+  const payload = () =>
+    build({
+      repository: toRepository(context, repository, { owner, viewer: undefined, permission }),
+      sender: toUser(context, pusher, undefined),
+    });
+  context.emit({ type, repository, owner, ref, payload });
+}

@@ -1,0 +1,55 @@
+import type { ForgeContext } from '../core/context.ts';
+import type { Work } from '../core/journal.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { listRefs } from '../git/refs.ts';
+import { refreshPulls } from '../pull-sync/refresh.ts';
+import { updateRepository } from './pushes.ts';
+
+/**
+ * Brings git and database in line where a former process died between the two: a repository half made goes, as nobody
+ * was told of it; one whose refs were moving is read again, its row and its pull requests following what git says. To be
+ * called before anybody asks; what events a push would have told died with the process that took it. Returns what is
+ * left to do once the forge has an address, since it tells hooks: the pull requests.
+ */
+export async function recover(context: ForgeContext): Promise<() => void> {
+  const { db, git } = context;
+  const rows = db.all<{ repo_id: number; work: Work }>('SELECT DISTINCT repo_id, work FROM unfinished');
+  for (const { repo_id } of rows.filter(({ work }) => work === 'creating')) {
+    context.log.warn({ repository: repo_id }, 'a repository was half made when the forge stopped; it goes');
+    db.run('DELETE FROM repositories WHERE id = ?', repo_id);
+    await git.remove(repo_id);
+  }
+  const pushed: RepositoryRow[] = [];
+  for (const { repo_id } of rows.filter(({ work }) => work === 'pushing')) {
+    const repository = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repo_id);
+    if (repository) pushed.push(await readAgain(context, repository));
+  }
+  return () => {
+    for (const repository of pushed) followPulls(context, repository);
+    // Until here a second death would leave them as they were.
+    context.background.add(async () => {
+      for (const { repo_id } of rows) db.run('DELETE FROM unfinished WHERE repo_id = ?', repo_id);
+    });
+  };
+}
+
+async function readAgain(context: ForgeContext, repository: RepositoryRow): Promise<RepositoryRow> {
+  const repositoryGit = context.git.open(repository.id);
+  const refs = await listRefs(repositoryGit, ['refs/heads']);
+  const changes = refs.map(({ name, id }) => ({ ref: name, before: undefined, after: id }));
+  return await updateRepository(context, repositoryGit, repository, changes);
+}
+
+function followPulls(context: ForgeContext, repository: RepositoryRow): void {
+  const { db } = context;
+  const owner = db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
+  if (!owner) return;
+  const branches = db.all<{ name: string }>(
+    `SELECT p.base_branch AS name FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0 AND p.repo_id = ?1
+     UNION SELECT p.head_branch FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0 AND p.head_repo_id = ?1`,
+    repository.id,
+  );
+  for (const { name } of branches) {
+    context.background.add(() => refreshPulls(context, { repositoryId: repository.id, name }, owner));
+  }
+}

@@ -1,0 +1,79 @@
+import type { Log } from '../../log.ts';
+import type { Limits } from '../git/limits.ts';
+import type { GitStore } from '../git/store.ts';
+import type { AttachmentStore } from './attachment-store.ts';
+import type { Background } from './background.ts';
+import type { Database } from './database.ts';
+import type { Features } from './features.ts';
+import type { HookTaskRow, RepositoryRow, UserRow } from './rows.ts';
+
+/** Something happened that hooks may want to hear. */
+export type Emission = {
+  /** The Event-Type: `issue_label`, `pull_request_sync`. */
+  readonly type: string;
+  /** Absent for what happens outside a repository. */
+  readonly repository?: RepositoryRow;
+  readonly owner: UserRow;
+  /** Full ref, for the branch filter of `push`, `create` and `delete`. */
+  readonly ref?: string;
+  /** Called at once, and only when a hook listens. */
+  readonly payload: () => object;
+};
+
+/**
+ * Records an emission for every active hook that subscribes to it (repository, its owner, the instance), inside the
+ * caller's transaction; what is recorded goes out after the commit.
+ */
+export type Emit = (emission: Emission) => void;
+
+/** Sends what happened to the hooks: in the background, without retry, each delivery recorded with its answer. */
+export interface Deliveries {
+  /** Tells that new deliveries were queued. */
+  wake(): void;
+  /** Resolves once nothing is queued or on its way. */
+  idle(): Promise<void>;
+  /** Returns the newest deliveries of a hook first. */
+  list(hookId: number, limit?: number): readonly HookTaskRow[];
+  /** Queues the same payload again under a new id, and returns that id; undefined for an unknown one. */
+  redeliver(uuid: string): string | undefined;
+  /** Stops sending. What was on its way is sent again after the next start, under the same id. */
+  close(): Promise<void>;
+}
+
+/** A name and a password of a sign-in. */
+export type PasswordAttempt = {
+  /** Network address of the sender. */
+  readonly address: string;
+  readonly name: string;
+  /** The account of that name; undefined where there is none. */
+  readonly user: UserRow | undefined;
+  readonly password: string;
+};
+
+/** Checks passwords, and throttles guessing. */
+export interface PasswordGate {
+  /**
+   * Returns whether the password is right, after the same work for every name, also for one without an account. Throws a
+   * problem with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
+   */
+  check(attempt: PasswordAttempt): Promise<boolean>;
+  /** Returns the hash of a new password. The first sign-in with it needs no second derivation. */
+  hash(password: string): Promise<string>;
+}
+
+/** What every part of the forge is given. */
+export type ForgeContext = {
+  readonly db: Database;
+  readonly git: GitStore;
+  readonly clock: () => Date;
+  readonly log: Log;
+  /** The address the forge tells others, without a slash at the end. */
+  readonly rootUrl: () => string;
+  readonly emit: Emit;
+  readonly deliveries: Deliveries;
+  readonly background: Background;
+  readonly attachments: AttachmentStore;
+  readonly features: Features;
+  readonly limits: Limits;
+  readonly passwords: PasswordGate;
+};

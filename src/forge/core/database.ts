@@ -1,0 +1,161 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { ReeveError } from '../../errors.ts';
+import { accounts } from './migrations/001-accounts.ts';
+import { repositories } from './migrations/002-repositories.ts';
+import { issues } from './migrations/003-issues.ts';
+import { hooks } from './migrations/004-hooks.ts';
+import { runners } from './migrations/005-runners.ts';
+import { memberships } from './migrations/006-memberships.ts';
+import { conversation } from './migrations/007-conversation.ts';
+import { protections } from './migrations/008-protections.ts';
+import { unfinished } from './migrations/009-unfinished.ts';
+import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
+
+/** In order; one that has been released is never changed, a new one goes to the end. */
+const migrations = [
+  accounts,
+  repositories,
+  issues,
+  hooks,
+  runners,
+  memberships,
+  conversation,
+  protections,
+  unfinished,
+];
+
+/** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
+type Value = SQLInputValue | boolean | undefined;
+
+/** The forge's database. Every call is synchronous, so nothing else happens between two statements. */
+export interface Database {
+  /** Returns all rows. `Row` is the caller's word: it knows the schema, SQLite does not. */
+  all<Row>(sql: string, ...values: Value[]): Row[];
+  /** Returns the first row, or undefined. */
+  get<Row>(sql: string, ...values: Value[]): Row | undefined;
+  /** Returns the number of changed rows and the id of the last inserted one. */
+  run(sql: string, ...values: Value[]): { readonly changes: number; readonly lastId: number };
+  /** Runs `work` so that all of it happens or, when it throws, nothing; a transaction within one is a savepoint. */
+  transaction<T>(work: () => T): T;
+  /** Runs `work` once what surrounds it is committed, never when it is rolled back; outside a transaction at once. */
+  afterCommit(work: () => void): void;
+  close(): void;
+}
+
+/**
+ * Opens a database file (or `:memory:`) and brings its schema up to date. Throws `store-newer` where a later version
+ * wrote it.
+ *
+ * WAL with `synchronous=NORMAL`: what is answered survives the death of the process, also by `kill -9`; a power cut may
+ * take the last transactions, never the whole. The forge that comes with a bot is no place to pay an fsync per request.
+ */
+export function openDatabase(file: string): Database {
+  const sqlite = new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true });
+  sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF;');
+  migrate(sqlite, file);
+  return createDatabase(sqlite);
+}
+
+function migrate(sqlite: DatabaseSync, file: string): void {
+  const { user_version: version } = sqlite.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version > migrations.length) {
+    throw new ReeveError(
+      'store-newer',
+      `${file}: schema ${version} is newer than this program knows (${migrations.length}); use the newer program`,
+    );
+  }
+  for (const [index, migration] of migrations.entries()) {
+    if (index < version) continue;
+    sqlite.exec(`BEGIN IMMEDIATE; ${migration}; PRAGMA user_version = ${index + 1}; COMMIT;`);
+  }
+}
+
+type Statement = {
+  readonly prepared: StatementSync;
+  readonly bind: (values: readonly Value[]) => readonly SQLInputValue[];
+};
+
+function createDatabase(sqlite: DatabaseSync): Database {
+  const statements = new Map<string, Statement>();
+  const isPositional = bindsNumbersByPosition(sqlite);
+  let waiting: (() => void)[] = [];
+  let depth = 0;
+
+  function prepare(sql: string): Statement {
+    const known = statements.get(sql);
+    if (known) return known;
+    const prepared = sqlite.prepare(sql);
+    const isNamed = isNumbered(sql) && !isPositional;
+    const statement: Statement = {
+      prepared,
+      bind: (values) => {
+        const inputs = values.map(toInput);
+        return isNamed ? byNumber(inputs) : inputs;
+      },
+    };
+    // Lists build their text from a few filters; the bound is for whoever forgets to keep values out of it.
+    if (statements.size > 2000) statements.clear();
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  function transaction<T>(work: () => T): T {
+    const [begin, commit, rollback] =
+      depth === 0
+        ? ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']
+        : [`SAVEPOINT s${depth}`, `RELEASE s${depth}`, `ROLLBACK TO s${depth}; RELEASE s${depth}`];
+    const before = waiting.length;
+    sqlite.exec(begin);
+    depth += 1;
+    let result: T;
+    try {
+      result = work();
+      // A promise would go on after the commit, outside of what this function promises.
+      if (result instanceof Promise) throw new TypeError('a transaction must not wait');
+      sqlite.exec(commit);
+    } catch (error) {
+      // SQLite ends a transaction itself on some failures (disk full); a second rollback would hide the first error.
+      if (sqlite.isTransaction) sqlite.exec(rollback);
+      waiting.length = before;
+      throw error;
+    } finally {
+      depth -= 1;
+    }
+    if (depth === 0) runWaiting();
+    return result;
+  }
+
+  function runWaiting(): void {
+    const due = waiting;
+    waiting = [];
+    for (const work of due) work();
+  }
+
+  return {
+    // The rows' types are the callers' knowledge of the schema; SQLite has none to offer.
+    all<Row>(sql: string, ...values: Value[]) {
+      const { prepared, bind } = prepare(sql);
+      return prepared.all(...bind(values)) as Row[];
+    },
+    get<Row>(sql: string, ...values: Value[]) {
+      const { prepared, bind } = prepare(sql);
+      return prepared.get(...bind(values)) as Row | undefined;
+    },
+    run(sql, ...values) {
+      const { prepared, bind } = prepare(sql);
+      const { changes, lastInsertRowid } = prepared.run(...bind(values));
+      return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+    },
+    transaction,
+    afterCommit(work) {
+      if (depth === 0) work();
+      else waiting.push(work);
+    },
+    close: () => sqlite.close(),
+  };
+}
+
+function toInput(value: Value): SQLInputValue {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return value === undefined ? null : value;
+}

@@ -1,0 +1,32 @@
+import type { Operation } from '../../contract/operation.ts';
+
+/** A part of a repository that has an access level of its own. */
+export type Unit = 'code' | 'issues' | 'pulls' | 'wiki';
+
+/** Every name a team's `units` and `units_map` know, in the baseline's order. */
+export const unitNames = [
+  'repo.code',
+  'repo.issues',
+  'repo.pulls',
+  'repo.releases',
+  'repo.wiki',
+  'repo.ext_wiki',
+  'repo.ext_issues',
+  'repo.projects',
+  'repo.packages',
+  'repo.actions',
+] as const;
+
+const inCode = /^\/repos\/\{owner\}\/\{repo\}\/(branches|contents|commits|compare|git|statuses|tags|raw)\b/;
+
+/**
+ * Returns the unit whose access decides about an operation of a repository; undefined where the repository as a whole
+ * does. `isPull` tells that the number in the path is a pull request's.
+ */
+export function unitOf(operation: Operation, isPull: boolean): Unit | undefined {
+  const { path, scopes } = operation;
+  if (/\/wiki\//.test(path)) return 'wiki';
+  if (/^\/repos\/\{owner\}\/\{repo\}\/pulls\b/.test(path)) return 'pulls';
+  if (scopes.includes('issue')) return isPull ? 'pulls' : 'issues';
+  return inCode.test(path) ? 'code' : undefined;
+}

@@ -1,0 +1,109 @@
+import { permissionOf } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { CommentRow, IssueRow } from '../core/issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { toComment } from '../views/comment.ts';
+import { toIssue } from '../views/issue.ts';
+import { toPull } from '../views/pull.ts';
+import { toRepository } from '../views/repository.ts';
+import { toUser } from '../views/user.ts';
+import { type Changes, commentPayload, issuePayload, pullPayload } from './payloads.ts';
+
+/** An issue or pull request, where it is, and who does something to it. */
+export type IssueScene = {
+  readonly issueId: number;
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly actor: UserRow;
+};
+
+type IssueNews = {
+  /** Which of the kind's Event-Types: absent is the kind itself (`issues`, `pull_request`). */
+  readonly topic?: 'assign' | 'label' | 'milestone';
+  readonly action: string;
+  readonly changes?: Changes;
+  /** Set where a commit's message, or the merge of a pull request, closed or reopened it. */
+  readonly commitId?: string | undefined;
+  /** Tells no labels, whatever there are. */
+  readonly hidesLabels?: boolean;
+};
+
+/** Tells hooks what happened to an issue or pull request, as it is now. */
+export function announceIssue(context: ForgeContext, scene: IssueScene, news: IssueNews): void {
+  const issue = readIssue(context, scene.issueId);
+  const kind = issue.is_pull ? 'pull_request' : 'issue';
+  const plain = issue.is_pull ? 'pull_request' : 'issues';
+  const { repository, owner } = scene;
+  context.emit({
+    type: news.topic === undefined ? plain : `${kind}_${news.topic}`,
+    repository,
+    owner,
+    payload() {
+      const event = {
+        action: news.action,
+        number: issue.number,
+        changes: news.changes,
+        commitId: news.commitId,
+        ...surroundings(context, scene),
+      };
+      const told = {
+        ...(news.hidesLabels ? { labels: [] } : {}),
+        // What is gone has no lines to count.
+        ...(news.action === 'deleted' && issue.is_pull ? uncounted : {}),
+      };
+      return issue.is_pull
+        ? pullPayload({
+            ...event,
+            pullRequest: { ...toPull(context, issue, asActor(scene)), ...told },
+          })
+        : issuePayload({ ...event, issue: { ...toIssue(context, issue, asActor(scene)), ...told } });
+    },
+  });
+}
+
+/** Tells hooks what happened to a comment; for a removed one the row that was. */
+export function announceComment(
+  context: ForgeContext,
+  scene: IssueScene,
+  news: { comment: CommentRow; action: 'created' | 'edited' | 'deleted'; changes?: { body: string } },
+): void {
+  const issue = readIssue(context, scene.issueId);
+  const { repository, owner } = scene;
+  context.emit({
+    type: issue.is_pull ? 'pull_request_comment' : 'issue_comment',
+    repository,
+    owner,
+    payload: () =>
+      commentPayload({
+        action: news.action,
+        issue: toIssue(context, issue, asActor(scene)),
+        pullRequest: issue.is_pull ? toPull(context, issue, asActor(scene)) : undefined,
+        comment: toComment(context, news.comment, issue, asActor(scene)),
+        changes: news.changes && { ...news.changes },
+        ...surroundings(context, scene),
+      }),
+  });
+}
+
+/** Members left out of the text. */
+const uncounted = { additions: undefined, deletions: undefined, changed_files: undefined };
+
+/** A payload shows what the actor sees, whoever reads it, as on the baseline. */
+function asActor({ repository, owner, actor }: IssueScene) {
+  return { repository, owner, viewer: actor };
+}
+
+/** The repository comes with the actor's permissions. */
+function surroundings(context: ForgeContext, { repository, owner, actor }: IssueScene) {
+  const permission = permissionOf(context.db, actor, repository, owner);
+  return {
+    repository: toRepository(context, repository, { owner, viewer: undefined, permission }),
+    sender: toUser(context, actor, undefined),
+  };
+}
+
+function readIssue(context: ForgeContext, id: number): IssueRow {
+  const issue = context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id);
+  if (!issue) throw new TypeError(`issue ${id} is gone while it is announced`);
+  return issue;
+}

@@ -1,0 +1,248 @@
+import { enabledEvents } from '../../contract/events/hook-events.ts';
+import { createGlob } from '../../patterns/glob.ts';
+import { GlobError } from '../../patterns/glob-error.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { Page } from '../core/paging.ts';
+import type { HookRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toHook } from '../views/hook.ts';
+
+/** Whose hooks: a repository's, those of a person or organization, or the instance's. */
+type Holder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
+type Config = Readonly<Record<string, string>>;
+type HookText = {
+  readonly config?: Config | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly active?: boolean | undefined;
+  readonly branch_filter?: string | undefined;
+  readonly authorization_header?: string | undefined;
+  readonly name?: string | undefined;
+};
+
+const types = new Set([
+  ...[
+    'gitea',
+    'gogs',
+    'slack',
+    'discord',
+    'dingtalk',
+    'telegram',
+    'msteams',
+    'feishu',
+    'matrix',
+    'wechatwork',
+  ],
+  'packagist',
+]);
+
+function readUrl(text: string): string {
+  // An address without a host is taken, too; its deliveries fail.
+  const isEmpty = /^https?:\/\/$/i.test(text);
+  if (!isEmpty && !(/^https?:\/\//i.test(text) && URL.canParse(text))) {
+    throw new ForgeProblem(422, 'Invalid url');
+  }
+  return text;
+}
+
+function readContentType(text: string): string {
+  if (text !== 'json' && text !== 'form') throw new ForgeProblem(422, 'Invalid content type');
+  return text;
+}
+
+function readBranchFilter(text: string | undefined): string {
+  const filter = text ?? '';
+  if (filter === '') return filter;
+  try {
+    createGlob(filter, { separator: '' });
+  } catch (error) {
+    if (error instanceof GlobError) throw new ForgeProblem(422, `Invalid branch filter: ${error.message}`);
+    throw error;
+  }
+  return filter;
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name.length > 255) throw new ForgeProblem(422, '[Name]: MaxSize(255)');
+  return name;
+}
+
+/** Chat hooks carry a few more members; of them only Slack's are shown again. */
+function readMeta(type: string, config: Config): string {
+  if (type !== 'slack') return '{}';
+  const { channel = '', username = '', icon_url = '', color = '' } = config;
+  if (!/^[#@]?[^\s#@]+$/.test(channel.trim())) throw new ForgeProblem(400, 'Invalid slack channel name');
+  return JSON.stringify({ channel: channel.trim(), username, icon_url, color });
+}
+
+/** The texts that Go takes for a truth value; anything else is the caller's mistake. */
+function readSystemFlag(text: string): boolean {
+  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
+  if (['', '0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
+  throw new ForgeProblem(422, 'Invalid is_system_webhook value');
+}
+
+function insertHook(context: ForgeContext, holder: Holder, hook: HookText & { type: string }): HookRow {
+  const { db, clock } = context;
+  const config = hook.config ?? {};
+  if (!types.has(hook.type)) throw new ForgeProblem(422, `Invalid hook type: ${hook.type}`);
+  for (const member of ['url', 'content_type']) {
+    if (!Object.hasOwn(config, member)) throw new ForgeProblem(422, `Missing config option: ${member}`);
+  }
+  const now = secondsOf(clock());
+  const isSystem = readSystemFlag(config.is_system_webhook ?? '');
+  const { lastId } = db.run(
+    `INSERT INTO hooks (repo_id, owner_id, is_system, type, name, url, content_type, secret, meta, events, branch_filter,
+       authorization_header, is_active, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    holder !== 'instance' && holder.column === 'repo_id' ? holder.id : null,
+    holder !== 'instance' && holder.column === 'owner_id' ? holder.id : null,
+    isSystem,
+    hook.type,
+    readName(hook.name ?? ''),
+    readUrl(config.url ?? ''),
+    readContentType(config.content_type ?? ''),
+    config.secret ?? '',
+    readMeta(hook.type, config),
+    JSON.stringify(enabledEvents(hook.events)),
+    readBranchFilter(hook.branch_filter),
+    hook.authorization_header ?? '',
+    hook.active ?? false,
+    now,
+    now,
+  );
+  return found(db.get<HookRow>('SELECT * FROM hooks WHERE id = ?', lastId));
+}
+
+/** No merge patch: absent events, filter and header are reset; the secret never changes. */
+function updateHook(context: ForgeContext, hook: HookRow, edit: HookText): HookRow {
+  const { db, clock } = context;
+  db.run(
+    `UPDATE hooks SET name = ?, url = ?, content_type = ?, events = ?, branch_filter = ?, authorization_header = ?,
+       is_active = ?, updated_at = ? WHERE id = ?`,
+    edit.name === undefined ? hook.name : readName(edit.name),
+    edit.config?.url === undefined ? hook.url : readUrl(edit.config.url),
+    edit.config?.content_type === undefined ? hook.content_type : readContentType(edit.config.content_type),
+    JSON.stringify(enabledEvents(edit.events)),
+    readBranchFilter(edit.branch_filter),
+    edit.authorization_header ?? '',
+    edit.active ?? hook.is_active,
+    secondsOf(clock()),
+    hook.id,
+  );
+  return found(db.get<HookRow>('SELECT * FROM hooks WHERE id = ?', hook.id));
+}
+
+type ListCall = {
+  readonly context: ForgeContext;
+  readonly page: Page;
+  readonly reply: { total(count: number): void };
+};
+
+type Condition = { readonly sql: string; readonly values: readonly number[] };
+
+function conditionOf(holder: Holder): Condition {
+  if (holder === 'instance') return { sql: 'repo_id IS NULL AND owner_id IS NULL', values: [] };
+  return { sql: `${holder.column} = ?`, values: [holder.id] };
+}
+
+function listOf({ context, page, reply }: ListCall, { sql, values }: Condition) {
+  const { db } = context;
+  const count = `SELECT count(*) AS count FROM hooks WHERE ${sql}`;
+  reply.total(db.get<{ count: number }>(count, ...values)?.count ?? 0);
+  const list = `SELECT * FROM hooks WHERE ${sql} ORDER BY id LIMIT ? OFFSET ?`;
+  return db.all<HookRow>(list, ...values, page.limit, page.offset).map(toHook);
+}
+
+type HookCall = { readonly context: ForgeContext; readonly params: { readonly id: number } };
+
+/** Returns a hook of the holder's own, or ends the request with 404. */
+function hookOf({ context, params }: HookCall, holder: Holder): HookRow {
+  const { sql, values } = conditionOf(holder);
+  return found(context.db.get<HookRow>(`SELECT * FROM hooks WHERE id = ? AND ${sql}`, params.id, ...values));
+}
+
+function removeHook(call: HookCall, holder: Holder): undefined {
+  call.context.db.run('DELETE FROM hooks WHERE id = ?', hookOf(call, holder).id);
+  return undefined;
+}
+
+/** Returns the hook of a repository that the path names. */
+export function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
+  return hookOf(call, inRepository(call.repository.id));
+}
+
+/** Gives a new repository its copies of the instance's default hooks. */
+export function copyDefaultHooks({ db, clock }: ForgeContext, repositoryId: number): void {
+  const copied =
+    'type, name, url, content_type, secret, meta, events, branch_filter, authorization_header, is_active';
+  db.run(
+    `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
+     WHERE repo_id IS NULL AND owner_id IS NULL AND is_system = 0 ORDER BY id`,
+    repositoryId,
+    secondsOf(clock()),
+  );
+}
+
+function inRepository(id: number): Holder {
+  return { column: 'repo_id', id };
+}
+
+function ofOwner(id: number): Holder {
+  return { column: 'owner_id', id };
+}
+
+/** `type` is `default`, `all`, or anything else for the system hooks. */
+function instanceCondition(type: string | undefined): Condition {
+  const condition = conditionOf('instance');
+  if (type === 'all') return condition;
+  return { sql: `${condition.sql} AND is_system = ?`, values: [type === 'default' ? 0 : 1] };
+}
+
+/** What answers for hooks of repositories, accounts, organizations and the instance. */
+export const hookHandlers = defineHandlers({
+  listHooks: (call) => listOf(call, conditionOf(inRepository(call.repository.id))),
+
+  getHook: (call) => toHook(findHook(call)),
+
+  createHook: ({ context, repository, body }) =>
+    toHook(insertHook(context, inRepository(repository.id), body)),
+
+  editHook: (call) => toHook(updateHook(call.context, findHook(call), call.body)),
+
+  deleteHook: (call) => removeHook(call, inRepository(call.repository.id)),
+
+  listUserHooks: (call) => listOf(call, conditionOf(ofOwner(call.caller.id))),
+
+  createUserHook: ({ context, caller, body }) => toHook(insertHook(context, ofOwner(caller.id), body)),
+
+  getUserHook: (call) => toHook(hookOf(call, ofOwner(call.caller.id))),
+
+  editUserHook: (call) => toHook(updateHook(call.context, hookOf(call, ofOwner(call.caller.id)), call.body)),
+
+  deleteUserHook: (call) => removeHook(call, ofOwner(call.caller.id)),
+
+  listOrganizationHooks: (call) => listOf(call, conditionOf(ofOwner(call.organization.id))),
+
+  createOrganizationHook: ({ context, organization, body }) =>
+    toHook(insertHook(context, ofOwner(organization.id), body)),
+
+  getOrganizationHook: (call) => toHook(hookOf(call, ofOwner(call.organization.id))),
+
+  editOrganizationHook: (call) =>
+    toHook(updateHook(call.context, hookOf(call, ofOwner(call.organization.id)), call.body)),
+
+  deleteOrganizationHook: (call) => removeHook(call, ofOwner(call.organization.id)),
+
+  listSystemHooks: (call) => listOf(call, instanceCondition(call.query.type)),
+
+  createSystemHook: ({ context, body }) => toHook(insertHook(context, 'instance', body)),
+
+  getSystemHook: (call) => toHook(hookOf(call, 'instance')),
+
+  editSystemHook: (call) => toHook(updateHook(call.context, hookOf(call, 'instance'), call.body)),
+
+  deleteSystemHook: (call) => removeHook(call, 'instance'),
+});

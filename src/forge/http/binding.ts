@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import type { Operation } from '../../contract/operation.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { SentBody } from './body.ts';
+import { unwrapShape, valueOfForm } from './form-binding.ts';
+
+/**
+ * Reads what a request carries the way the baseline's binder does, with the contract's shapes as the description:
+ * unknown members are ignored, `null` is absent, a required member must not be the empty text or list, path and query
+ * numbers that do not parse are 0 or absent. The shapes themselves are for those who send, and stricter.
+ */
+
+/** Required in the contract, since a client should always say them, yet taken as empty here when they are missing. */
+const mayBeMissing = new Set([
+  'issue.replace-labels labels',
+  'issue.add-labels labels',
+  'milestone.create title',
+  'contents.create content',
+  'contents.update content',
+  'repository.transfer new_owner',
+  ...['add-dependency', 'remove-dependency', 'add-block', 'remove-block'].flatMap((name) =>
+    ['index', 'owner', 'repo'].map((member) => `issue.${name} ${member}`),
+  ),
+]);
+
+/** Returns the path parameters; a number that does not parse is 0, which no row has. */
+export function bindParams(operation: Operation, given: Readonly<Record<string, string>>): unknown {
+  const params: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(operation.params.shape)) {
+    const text = given[name] ?? '';
+    const isEither = schema instanceof z.ZodUnion;
+    if (schema instanceof z.ZodNumber) params[name] = readInteger(text) ?? 0;
+    else params[name] = isEither ? (readInteger(text) ?? text) : text;
+  }
+  return params;
+}
+
+/** Returns the query parameters that the row knows. */
+export function bindQuery(operation: Operation, query: URLSearchParams): unknown {
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(operation.query?.shape ?? {})) {
+    const value = readQueryValue(unwrapShape(schema as z.ZodType), query, name);
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+function readQueryValue(schema: z.ZodType, query: URLSearchParams, name: string): unknown {
+  const first = query.get(name);
+  if (first === null) return undefined;
+  if (schema instanceof z.ZodArray) {
+    const isNumeric = schema.element instanceof z.ZodNumber;
+    return isNumeric ? query.getAll(name).map((text) => readInteger(text) ?? 0) : query.getAll(name);
+  }
+  if (schema instanceof z.ZodNumber) return readInteger(first);
+  if (schema instanceof z.ZodBoolean) return first === '' ? undefined : trueTexts.has(first);
+  return first;
+}
+
+const trueTexts = new Set(['1', 't', 'T', 'TRUE', 'true', 'True', 'on']);
+
+function readInteger(text: string): number | undefined {
+  const number = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** Returns the body as the row describes it, or ends the request with 422 (400 for a list of mixed kinds). */
+export function bindBody(operation: Operation, sent: SentBody): unknown {
+  const { body } = operation;
+  if (!body) return undefined;
+  // `null` binds like an object without members.
+  const value = sent.kind === 'json' ? (sent.value ?? {}) : valueOfForm(body, sent.values);
+  return bind(body, value, { operation, name: '' });
+}
+
+type Place = { readonly operation: Operation; readonly name: string };
+
+function bind(schema: z.ZodType, value: unknown, place: Place): unknown {
+  if (schema instanceof z.ZodObject) return bindObject(schema, value, place);
+  // The classes of zod hide their inner schema's type behind the core's; all of them are schemas of this same zod.
+  if (schema instanceof z.ZodOptional) return bind(schema.unwrap() as z.ZodType, value, place);
+  if (schema instanceof z.ZodNullable) return bind(schema.unwrap() as z.ZodType, value, place);
+  if (schema instanceof z.ZodArray) return bindList(schema.element as z.ZodType, value, place);
+  if (schema instanceof z.ZodUnion) return bindUnion(schema.options as z.ZodType[], value, place);
+  if (schema instanceof z.ZodRecord) return bindRecord(schema.valueType as z.ZodType, value, place);
+  const result = schema.safeParse(value);
+  if (!result.success) throw refused(place, 'wrong type or value');
+  return result.data;
+}
+
+function bindObject(schema: z.ZodObject, value: unknown, place: Place): unknown {
+  if (!isRecord(value)) throw refused(place, 'not an object');
+  const bound: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(schema.shape)) {
+    const inner = { ...place, name };
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const isRequired =
+      !(member instanceof z.ZodOptional) && !mayBeMissing.has(`${place.operation.id} ${name}`);
+    if (isRequired && isZero(given)) throw refused(inner, 'Required');
+    if (given !== undefined && given !== null) bound[name] = bind(member as z.ZodType, given, inner);
+    else if (!(member instanceof z.ZodOptional)) bound[name] = emptyOf(member as z.ZodType);
+  }
+  return bound;
+}
+
+function emptyOf(member: z.ZodType): unknown {
+  if (member instanceof z.ZodNumber) return 0;
+  return member instanceof z.ZodString ? '' : [];
+}
+
+/** A `null` in a list is the zero value of its kind. */
+function emptyItem(element: z.ZodType, place: Place): unknown {
+  return element instanceof z.ZodObject ? bind(element, {}, place) : emptyOf(element);
+}
+
+function bindList(element: z.ZodType, value: unknown, place: Place): unknown {
+  if (!Array.isArray(value)) throw refused(place, 'not a list');
+  return value.map((item) => (item === null ? emptyItem(element, place) : bind(element, item, place)));
+}
+
+/** A union in a body is a list of ids or of names; a fraction is cut, a mixture is the caller's mistake (400). */
+function bindUnion(options: readonly z.ZodType[], value: unknown, place: Place): unknown {
+  if (!Array.isArray(value)) throw refused(place, 'not a list');
+  const cut = value.map((item) => (typeof item === 'number' ? Math.trunc(item) : item));
+  for (const option of options) {
+    const result = option.safeParse(cut);
+    if (result.success) return result.data;
+  }
+  throw new ForgeProblem(400, `[${place.name}]: must be all numbers or all texts`);
+}
+
+function bindRecord(valueType: z.ZodType, value: unknown, place: Place): unknown {
+  if (!isRecord(value)) throw refused(place, 'not an object');
+  const entries = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
+}
+
+/** An empty list is no zero value to the baseline's binder, and neither is `false` in the rows that require a flag. */
+function isZero(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || value === 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refused(place: Place, text: string): ForgeProblem {
+  return new ForgeProblem(422, `[${place.name}]: ${text}`);
+}

@@ -1,0 +1,155 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Operation } from '../../contract/operation.ts';
+import type { Actor, createActorReader } from '../access/actor.ts';
+import { guard, guardAfterBody } from '../access/guards.ts';
+import { Moved } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, problemBody } from '../core/errors.ts';
+import { type Page, pageHeaders, readPage } from '../core/paging.ts';
+import { bindBody, bindParams, bindQuery } from './binding.ts';
+import { readBody } from './body.ts';
+import type { Call, Handler, Reply } from './handler.ts';
+import { readUpload } from './uploads.ts';
+
+const json = 'application/json;charset=utf-8';
+
+/** Answers one request of one operation. */
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Creates what answers an operation: credentials, guards, binding, the handler, and every failure as an answer. */
+export function createAnswer(
+  context: ForgeContext,
+  operation: Operation,
+  handler: Handler<Operation>,
+  readActor: ReturnType<typeof createActorReader>,
+): Answer {
+  return async (request, reply) => {
+    reply.header('cache-control', 'max-age=0, private, must-revalidate');
+    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
+    if (queryTokenOf(query)) reply.header('x-gitea-warning', 'tokens in the query are deprecated');
+    try {
+      const actor = await readActor(credentialsOf(request, query));
+      return await perform({ context, operation, handler, request, reply, query, actor });
+    } catch (error) {
+      return sendFailure(context, request, reply, error);
+    }
+  };
+}
+
+type Passage = {
+  readonly context: ForgeContext;
+  readonly operation: Operation;
+  readonly handler: Handler<Operation>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly query: URLSearchParams;
+  readonly actor: Actor;
+};
+
+async function perform(passage: Passage): Promise<FastifyReply> {
+  const { context, operation, handler, request, reply, query, actor } = passage;
+  const given = paramsOf(operation, request);
+  const target = guard(context.db, operation, given, actor);
+  const body = await readBoundBody(operation, request, query);
+  guardAfterBody(operation, target);
+  const page = readPage(query);
+  const said = { status: operation.success, headers: {} as Record<string, string> };
+  const call = {
+    ...target,
+    params: bindParams(operation, given),
+    query: bindQuery(operation, query),
+    body,
+    caller: actor.user,
+    actor,
+    page,
+    context,
+    upload: () => readUpload(operation.upload ?? '', sentBy(request)),
+    reply: createReply(said, passage, page),
+    // The row decides which members a call has; `Call` derives the same from the row's type.
+  } as unknown as Call;
+  const result = await handler(call);
+  reply.code(said.status).headers(said.headers);
+  if (result === undefined) return reply.send();
+  if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
+  return reply.type(json).send(JSON.stringify(result));
+}
+
+async function readBoundBody(
+  operation: Operation,
+  request: FastifyRequest,
+  query: URLSearchParams,
+): Promise<unknown> {
+  if (!operation.body) return undefined;
+  const sent = await readBody({ ...sentBy(request), method: request.method, query });
+  return bindBody(operation, sent);
+}
+
+function createReply(
+  said: { status: number; headers: Record<string, string> },
+  { context, operation, request }: Passage,
+  page: Page,
+): Reply {
+  return {
+    status(code) {
+      said.status = code;
+    },
+    header(name, value) {
+      said.headers[name] = value;
+    },
+    total(count) {
+      if (operation.paging === 'body') return;
+      const address = new URL(request.url, `${context.rootUrl()}/`);
+      const links = operation.paging === 'link';
+      Object.assign(said.headers, pageHeaders({ total: count, page, links, address }));
+    },
+  };
+}
+
+function sentBy(request: FastifyRequest) {
+  const bytes = Buffer.isBuffer(request.body) ? request.body : undefined;
+  return { contentType: request.headers['content-type'], bytes };
+}
+
+function queryTokenOf(query: URLSearchParams): string | undefined {
+  return query.get('token') || query.get('access_token') || undefined;
+}
+
+function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
+  const sudo = query.get('sudo') ?? request.headers.sudo;
+  return {
+    address: request.ip,
+    authorization: request.headers.authorization,
+    queryToken: queryTokenOf(query),
+    sudo: typeof sudo === 'string' && sudo !== '' ? sudo : undefined,
+  };
+}
+
+function paramsOf(operation: Operation, request: FastifyRequest): Record<string, string> {
+  // fastify types parameters as unknown; the router only ever fills in texts.
+  const given = { ...(request.params as Record<string, string>) };
+  const rest = /\{(\w+)\*\}$/.exec(operation.path)?.[1];
+  if (rest !== undefined) given[rest] = given['*'] ?? '';
+  // A wiki page's name is percent-encoded in itself: decoding it here would make two names one.
+  if ('pageName' in given) given.pageName = /\/([^/?]*)\/?(\?|$)/.exec(request.url)?.[1] ?? '';
+  return given;
+}
+
+/** Writes whatever was thrown as an answer; only a `ForgeProblem` says more than its status. */
+export function sendFailure(
+  context: ForgeContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  if (error instanceof Moved) return reply.code(301).header('location', error.locationOf(request.url)).send();
+  const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
+  if (problem.status >= 500) {
+    const [path] = request.url.split('?');
+    context.log.error({ err: error, method: request.method, path }, 'the forge failed to answer');
+  }
+  reply.headers(problem.headers);
+  const body = problemBody(problem, context.rootUrl());
+  return body === undefined
+    ? reply.code(problem.status).send()
+    : reply.code(problem.status).type(json).send(body);
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
+import { createActorReader } from '../access/actor.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { createAnswer } from './respond.ts';
+
+const prefix = '/api/v1';
+const methods: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+type Route = {
+  readonly method: HTTPMethods;
+  readonly url: string;
+  readonly operation: Operation;
+  readonly handler: Handler<Operation>;
+};
+
+/** Registers a route for every operation of the contract that has a handler, below `/api/v1`. */
+export function registerOperations(app: FastifyInstance, context: ForgeContext, handlers: Handlers): void {
+  const readActor = createActorReader(context);
+  const routes = routesOf(handlers);
+  for (const { method, url, operation, handler } of routes) {
+    app.route({ method, url, handler: createAnswer(context, operation, handler, readActor) });
+  }
+  for (const sameShape of Map.groupBy(routes, shapeOf).values()) {
+    const known = new Set(sameShape.map((route) => route.method));
+    const others = methods.filter((method) => !known.has(method));
+    const url = sameShape[0]?.url;
+    if (url !== undefined && others.length > 0) app.route({ method: others, url, handler: refuseMethod });
+  }
+}
+
+function routesOf(handlers: Handlers): Route[] {
+  const routes = Object.entries(handlers).map(([name, handler]): Route => {
+    const operation: Operation = operations[name as OperationName];
+    // One table of differently typed functions: each is called with what its own row has bound.
+    const anyHandler = handler as unknown as Handler<Operation>;
+    return { method: operation.method, url: toUrl(operation.path), operation, handler: anyHandler };
+  });
+  // A path that takes the rest (`contents/{filepath*}`) also answers without it, unless another operation does.
+  const taken = new Set(routes.map((route) => `${route.method} ${shapeOf(route)}`));
+  const roots = routes
+    .filter(({ method, operation }) => method === 'GET' && operation.path.endsWith('*}'))
+    .map((route) => ({ ...route, url: route.url.replace(/\/\*$/, '') }))
+    .filter((route) => !taken.has(`${route.method} ${shapeOf(route)}`));
+  return [...routes, ...roots];
+}
+
+/** Two paths that differ in the names of their parameters alone are one to the router. */
+function shapeOf(route: { readonly url: string }): string {
+  return route.url.replace(/:\w+/g, ':');
+}
+
+function toUrl(path: string): string {
+  return prefix + path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+}
+
+function refuseMethod(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(405).send();
+}

@@ -1,0 +1,26 @@
+import { posix } from 'node:path';
+import { ForgeProblem } from '../core/errors.ts';
+import { parseMultipart } from './multipart.ts';
+
+/** A file that came with a request. */
+export type Upload = {
+  /** As the sender names it, without folders. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+};
+
+/** Returns the file in the named part of a `multipart/form-data` body; ends the request with 400 where there is none. */
+export async function readUpload(
+  part: string,
+  request: { readonly contentType: string | undefined; readonly bytes: Buffer | undefined },
+): Promise<Upload> {
+  const { contentType = '', bytes } = request;
+  if (!/^multipart\/form-data\s*;/i.test(contentType) || !bytes) {
+    throw new ForgeProblem(400, `the file must come as multipart/form-data in the part "${part}"`);
+  }
+  const form = await parseMultipart(contentType, bytes, 400);
+  const file = form.get(part);
+  if (!(file instanceof File)) throw new ForgeProblem(400, `http: no such file: ${part}`);
+  const name = posix.basename(file.name.replaceAll('\\', '/'));
+  return { name, bytes: new Uint8Array(await file.arrayBuffer()) };
+}

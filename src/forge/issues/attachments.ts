@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { extname } from 'node:path';
+import { findIssue } from '../access/find-issue.ts';
+import { reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { AttachmentRow, CommentRow, IssueRow } from '../core/issue-rows.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { announceComment, announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { defineHandlers } from '../http/handler.ts';
+import type { Upload } from '../http/uploads.ts';
+import { loadAttachments, toAttachment } from '../views/attachment.ts';
+import { readIssueRow } from './changes.ts';
+
+/** What may be attached: the baseline's kinds of files, smaller ones than it takes since they pass through memory. */
+const attachmentLimits = {
+  maxMiB: 25,
+  maxFiles: 5,
+  types:
+    '.avif,.cpuprofile,.csv,.dmp,.docx,.fodg,.fodp,.fods,.fodt,.gif,.gz,.jpeg,.jpg,.json,.jsonc,.log,.md,.mov,.mp4,' +
+    '.odf,.odg,.odp,.ods,.odt,.patch,.pdf,.png,.pptx,.svg,.tgz,.txt,.webm,.webp,.xls,.xlsx,.zip',
+};
+const allowed = new Set(attachmentLimits.types.split(','));
+
+type Place = RepositoryTarget & { readonly context: ForgeContext };
+type OnIssue = Place & { readonly params: { readonly index: number } };
+type OnComment = Place & { readonly params: { readonly id: number } };
+type Holder = { readonly issue: IssueRow; readonly comment?: CommentRow };
+
+function guardEnabled({ context }: Place): void {
+  if (!context.features.attachments) throw new ForgeProblem(404, 'not found');
+}
+
+function issueOf(call: OnIssue): Holder {
+  guardEnabled(call);
+  return { issue: findIssue(call) };
+}
+
+/** Returns the comment of the path; undefined where it stands on a kind of issue that is switched off. */
+function commentOf(call: OnComment): Required<Holder> | undefined {
+  guardEnabled(call);
+  const { context, repository, params } = call;
+  const sql = 'SELECT * FROM comments WHERE id = ? AND repo_id = ?';
+  const comment = found(
+    context.db.get<CommentRow>(sql, params.id, repository.id),
+    'no matching issue comment found',
+  );
+  const issue = readIssueRow(context, comment.issue_id);
+  const { has_issues, has_pull_requests } = settingsOf(repository);
+  return (issue.is_pull ? has_pull_requests : has_issues) ? { issue, comment } : undefined;
+}
+
+/** The author and writers may change the files of an issue; of a comment its author, who must write, and administrators. */
+function guardChange(call: Place & { readonly caller: UserRow }, { issue, comment }: Holder): void {
+  const { caller, permission } = call;
+  const isAdministrator = reaches(permission, 'admin');
+  const mayChange = comment
+    ? (caller.id === comment.poster_id || isAdministrator) && reaches(permission, 'write')
+    : caller.id === issue.poster_id || reaches(permission, 'write');
+  if (!mayChange) throw new ForgeProblem(403, 'user should have permission to edit what the file hangs on');
+}
+
+function findAttachment(
+  { context, repository }: Place,
+  { issue, comment }: Holder,
+  id: number,
+): AttachmentRow {
+  const attachment = context.db.get<AttachmentRow>(
+    'SELECT * FROM attachments WHERE id = ? AND repo_id = ? AND issue_id = ?',
+    id,
+    repository.id,
+    issue.id,
+  );
+  // The files of an issue's comments are found through the issue as well, as on the baseline.
+  const isIts = comment === undefined || attachment?.comment_id === comment.id;
+  return found(isIts ? attachment : undefined, 'no such attachment');
+}
+
+function guardName(name: string): void {
+  if (allowed.has(extname(name).toLowerCase())) return;
+  throw new ForgeProblem(
+    422,
+    'This file cannot be uploaded or modified due to a forbidden file extension or type.',
+  );
+}
+
+type Writing = Place & { readonly caller: UserRow };
+
+async function attach(
+  call: Writing & { readonly query: { readonly name?: string | undefined }; upload(): Promise<Upload> },
+  holder: Holder,
+) {
+  const { context, repository, caller } = call;
+  guardChange(call, holder);
+  const { name: ownName, bytes } = await call.upload();
+  const name = call.query.name || ownName;
+  guardName(name);
+  if (bytes.length > attachmentLimits.maxMiB * 1024 * 1024) {
+    throw new ForgeProblem(413, `attachment exceeds limit ${attachmentLimits.maxMiB} MiB`);
+  }
+  const uuid = randomUUID();
+  return context.attachments.keep(uuid, bytes, () => {
+    const { lastId } = context.db.run(
+      `INSERT INTO attachments (uuid, repo_id, issue_id, comment_id, uploader_id, name, size, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      uuid,
+      repository.id,
+      holder.issue.id,
+      holder.comment?.id,
+      caller.id,
+      name,
+      bytes.length,
+      secondsOf(context.clock()),
+    );
+    tellEdited(call, holder);
+    return toAttachment(context, found(context.db.get('SELECT * FROM attachments WHERE id = ?', lastId)));
+  });
+}
+
+/** A new file counts as an edit of the text that it hangs on, though the text stays. */
+function tellEdited(call: Writing, { issue, comment }: Holder): void {
+  const { context, repository, owner, caller } = call;
+  const now = secondsOf(context.clock());
+  const scene: IssueScene = { repository, owner, actor: caller, issueId: issue.id };
+  if (comment) {
+    context.db.run('UPDATE comments SET updated_at = ? WHERE id = ?', now, comment.id);
+    const edited = { ...comment, updated_at: now };
+    announceComment(context, scene, { comment: edited, action: 'edited', changes: { body: comment.body } });
+    return;
+  }
+  context.db.run(
+    'UPDATE issues SET content_version = content_version + 1, updated_at = ? WHERE id = ?',
+    now,
+    issue.id,
+  );
+  announceIssue(context, scene, { action: 'edited', changes: { body: issue.body } });
+}
+
+function rename(call: Writing, holder: Holder, { id, name }: { id: number; name: string | undefined }) {
+  guardChange(call, holder);
+  const attachment = findAttachment(call, holder, id);
+  const renamed = { ...attachment, name: name || attachment.name };
+  guardName(renamed.name);
+  call.context.db.run('UPDATE attachments SET name = ? WHERE id = ?', renamed.name, attachment.id);
+  return toAttachment(call.context, renamed);
+}
+
+function remove(call: Writing, holder: Holder, id: number): undefined {
+  guardChange(call, holder);
+  const { db, attachments } = call.context;
+  db.run('DELETE FROM attachments WHERE id = ?', findAttachment(call, holder, id).id);
+  attachments.sweep();
+  return undefined;
+}
+
+/** A comment whose kind of issue is switched off ends a write with 404; reading it is answered without a body. */
+const writable = (holder: Required<Holder> | undefined) => found(holder);
+
+/**
+ * What the baseline writes where a comment's kind of issue cannot be read: 200 without a body, which no row describes.
+ */
+const nothing = undefined as never;
+
+/** What answers for files on issues and comments. */
+export const attachmentHandlers = defineHandlers({
+  getAttachmentSettings: ({ context }) => ({
+    enabled: context.features.attachments,
+    allowed_types: attachmentLimits.types,
+    max_files: attachmentLimits.maxFiles,
+    max_size: attachmentLimits.maxMiB,
+  }),
+
+  listIssueAttachments(call) {
+    const { issue } = issueOf(call);
+    const rows = loadAttachments(call.context, 'issue', [issue.id]).get(issue.id) ?? [];
+    return rows.map((row) => toAttachment(call.context, row));
+  },
+
+  getIssueAttachment: (call) =>
+    toAttachment(call.context, findAttachment(call, issueOf(call), call.params.attachment_id)),
+
+  createIssueAttachment: (call) => attach(call, issueOf(call)),
+
+  editIssueAttachment: (call) =>
+    rename(call, issueOf(call), { id: call.params.attachment_id, name: call.body.name }),
+
+  deleteIssueAttachment: (call) => remove(call, issueOf(call), call.params.attachment_id),
+
+  listCommentAttachments(call) {
+    const holder = commentOf(call);
+    if (!holder) return nothing;
+    const { id } = holder.comment;
+    const rows = loadAttachments(call.context, 'comment', [id]).get(id) ?? [];
+    return rows.map((row) => toAttachment(call.context, row));
+  },
+
+  getCommentAttachment(call) {
+    const holder = commentOf(call);
+    if (!holder) return nothing;
+    return toAttachment(call.context, findAttachment(call, holder, call.params.attachment_id));
+  },
+
+  createCommentAttachment: (call) => attach(call, writable(commentOf(call))),
+
+  editCommentAttachment: (call) =>
+    rename(call, writable(commentOf(call)), { id: call.params.attachment_id, name: call.body.name }),
+
+  deleteCommentAttachment: (call) => remove(call, writable(commentOf(call)), call.params.attachment_id),
+});

@@ -1,0 +1,229 @@
+import { permissionOf, reaches } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow } from '../core/issue-rows.ts';
+import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import type { Unit } from '../core/units.ts';
+import { announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { notifyActivity, notifyPersons } from '../notify/threads.ts';
+import { refuseBlocked } from '../protections/blockers.ts';
+import { followReopened } from '../pull-sync/refresh.ts';
+import { isDraftTitle } from '../views/issue.ts';
+
+/**
+ * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's
+ * transaction, and change nothing and tell nobody where things already are as wanted.
+ */
+
+type NewIssue = {
+  readonly repository: RepositoryRow;
+  readonly poster: UserRow;
+  readonly title: string;
+  readonly body?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly isPull?: boolean;
+  readonly milestoneId?: number | undefined;
+  readonly dueAt?: Seconds | undefined;
+};
+
+/** Writes an issue, or the issue side of a pull request, under the next number; returns its row. Emits nothing. */
+export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
+  const { db, clock } = context;
+  const now = secondsOf(clock());
+  const next = found(
+    db.get<{ number: number }>(
+      'UPDATE repositories SET last_index = last_index + 1, updated_at = ? WHERE id = ? RETURNING last_index AS number',
+      now,
+      issue.repository.id,
+    ),
+  );
+  const { lastId } = db.run(
+    `INSERT INTO issues (repo_id, number, is_pull, poster_id, title, body, ref, milestone_id, due_at, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    issue.repository.id,
+    next.number,
+    issue.isPull ?? false,
+    issue.poster.id,
+    issue.title,
+    issue.body ?? '',
+    issue.ref ?? '',
+    issue.milestoneId,
+    issue.dueAt ?? 0,
+    now,
+    now,
+  );
+  return readIssueRow(context, lastId);
+}
+
+export function readIssueRow(context: ForgeContext, id: number): IssueRow {
+  return found(context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id));
+}
+
+/** Says that something happened to an issue that none of its columns shows. */
+export function touchIssue(context: ForgeContext, id: number): void {
+  update(context, id, {});
+}
+
+type Writable =
+  | 'title'
+  | 'body'
+  | 'ref'
+  | 'milestone_id'
+  | 'due_at'
+  | 'is_closed'
+  | 'closed_at'
+  | 'content_version';
+
+function update(
+  context: ForgeContext,
+  id: number,
+  values: { readonly [Name in Writable]?: string | number | null },
+): void {
+  const columns = Object.keys(values).map((name) => `${name} = ?, `);
+  context.db.run(
+    `UPDATE issues SET ${columns.join('')}updated_at = ? WHERE id = ?`,
+    ...Object.values(values),
+    secondsOf(context.clock()),
+    id,
+  );
+}
+
+/** Changes the title; hooks hear `edited` with the old one. */
+export function changeTitle(context: ForgeContext, scene: IssueScene, title: string): void {
+  const { title: from } = readIssueRow(context, scene.issueId);
+  if (title === from) return;
+  update(context, scene.issueId, { title });
+  announceIssue(context, scene, { action: 'edited', changes: { title: from } });
+  const { is_pull } = readIssueRow(context, scene.issueId);
+  // Watchers have heard nothing of the draft so far.
+  if (is_pull && isDraftTitle(from) && !isDraftTitle(title)) notifyActivity(context, scene);
+}
+
+/** Changes the body; a `version` that is not the issue's own ends the request with 409. */
+export function changeBody(
+  context: ForgeContext,
+  scene: IssueScene,
+  body: string,
+  version: number | undefined,
+): void {
+  const { body: from, content_version } = readIssueRow(context, scene.issueId);
+  if (version !== undefined && version !== content_version) {
+    throw new ForgeProblem(409, 'the content was changed by somebody else meanwhile');
+  }
+  if (body === from) return;
+  update(context, scene.issueId, { body, content_version: content_version + 1 });
+  announceIssue(context, scene, { action: 'edited', changes: { body: from } });
+}
+
+/** Changes the ref an issue belongs to. Hooks hear nothing. */
+export function changeRef(context: ForgeContext, scene: IssueScene, ref: string): void {
+  if (ref !== readIssueRow(context, scene.issueId).ref) update(context, scene.issueId, { ref });
+}
+
+/** Changes the due date, 0 for none. Hooks hear nothing. */
+export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: Seconds): void {
+  if (dueAt !== readIssueRow(context, scene.issueId).due_at)
+    update(context, scene.issueId, { due_at: dueAt });
+}
+
+/**
+ * Opens or closes; any other text, and closing what waits for an open issue, ends the request with 412. `commitId` is the
+ * commit that asked for it.
+ */
+export function changeState(
+  context: ForgeContext,
+  scene: IssueScene,
+  state: string,
+  commitId?: string,
+): void {
+  if (state !== 'open' && state !== 'closed') throw new ForgeProblem(412, `unknown state: ${state}`);
+  const isClosed = state === 'closed' ? 1 : 0;
+  if (readIssueRow(context, scene.issueId).is_closed === isClosed) return;
+  if (isClosed) refuseBlocked(context, scene.repository, scene.issueId);
+  const closedAt = isClosed ? secondsOf(context.clock()) : 0;
+  update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
+  announceIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
+  notifyActivity(context, scene);
+  if (!isClosed) followReopened(context, scene.issueId, scene.actor);
+}
+
+/** Sets the milestone, 0 for none; one of another repository ends the request with 404. */
+export function changeMilestone(context: ForgeContext, scene: IssueScene, milestoneId: number): void {
+  const { milestone_id: from } = readIssueRow(context, scene.issueId);
+  if ((from ?? 0) === milestoneId) return;
+  if (milestoneId !== 0 && !hasMilestone(context, scene.repository, milestoneId)) {
+    throw new ForgeProblem(404, 'milestone does not exist');
+  }
+  update(context, scene.issueId, { milestone_id: milestoneId === 0 ? null : milestoneId });
+  const action = milestoneId === 0 ? 'demilestoned' : 'milestoned';
+  announceIssue(context, scene, { topic: 'milestone', action });
+}
+
+/** Tells whether a milestone is one of the repository's. */
+export function hasMilestone(context: ForgeContext, repository: RepositoryRow, id: number): boolean {
+  const sql = 'SELECT 1 AS one FROM milestones WHERE id = ? AND repo_id = ?';
+  return context.db.get(sql, id, repository.id) !== undefined;
+}
+
+/** Returns the accounts that names mean. Ends the request with 422 for one unknown, or one that has no part in the repository. */
+export function findAssignees(
+  context: ForgeContext,
+  place: { readonly repository: RepositoryRow; readonly owner: UserRow },
+  names: readonly string[],
+): readonly UserRow[] {
+  return [...new Set(names.map((name) => name.toLowerCase()))].map((name) => {
+    const user = userNamed(context.db, name);
+    if (user?.type !== 'user') throw new ForgeProblem(422, `assignee does not exist: [name: ${name}]`);
+    if (!mayBeAssigned(context, place, user)) {
+      throw new ForgeProblem(422, `user ${user.name} cannot be assigned in this repository`);
+    }
+    return user;
+  });
+}
+
+/** Whoever reads pull requests may be given work, and whoever writes anything. */
+function mayBeAssigned(
+  { db }: ForgeContext,
+  { repository, owner }: { readonly repository: RepositoryRow; readonly owner: UserRow },
+  user: UserRow,
+): boolean {
+  const reaching = (unit: Unit, permission: 'read' | 'write') =>
+    reaches(permissionOf(db, user, repository, owner, unit), permission);
+  const units: readonly Unit[] = ['code', 'issues', 'pulls', 'wiki'];
+  return reaching('pulls', 'read') || units.some((unit) => reaching(unit, 'write'));
+}
+
+/** Gives a new issue its assignees; hooks and they hear of it by `announceAssignees`. */
+export function attachAssignees({ db }: ForgeContext, issueId: number, users: readonly UserRow[]): void {
+  for (const { id } of users) {
+    db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', issueId, id);
+  }
+}
+
+/** Tells hooks of each assignee of a new issue, and each of them. */
+export function announceAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
+  for (const user of users) {
+    announceIssue(context, scene, { topic: 'assign', action: 'assigned' });
+    notifyPersons(context, { ...scene, receivers: [user] });
+  }
+}
+
+/** Leaves exactly these assignees; then one webhook for each who went and for each who came, all with who is left. */
+export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted: readonly UserRow[]): void {
+  const { db } = context;
+  const held = db.all<{ user_id: number }>('SELECT user_id FROM assignees WHERE issue_id = ?', scene.issueId);
+  const wantedIds = new Set(wanted.map((user) => user.id));
+  const going = held.filter((row) => !wantedIds.has(row.user_id));
+  const heldIds = new Set(held.map((row) => row.user_id));
+  const coming = wanted.filter(({ id }) => !heldIds.has(id));
+  if (going.length + coming.length === 0) return;
+  for (const { user_id } of going) {
+    db.run('DELETE FROM assignees WHERE issue_id = ? AND user_id = ?', scene.issueId, user_id);
+  }
+  attachAssignees(context, scene.issueId, coming);
+  update(context, scene.issueId, {});
+  for (const _one of going) announceIssue(context, scene, { topic: 'assign', action: 'unassigned' });
+  announceAssignees(context, scene, coming);
+}

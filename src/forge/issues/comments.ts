@@ -1,0 +1,109 @@
+import { findIssue } from '../access/find-issue.ts';
+import { reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { CommentRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
+import { parseInstant, secondsOf } from '../core/time.ts';
+import { announceComment, type IssueScene } from '../events/issue-events.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { notifyActivity } from '../notify/threads.ts';
+import { toComment, toComments } from '../views/comment.ts';
+import { readIssueRow } from './changes.ts';
+import { requireAuthorOrWriter } from './issues.ts';
+
+type Place = RepositoryTarget & { readonly context: ForgeContext; readonly params: { readonly id: number } };
+
+/** Returns the comment that the path names, with the issue it stands on. */
+function findComment({ context, repository, params }: Place) {
+  const sql = 'SELECT * FROM comments WHERE id = ? AND repo_id = ?';
+  const comment = found(context.db.get<CommentRow>(sql, params.id, repository.id));
+  return { comment, issue: readIssueRow(context, comment.issue_id) };
+}
+
+function sceneOf(place: RepositoryTarget & { readonly caller: UserRow }, issueId: number): IssueScene {
+  return { repository: place.repository, owner: place.owner, actor: place.caller, issueId };
+}
+
+/** One comment alone is shown without its files, on the baseline too. */
+function withoutAssets(comment: ReturnType<typeof toComment>): ReturnType<typeof toComment> {
+  return { ...comment, assets: [] };
+}
+
+/** What answers for comments on issues and pull requests. */
+export const commentHandlers = defineHandlers({
+  listComments(call) {
+    const { context, query, reply } = call;
+    const issue = findIssue(call);
+    const rows = context.db.all<CommentRow>(
+      `SELECT * FROM comments WHERE issue_id = ? AND updated_at >= ? AND updated_at <= ? ORDER BY created_at, id`,
+      issue.id,
+      parseInstant(query.since) ?? 0,
+      parseInstant(query.before) ?? Number.MAX_SAFE_INTEGER,
+    );
+    reply.total(rows.length);
+    return toComments(context, rows, issue, { ...call, viewer: call.caller });
+  },
+
+  createComment(call) {
+    const { context, caller, body } = call;
+    const { db, clock } = context;
+    return db.transaction(() => {
+      const issue = findIssue(call);
+      if (issue.is_locked && !reaches(call.permission, 'write'))
+        throw new ForgeProblem(403, 'the issue is locked');
+      const now = secondsOf(clock());
+      const { lastId } = db.run(
+        `INSERT INTO comments (repo_id, issue_id, poster_id, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`,
+        issue.repo_id,
+        issue.id,
+        caller.id,
+        body.body,
+        now,
+        now,
+      );
+      db.run('UPDATE issues SET updated_at = ? WHERE id = ?', now, issue.id);
+      const comment = found(db.get<CommentRow>('SELECT * FROM comments WHERE id = ?', lastId));
+      announceComment(context, sceneOf(call, issue.id), { comment, action: 'created' });
+      notifyActivity(context, { ...sceneOf(call, issue.id), text: comment.body });
+      return toComment(context, comment, readIssueRow(context, issue.id), { ...call, viewer: caller });
+    });
+  },
+
+  getComment(call) {
+    const { comment, issue } = findComment(call);
+    return withoutAssets(toComment(call.context, comment, issue, { ...call, viewer: call.caller }));
+  },
+
+  editComment(call) {
+    const { context, caller, body } = call;
+    return context.db.transaction(() => {
+      const { comment, issue } = findComment(call);
+      requireAuthorOrWriter(call, caller, comment.poster_id);
+      const edited = { ...comment, body: body.body, updated_at: secondsOf(context.clock()) };
+      if (body.body !== comment.body) {
+        context.db.run(
+          'UPDATE comments SET body = ?, content_version = content_version + 1, updated_at = ? WHERE id = ?',
+          edited.body,
+          edited.updated_at,
+          comment.id,
+        );
+        const changes = { body: comment.body };
+        announceComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
+      }
+      return withoutAssets(toComment(context, edited, issue, { ...call, viewer: caller }));
+    });
+  },
+
+  deleteComment(call) {
+    const { context, caller } = call;
+    context.db.transaction(() => {
+      const { comment, issue } = findComment(call);
+      requireAuthorOrWriter(call, caller, comment.poster_id);
+      context.db.run('DELETE FROM comments WHERE id = ?', comment.id);
+      announceComment(context, sceneOf(call, issue.id), { comment, action: 'deleted' });
+    });
+    return undefined;
+  },
+});

@@ -1,0 +1,136 @@
+import { userNamed } from '../access/redirects.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { IssueRow } from '../core/issue-rows.ts';
+import type { Page } from '../core/paging.ts';
+import { parseInstant } from '../core/time.ts';
+
+type Text = string | undefined;
+
+/** What a list of issues is narrowed by. */
+type IssueFilter = {
+  readonly [Name in
+    | 'state'
+    | 'type'
+    | 'labels'
+    | 'q'
+    | 'milestones'
+    | 'since'
+    | 'before'
+    | 'created_by'
+    | 'assigned_by'
+    | 'mentioned_by']?: Text;
+};
+
+type Condition = { readonly sql: string; readonly values: readonly (string | number)[] };
+
+/** Returns one page of a repository's issues, newest first, and how many there are. */
+export function listIssueRows(
+  context: ForgeContext,
+  place: RepositoryTarget,
+  filter: IssueFilter,
+  page: Page,
+): { readonly rows: readonly IssueRow[]; readonly total: number } {
+  const conditions = conditionsOf(context, place, filter);
+  const where = conditions.map((condition) => condition.sql).join(' AND ');
+  const values = conditions.flatMap((condition) => condition.values);
+  const { db } = context;
+  const counted = db.get<{ count: number }>(
+    `SELECT count(*) AS count FROM issues i WHERE ${where}`,
+    ...values,
+  );
+  const rows = db.all<IssueRow>(
+    `SELECT i.* FROM issues i WHERE ${where} ORDER BY i.created_at DESC, i.id DESC LIMIT ? OFFSET ?`,
+    ...values,
+    page.limit,
+    page.offset,
+  );
+  return { rows, total: counted?.count ?? 0 };
+}
+
+function conditionsOf(context: ForgeContext, place: RepositoryTarget, filter: IssueFilter): Condition[] {
+  const since = parseInstant(filter.since);
+  const before = parseInstant(filter.before);
+  const candidates: (Condition | undefined)[] = [
+    { sql: 'i.repo_id = ?', values: [place.repository.id] },
+    filter.state === 'all'
+      ? undefined
+      : { sql: 'i.is_closed = ?', values: [filter.state === 'closed' ? 1 : 0] },
+    kindOf(filter.type),
+    labelsOf(context, place, filter.labels),
+    milestonesOf(context, place, filter.milestones),
+    textOf(filter.q),
+    since === undefined ? undefined : { sql: 'i.updated_at >= ?', values: [since] },
+    before === undefined ? undefined : { sql: 'i.updated_at <= ?', values: [before] },
+    person(context, filter.created_by, 'i.poster_id = ?'),
+    person(
+      context,
+      filter.assigned_by,
+      'EXISTS (SELECT 1 FROM assignees a WHERE a.issue_id = i.id AND a.user_id = ?)',
+    ),
+    mentionOf(context, filter.mentioned_by),
+  ];
+  return candidates.filter((condition) => condition !== undefined);
+}
+
+function kindOf(type: Text): Condition | undefined {
+  if (type !== 'issues' && type !== 'pulls') return undefined;
+  return { sql: 'i.is_pull = ?', values: [type === 'pulls' ? 1 : 0] };
+}
+
+/** Every known name is needed; unknown ones are dropped, and with none known the filter vanishes. */
+function labelsOf(context: ForgeContext, place: RepositoryTarget, names: Text): Condition | undefined {
+  const ids = context.db.all<{ name: string; ids: string }>(
+    `SELECT name, json_group_array(id) AS ids FROM labels WHERE (repo_id = ? OR org_id = ?)
+       AND name IN (SELECT value FROM json_each(?)) GROUP BY name`,
+    place.repository.id,
+    place.owner.type === 'organization' ? place.owner.id : 0,
+    JSON.stringify(splitList(names)),
+  );
+  if (ids.length === 0) return undefined;
+  const held = `EXISTS (SELECT 1 FROM issue_labels l WHERE l.issue_id = i.id
+    AND l.label_id IN (SELECT value FROM json_each(?)))`;
+  return { sql: ids.map(() => held).join(' AND '), values: ids.map((row) => row.ids) };
+}
+
+function milestonesOf(context: ForgeContext, place: RepositoryTarget, names: Text): Condition | undefined {
+  const wanted = splitList(names);
+  if (wanted.length === 0) return undefined;
+  const rows = context.db.all<{ id: number }>(
+    `SELECT id FROM milestones WHERE repo_id = ?1 AND (title IN (SELECT value FROM json_each(?2))
+       OR CAST(id AS TEXT) IN (SELECT value FROM json_each(?2)))`,
+    place.repository.id,
+    JSON.stringify(wanted),
+  );
+  const ids = JSON.stringify(rows.map((row) => row.id));
+  return { sql: 'i.milestone_id IN (SELECT value FROM json_each(?))', values: [ids] };
+}
+
+function textOf(words: Text): Condition | undefined {
+  const text = words?.trim().toLowerCase();
+  if (!text) return undefined;
+  const sql = `(instr(lower(i.title), ?) > 0 OR instr(lower(i.body), ?) > 0
+    OR EXISTS (SELECT 1 FROM comments c WHERE c.issue_id = i.id AND instr(lower(c.body), ?) > 0))`;
+  return { sql, values: [text, text, text] };
+}
+
+function person(context: ForgeContext, name: Text, sql: string): Condition | undefined {
+  if (!name) return undefined;
+  const user = userNamed(context.db, name);
+  if (!user) throw new ForgeProblem(404, 'user does not exist');
+  return { sql, values: [user.id] };
+}
+
+/** A mention is the name after an at sign, in the text or in a comment. */
+function mentionOf(context: ForgeContext, name: Text): Condition | undefined {
+  const known = person(context, name, '1');
+  return known && textOf(`@${name}`);
+}
+
+function splitList(text: Text): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

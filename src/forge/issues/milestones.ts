@@ -1,0 +1,100 @@
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { found } from '../core/errors.ts';
+import type { MilestoneRow } from '../core/issue-rows.ts';
+import { parseInstant, secondsOf, toEndOfDay } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toMilestone } from '../views/milestone.ts';
+
+/** Returns a milestone by id, or by title where no id fits. */
+function findMilestone({ context, repository, params }: Place): MilestoneRow {
+  const { db } = context;
+  const byId = 'SELECT * FROM milestones WHERE repo_id = ? AND id = ?';
+  const byTitle = 'SELECT * FROM milestones WHERE repo_id = ? AND title = ? ORDER BY id LIMIT 1';
+  const row =
+    typeof params.id === 'number' ? db.get<MilestoneRow>(byId, repository.id, params.id) : undefined;
+  return found(row ?? db.get<MilestoneRow>(byTitle, repository.id, String(params.id)));
+}
+
+type Place = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly id: number | string };
+};
+
+/** What answers for milestones. */
+export const milestoneHandlers = defineHandlers({
+  listMilestones({ context, query, repository, page, reply }) {
+    const { db } = context;
+    const conditions = ['repo_id = ?'];
+    const values: (string | number)[] = [repository.id];
+    if (query.state !== 'all') {
+      conditions.push('is_closed = ?');
+      values.push(query.state === 'closed' ? 1 : 0);
+    }
+    if (query.name) {
+      conditions.push('instr(lower(title), lower(?)) > 0');
+      values.push(query.name);
+    }
+    const where = conditions.join(' AND ');
+    const sql = `SELECT count(*) AS count FROM milestones WHERE ${where}`;
+    reply.total(db.get<{ count: number }>(sql, ...values)?.count ?? 0);
+    const rows = db.all<MilestoneRow>(
+      `SELECT * FROM milestones WHERE ${where} ORDER BY due_at, title, id LIMIT ? OFFSET ?`,
+      ...values,
+      page.limit,
+      page.offset,
+    );
+    return rows.map(toMilestone);
+  },
+
+  createMilestone({ body, context, repository }) {
+    const { db, clock } = context;
+    const now = secondsOf(clock());
+    const isClosed = body.state === 'closed';
+    const { lastId } = db.run(
+      `INSERT INTO milestones (repo_id, title, description, is_closed, due_at, closed_at, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      repository.id,
+      body.title,
+      body.description ?? '',
+      isClosed,
+      parseInstant(body.due_on) ?? 0,
+      isClosed ? now : 0,
+      now,
+      now,
+    );
+    return toMilestone(found(db.get<MilestoneRow>('SELECT * FROM milestones WHERE id = ?', lastId)));
+  },
+
+  getMilestone: (call) => toMilestone(findMilestone(call)),
+
+  editMilestone(call) {
+    const { body, context } = call;
+    const { db, clock } = context;
+    const dueAt = toEndOfDay(parseInstant(body.due_on) ?? 0);
+    return db.transaction(() => {
+      const milestone = findMilestone(call);
+      const isClosed = body.state === undefined ? milestone.is_closed === 1 : body.state === 'closed';
+      const now = secondsOf(clock());
+      const closedAt = milestone.is_closed === 1 ? milestone.closed_at : now;
+      db.run(
+        `UPDATE milestones SET title = ?, description = ?, is_closed = ?, due_at = ?, closed_at = ?, updated_at = ?
+         WHERE id = ?`,
+        body.title || milestone.title,
+        body.description ?? milestone.description,
+        isClosed,
+        dueAt,
+        isClosed ? closedAt : 0,
+        now,
+        milestone.id,
+      );
+      return toMilestone(found(db.get<MilestoneRow>('SELECT * FROM milestones WHERE id = ?', milestone.id)));
+    });
+  },
+
+  deleteMilestone(call) {
+    const { context } = call;
+    context.db.run('DELETE FROM milestones WHERE id = ?', findMilestone(call).id);
+    return undefined;
+  },
+});

@@ -1,0 +1,230 @@
+import { findIssue } from '../access/find-issue.ts';
+import { canSee, reaches } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
+import type { IssueRow, TrackedTimeRow } from '../core/issue-rows.ts';
+import type { Page } from '../core/paging.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
+import { parseInstant, secondsOf, toInstant } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { type Home, loadHomes, toIssuesById } from '../views/issue-lists.ts';
+import { loadUsers } from '../views/user.ts';
+import { touchIssue } from './changes.ts';
+
+const disabled = 'time tracking disabled';
+
+/** Without issues of its own a repository keeps the default: time is tracked. */
+function hasTracker(repository: RepositoryRow): boolean {
+  const { has_issues, external_tracker, internal_tracker } = settingsOf(repository);
+  return !has_issues || external_tracker !== undefined || internal_tracker.enable_time_tracker !== false;
+}
+
+/** The author, assignees and writers may track; everybody may where the repository says so. */
+function mayTrack(call: Writing, issue: IssueRow): boolean {
+  const { internal_tracker } = settingsOf(call.repository);
+  if (internal_tracker.allow_only_contributors_to_track_time === false) return true;
+  if (reaches(call.permission, 'write') || issue.poster_id === call.caller.id) return true;
+  const sql = 'SELECT 1 AS one FROM assignees WHERE issue_id = ? AND user_id = ?';
+  return call.context.db.get(sql, issue.id, call.caller.id) !== undefined;
+}
+
+type Writing = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly caller: UserRow;
+  readonly params: { readonly index: number };
+};
+
+function findTrackable(call: Writing, form: 'error' | 'capital'): IssueRow {
+  const issue = findIssue(call);
+  if (!hasTracker(call.repository)) throw new ForgeProblem(400, disabled, form);
+  if (!mayTrack(call, issue)) throw forbiddenInSilence();
+  return issue;
+}
+
+type Wish = { readonly user?: string | undefined } & Span;
+type Span = { readonly since?: string | undefined; readonly before?: string | undefined };
+type Reading = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+/** Returns whose times a caller is shown, 0 for everybody's. Who cannot write sees their own alone. */
+function whose(call: Reading, name: string | undefined): number {
+  const wanted = name?.trim() ? found(userNamed(call.context.db, name.trim()), 'user does not exist').id : 0;
+  if (wanted === call.caller.id || reaches(call.permission, 'write')) return wanted;
+  if (wanted !== 0) throw new ForgeProblem(403, 'query by user not allowed; not enough rights');
+  return call.caller.id;
+}
+
+type Filter = { readonly issueId?: number; readonly repositoryId?: number; readonly userId?: number };
+
+/** Returns one page of entries in the order they were made, and how many there are. */
+function select(context: ForgeContext, filter: Filter, span: Span, page: Page | undefined) {
+  const bounds = { since: parseInstant(span.since) ?? 0, before: parseInstant(span.before) ?? 0 };
+  const conditions = [
+    ['issue_id = ?', filter.issueId],
+    ['repo_id = ?', filter.repositoryId],
+    ['user_id = ?', filter.userId],
+    ['created_at >= ?', bounds.since],
+    ['created_at <= ?', bounds.before],
+  ].filter((pair): pair is [string, number] => Boolean(pair[1]));
+  const where = ['is_deleted = 0', ...conditions.map(([sql]) => sql)].join(' AND ');
+  const values = conditions.map(([, value]) => value);
+  const counted = context.db.get<{ count: number }>(
+    `SELECT count(*) AS count FROM tracked_times WHERE ${where}`,
+    ...values,
+  );
+  const rows = context.db.all<TrackedTimeRow>(
+    `SELECT * FROM tracked_times WHERE ${where} ORDER BY id LIMIT ? OFFSET ?`,
+    ...values,
+    page?.limit ?? -1,
+    page?.offset ?? 0,
+  );
+  return { rows, total: counted?.count ?? 0 };
+}
+
+/** Returns entries as the API shows them; those of repositories that the viewer cannot read are left out. */
+function toTimes(context: ForgeContext, times: readonly TrackedTimeRow[], viewer: UserRow) {
+  const { db } = context;
+  const homes = new Map(
+    [
+      ...loadHomes(
+        context,
+        times.map(({ repo_id }) => repo_id),
+      ),
+    ].filter(([, home]) => isReadable(context, home, viewer)),
+  );
+  const issues = db.all<IssueRow>(
+    'SELECT * FROM issues WHERE id IN (SELECT value FROM json_each(?))',
+    JSON.stringify([...new Set(times.map(({ issue_id }) => issue_id))]),
+  );
+  const shapes = toIssuesById(context, issues, { homes, viewer });
+  const users = loadUsers(
+    context,
+    times.map(({ user_id }) => user_id),
+  );
+  return times.flatMap((time) => {
+    const issue = shapes.get(time.issue_id);
+    return issue ? [{ ...toBare(time, users.get(time.user_id)), issue }] : [];
+  });
+}
+
+function isReadable({ db }: ForgeContext, { repository, owner }: Home, viewer: UserRow): boolean {
+  return canSee(db, viewer, repository, owner);
+}
+
+function toBare(time: TrackedTimeRow, user: UserRow | undefined) {
+  return {
+    id: time.id,
+    created: toInstant(time.created_at),
+    time: time.time,
+    user_id: time.user_id,
+    user_name: user?.name ?? 'Ghost',
+    issue_id: time.issue_id,
+  };
+}
+
+/** Returns for whom time is added: an administrator may name somebody, everybody else's word is not heard. */
+function trackedFor(call: Writing, name: string | undefined): UserRow {
+  const mayName = reaches(call.permission, 'admin');
+  return name && mayName ? found(userNamed(call.context.db, name), 'user does not exist') : call.caller;
+}
+
+function insertTime(
+  call: Writing,
+  issue: IssueRow,
+  time: { seconds: number; user: UserRow },
+): TrackedTimeRow {
+  const { db, clock } = call.context;
+  const now: Seconds = secondsOf(clock());
+  const { lastId } = db.run(
+    'INSERT INTO tracked_times (issue_id, repo_id, user_id, time, created_at) VALUES (?, ?, ?, ?, ?)',
+    issue.id,
+    issue.repo_id,
+    time.user.id,
+    time.seconds,
+    now,
+  );
+  touchIssue(call.context, issue.id);
+  return found(db.get<TrackedTimeRow>('SELECT * FROM tracked_times WHERE id = ?', lastId));
+}
+
+/** What answers for tracked times. Hooks hear nothing of them. */
+export const timeHandlers = defineHandlers({
+  listTimes(call) {
+    const { context, query, page, reply, repository, caller } = call;
+    if (!hasTracker(repository)) throw new ForgeProblem(404, 'timetracker is disabled');
+    const issueId = findIssue(call).id;
+    const userId = whose(call, query.user);
+    const { rows, total } = select(context, { issueId, userId }, query, page);
+    reply.total(total);
+    return toTimes(context, rows, caller);
+  },
+
+  addTime(call) {
+    const { context, body, caller } = call;
+    const issue = findTrackable(call, 'error');
+    if (body.time === 0) throw new ForgeProblem(422, '[Time]: Required');
+    const created = parseInstant(body.created);
+    const user = trackedFor(call, body.user_name);
+    const row = context.db.transaction(() => insertTime(call, issue, { seconds: body.time, user }));
+    const [shape] = toTimes(context, [row], caller);
+    // The instant given comes back in this answer; what is kept is when the entry was made.
+    return { ...found(shape), ...(created === undefined ? {} : { created: toInstant(created) }) };
+  },
+
+  resetTimes(call) {
+    const { context, caller } = call;
+    context.db.transaction(() => {
+      const issue = findTrackable(call, 'capital');
+      const { changes } = context.db.run(
+        'UPDATE tracked_times SET is_deleted = 1 WHERE issue_id = ? AND user_id = ? AND is_deleted = 0',
+        issue.id,
+        caller.id,
+      );
+      if (changes === 0) throw new ForgeProblem(404, 'tracked_time does not exist');
+      touchIssue(context, issue.id);
+    });
+    return undefined;
+  },
+
+  deleteTime(call) {
+    const { context, caller, params } = call;
+    context.db.transaction(() => {
+      const issue = findTrackable(call, 'capital');
+      const sql = 'SELECT * FROM tracked_times WHERE id = ? AND issue_id = ? AND is_deleted = 0';
+      const time = found(context.db.get<TrackedTimeRow>(sql, params.id, issue.id));
+      if (!caller.is_admin && time.user_id !== caller.id) throw forbiddenInSilence();
+      context.db.run('UPDATE tracked_times SET is_deleted = 1 WHERE id = ?', time.id);
+      touchIssue(context, issue.id);
+    });
+    return undefined;
+  },
+
+  listRepositoryTimes(call) {
+    const { context, query, page, reply, repository, caller } = call;
+    if (!hasTracker(repository)) throw new ForgeProblem(400, disabled);
+    const wish: Wish = query;
+    const userId = whose(call, wish.user);
+    const { rows, total } = select(context, { repositoryId: repository.id, userId }, wish, page);
+    reply.total(total);
+    return toTimes(context, rows, caller);
+  },
+
+  listTimesOfUser(call) {
+    const { context, params, repository, permission, caller } = call;
+    if (!hasTracker(repository)) throw new ForgeProblem(400, disabled);
+    const user = found(userNamed(context.db, params.user), 'user does not exist');
+    if (user.id !== caller.id && !reaches(permission, 'admin')) {
+      throw new ForgeProblem(403, 'query by user not allowed; not enough rights');
+    }
+    const filter = { repositoryId: repository.id, userId: user.id };
+    return toTimes(context, select(context, filter, {}, undefined).rows, caller);
+  },
+
+  listOwnTimes({ context, query, page, reply, caller }) {
+    const { rows, total } = select(context, { userId: caller.id }, query, page);
+    reply.total(total);
+    return toTimes(context, rows, caller);
+  },
+});

@@ -1,0 +1,123 @@
+import { permissionOf, reaches } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { IssueRow } from '../core/issue-rows.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { isDraftTitle } from '../views/issue.ts';
+import { findMentioned } from './mentions.ts';
+
+/**
+ * Threads of news, made by what happens. Each account has one thread an issue or pull request; news put a read thread
+ * back to unread, leave a pinned one pinned, and move it to the front. Everything runs inside the caller's transaction.
+ */
+
+type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
+
+/** Something somebody did to an issue or pull request. */
+type IssueNews = Place & {
+  readonly issueId: number;
+  /** Who did it: they never hear of it. */
+  readonly actor: UserRow;
+};
+
+/**
+ * Tells everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
+ * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. Whoever unsubscribed
+ * hears only when mentioned; watchers of the repository hear nothing of drafts.
+ */
+export function notifyActivity(context: ForgeContext, news: IssueNews & { readonly text?: string }): void {
+  const issue = readIssue(context, news.issueId);
+  const mentioned = findMentioned(context, news, news.text ?? '', news.actor);
+  const isQuiet = issue.is_pull === 1 && isDraftTitle(issue.title);
+  write(context, news, issue, [...audienceOf(context, issue, { isQuiet, actor: news.actor }), ...mentioned]);
+}
+
+/** Tells of a new issue or pull request: watchers, drafts included, and those whom its body mentions. */
+export function notifyOpened(context: ForgeContext, news: IssueNews): void {
+  const issue = readIssue(context, news.issueId);
+  const mentioned = findMentioned(context, news, issue.body, news.actor);
+  write(context, news, issue, [
+    ...audienceOf(context, issue, { isQuiet: false, actor: news.actor }),
+    ...mentioned,
+  ]);
+}
+
+/** Tells certain accounts: an assignment, a request for a review. The actor is left out. */
+export function notifyPersons(
+  context: ForgeContext,
+  news: IssueNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
+): void {
+  const ids = news.receivers.map(({ id }) => id).filter((id) => id !== news.actor.id);
+  write(context, news, readIssue(context, news.issueId), ids);
+}
+
+/** Tells accounts that a repository waits for them, as a transfer does. Each call makes new threads. */
+export function notifyOfRepository(
+  context: ForgeContext,
+  news: { readonly repository: RepositoryRow; readonly receivers: readonly Pick<UserRow, 'id'>[] },
+): void {
+  const now = secondsOf(context.clock());
+  for (const { id } of news.receivers) {
+    context.db.run(
+      `INSERT INTO notifications (user_id, repo_id, source, created_at, updated_at) VALUES (?, ?, 'repository', ?, ?)`,
+      id,
+      news.repository.id,
+      now,
+      now,
+    );
+  }
+}
+
+const audience = /* sql */ `
+SELECT user_id AS id FROM issue_watches WHERE issue_id = :issue AND is_watching = 1
+UNION SELECT user_id FROM watches WHERE repo_id = :repository AND :quiet = 0
+UNION SELECT poster_id FROM comments WHERE issue_id = :issue
+UNION SELECT poster_id FROM issues WHERE id = :issue
+UNION SELECT reviewer_id FROM reviews WHERE issue_id = :issue AND type IN ('APPROVED', 'REQUEST_CHANGES', 'COMMENT')
+EXCEPT SELECT user_id FROM issue_watches WHERE issue_id = :issue AND is_watching = 0
+EXCEPT SELECT :actor`
+  .replaceAll(':issue', '?1')
+  .replaceAll(':repository', '?2')
+  .replaceAll(':quiet', '?3')
+  .replaceAll(':actor', '?4');
+
+function audienceOf(
+  { db }: ForgeContext,
+  issue: IssueRow,
+  { isQuiet, actor }: { isQuiet: boolean; actor: UserRow },
+): readonly number[] {
+  const rows = db.all<{ id: number }>(audience, issue.id, issue.repo_id, isQuiet, actor.id);
+  return rows.map(({ id }) => id);
+}
+
+/** Whoever cannot read the issue (any more) hears nothing. */
+function write(context: ForgeContext, place: Place, issue: IssueRow, receivers: readonly number[]): void {
+  const { db, clock } = context;
+  const { repository, owner } = place;
+  const settings = settingsOf(repository);
+  if (!(issue.is_pull ? settings.has_pull_requests : settings.has_issues)) return;
+  const unit = issue.is_pull ? 'pulls' : 'issues';
+  const now = secondsOf(clock());
+  for (const id of new Set(receivers)) {
+    const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+    if (!user || !reaches(permissionOf(db, user, repository, owner, unit), 'read')) continue;
+    db.run(
+      `INSERT INTO notifications (user_id, repo_id, source, issue_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (issue_id, user_id) WHERE issue_id IS NOT NULL DO UPDATE SET updated_at = excluded.updated_at,
+         status = CASE status WHEN 'read' THEN 'unread' ELSE status END`,
+      id,
+      issue.repo_id,
+      issue.is_pull ? 'pull' : 'issue',
+      issue.id,
+      now,
+      now,
+    );
+  }
+}
+
+function readIssue({ db }: ForgeContext, id: number): IssueRow {
+  const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id);
+  if (!issue) throw new TypeError(`issue ${id} is gone while its news are told`);
+  return issue;
+}

@@ -1,0 +1,221 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Html, html } from '../../http/html.ts';
+import { createActorReader, headerCredentials } from '../access/actor.ts';
+import { createSessions, type Session, type Sessions } from '../access/sessions.ts';
+import { scopesOfGrant } from '../access/signed-tokens.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { OAuth2ApplicationRow, UserRow } from '../core/rows.ts';
+import { page, policy } from '../pages/page.ts';
+import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from './grants.ts';
+
+/** What a program asks for when it sends somebody here (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
+const members = [
+  ...['client_id', 'redirect_uri', 'response_type', 'state', 'scope', 'nonce'],
+  ...['code_challenge', 'code_challenge_method'],
+] as const;
+type Asked = Readonly<Record<(typeof members)[number], string>>;
+
+type Visit = {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly session: Session;
+  readonly form: URLSearchParams;
+  readonly asked: Asked;
+  readonly application: OAuth2ApplicationRow;
+};
+
+/** What the pages share. */
+type SignIn = {
+  readonly context: ForgeContext;
+  readonly sessions: Sessions;
+  readonly readActor: ReturnType<typeof createActorReader>;
+};
+
+/**
+ * Registers the pages on which a person signs in and allows a program something: without scripts, and with forms that
+ * only this forge's own pages can send. A program whose address is not registered is never sent anything.
+ */
+export function registerAuthorize(app: FastifyInstance, context: ForgeContext): void {
+  const isSecure = () => context.rootUrl().startsWith('https:');
+  const sessions = createSessions({ clock: context.clock, isSecure });
+  const signIn: SignIn = { context, sessions, readActor: createActorReader(context) };
+
+  app.get('/login/oauth/authorize', (request, reply) => {
+    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
+    return visit(signIn, request, reply, query, (seen) => showFirstPage(signIn, seen));
+  });
+  app.post('/login/oauth/sign-in', (request, reply) =>
+    visit(signIn, request, reply, formOf(request), (seen) => acceptPassword(signIn, seen)),
+  );
+  app.post('/login/oauth/grant', (request, reply) =>
+    visit(signIn, request, reply, formOf(request), (seen) => acceptConsent(signIn, seen)),
+  );
+}
+
+/** Checks what the program asks for, then answers within the session of the browser. */
+async function visit(
+  { context, sessions }: SignIn,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: URLSearchParams,
+  answer: (seen: Visit) => FastifyReply | Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  // The names are those of the table above, each with its first value.
+  const asked = Object.fromEntries(members.map((name) => [name, form.get(name) ?? ''])) as Asked;
+  const application = applicationOf(context, asked.client_id);
+  protect(
+    reply,
+    application && allowsAddress(application, asked.redirect_uri) ? asked.redirect_uri : undefined,
+  );
+  if (!application) return refuse(reply, 'Client ID not registered');
+  if (!allowsAddress(application, asked.redirect_uri)) return refuse(reply, 'Unregistered Redirect URI');
+  const problem = problemOf(asked, application);
+  if (problem) return sendBack(reply, asked, problem);
+  const session = sessions.open(request, reply);
+  return answer({ request, reply, session, form, asked, application });
+}
+
+function personOf({ db }: ForgeContext, { userId }: Session): UserRow | undefined {
+  const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', userId ?? 0);
+  return user?.is_active && !user.prohibit_login && !user.must_change_password ? user : undefined;
+}
+
+/** Shows the sign-in form, the consent form, or sends the code at once where the person has allowed the program before. */
+function showFirstPage({ context, sessions }: SignIn, seen: Visit): FastifyReply {
+  const { reply, asked, application, session } = seen;
+  const user = personOf(context, session);
+  if (!user) return show(reply, 'Sign in', signInForm(sessions, seen, ''));
+  const grant = grantOf(context, application, user);
+  const isKnown = application.is_confidential || application.skip_secondary_authorization;
+  if (grant && isKnown) return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
+  return show(reply, `Allow ${application.name}?`, consentForm({ context, sessions }, seen, user));
+}
+
+async function acceptPassword({ sessions, readActor }: SignIn, seen: Visit): Promise<FastifyReply> {
+  const { request, reply, session, form, asked } = seen;
+  if (!sessions.isMarked(request, session, 'sign-in', form.get('mark') ?? ''))
+    return refuse(reply, stale, 403);
+  const words = `${form.get('user_name') ?? ''}:${form.get('password') ?? ''}`;
+  try {
+    const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
+    const actor = await readActor({ ...headerCredentials(request), authorization });
+    // A token in place of the password would allow a program more than the token allows.
+    if (!actor.user || actor.scopes) throw new ForgeProblem(401, 'only a password signs in here');
+    sessions.signIn(session, reply, actor.user.id);
+  } catch (error) {
+    if (!(error instanceof ForgeProblem)) throw error;
+    const isGuesser = error.status === 429;
+    const text = isGuesser ? 'Too many wrong passwords: wait a minute.' : 'Name or password are wrong.';
+    return show(reply.code(error.status).headers(error.headers), 'Sign in', signInForm(sessions, seen, text));
+  }
+  return reply.redirect(`/login/oauth/authorize?${new URLSearchParams(asked)}`, 303);
+}
+
+function acceptConsent({ context, sessions }: SignIn, seen: Visit): FastifyReply {
+  const { request, reply, session, form, asked, application } = seen;
+  const user = personOf(context, session);
+  const isMarked = sessions.isMarked(request, session, purposeOf(asked), form.get('mark') ?? '');
+  if (!user || !isMarked) return refuse(reply, stale, 403);
+  if (form.get('granted') !== 'true') {
+    return sendBack(reply, asked, { error: 'access_denied', text: 'the request is denied' });
+  }
+  const grant = grantOf(context, application, user) ?? insertGrant(context, application, user, asked.scope);
+  if (grant.scope !== asked.scope) {
+    return sendBack(reply, asked, { error: 'server_error', text: 'a grant exists with different scope' });
+  }
+  return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
+}
+
+function signInForm(sessions: Sessions, { session, asked }: Visit, problem: string): Html {
+  return html`${problem === '' ? undefined : html`<p role="alert">${problem}</p>`}
+<form method="post" action="/login/oauth/sign-in">${hidden(asked, sessions.markOf(session, 'sign-in'))}
+<p><label>Name or e-mail <input name="user_name" autocomplete="username" required></label></p>
+<p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
+<p><button>Sign in</button></p></form>`;
+}
+
+function consentForm(
+  { context, sessions }: Pick<SignIn, 'context' | 'sessions'>,
+  { session, asked, application }: Visit,
+  user: UserRow,
+): Html {
+  const maker = context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', application.user_id);
+  const scopes = scopesOfGrant(asked.scope).join(', ');
+  return html`<p><strong>${application.name}</strong>, made by ${maker?.name ?? 'nobody known'}, asks to act as
+<strong>${user.name}</strong>. It will be allowed: ${scopes}. You will be sent to <strong>${asked.redirect_uri}</strong>.</p>
+<form method="post" action="/login/oauth/grant">${hidden(asked, sessions.markOf(session, purposeOf(asked)))}
+<p><button name="granted" value="true">Allow</button> <button name="granted" value="false">Refuse</button></p></form>`;
+}
+
+const stale = 'this form is out of date: start again from the program';
+
+/** A consent stands for exactly what was shown. */
+function purposeOf(asked: Asked): string {
+  return JSON.stringify(members.map((name) => asked[name]));
+}
+
+function termsOf(asked: Asked) {
+  return {
+    redirectUri: asked.redirect_uri,
+    challenge: asked.code_challenge,
+    challengeMethod: asked.code_challenge_method,
+    nonce: asked.nonce,
+  };
+}
+
+type Problem = { readonly error: string; readonly text: string };
+
+function problemOf(asked: Asked, application: OAuth2ApplicationRow): Problem | undefined {
+  if (asked.response_type !== 'code') {
+    return { error: 'unsupported_response_type', text: 'Only code response type is supported.' };
+  }
+  const method = asked.code_challenge_method;
+  if (method === 'S256' || method === 'plain') return undefined;
+  if (method !== '') return { error: 'invalid_request', text: 'unsupported code challenge method' };
+  if (application.is_confidential) return undefined;
+  return { error: 'invalid_request', text: 'PKCE is required for public clients' };
+}
+
+function sendBack(reply: FastifyReply, asked: Asked, problem: Problem): FastifyReply {
+  const address = new URL(asked.redirect_uri);
+  address.searchParams.set('error', problem.error);
+  address.searchParams.set('error_description', problem.text);
+  address.searchParams.set('state', asked.state);
+  return reply.redirect(address.href, 303);
+}
+
+function sendCode(reply: FastifyReply, asked: Asked, code: string): FastifyReply {
+  const address = new URL(asked.redirect_uri);
+  if (asked.state !== '') address.searchParams.set('state', asked.state);
+  address.searchParams.set('code', code);
+  return reply.redirect(address.href, 303);
+}
+
+function refuse(reply: FastifyReply, text: string, status = 400): FastifyReply {
+  return show(reply.code(status), 'Not allowed', html`<p>${text}</p>`);
+}
+
+function show(reply: FastifyReply, title: string, content: Html): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(page(title, content));
+}
+
+/** A browser also asks the policy about where a form leads in the end: the program's address must be in it. */
+function protect(reply: FastifyReply, address: string | undefined): void {
+  const origin = address === undefined ? '' : ` ${new URL(address).origin}`;
+  reply.headers({
+    'content-security-policy': policy.replace(/form-action [^;]*/, `form-action 'self'${origin}`),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+}
+
+function hidden(asked: Asked, mark: string): Html[] {
+  const fields = [...members.map((name) => [name, asked[name]] as const), ['mark', mark] as const];
+  return fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+}
+
+function formOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '');
+}

@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Html, html } from '../../http/html.ts';
+import { createActorReader, headerCredentials } from '../access/actor.ts';
+import { Moved } from '../access/redirects.ts';
+import { coversScopes } from '../access/scopes.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
+import { page, policy } from './page.ts';
+
+/** Names that the path of a page carries; those it has not are undefined. */
+type Names = {
+  readonly owner: string;
+  readonly repo: string;
+  readonly org: string;
+  readonly id: string;
+  readonly uuid: string;
+};
+/** What a page shows. */
+export type View = { readonly title: string; readonly content: Html };
+/** Who looks at which page. */
+export type Visit = { readonly names: Names; readonly caller: UserRow | undefined };
+
+/** Answers a request with what a visitor may see. */
+export type Show = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  view: (visit: Visit) => View,
+) => Promise<FastifyReply>;
+
+/** Answers a form: does what it asks, then leads to a page. `act` returns the path of that page. */
+export type Act = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  act: (visit: Visit) => string,
+) => Promise<FastifyReply>;
+
+/** Creates what answers pages and forms: who comes is told by Basic credentials, which a browser asks for. */
+export function createVisits(context: ForgeContext): { readonly show: Show; readonly act: Act } {
+  const readActor = createActorReader(context);
+
+  async function visitOf(request: FastifyRequest, level: 'read' | 'write'): Promise<Visit> {
+    const actor = await readActor(headerCredentials(request));
+    const needed = [`${level}:repository`, `${level}:issue`];
+    if (actor.scopes && !coversScopes(actor.scopes, needed)) {
+      throw new ForgeProblem(403, `the token does not have the scopes ${needed.join(' and ')}`);
+    }
+    // The router fills in the names of the path, texts all of them.
+    return { names: request.params as Names, caller: actor.user };
+  }
+
+  function protect(reply: FastifyReply): void {
+    reply.headers({
+      'content-security-policy': policy,
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+    });
+  }
+
+  return {
+    async show(request, reply, view) {
+      protect(reply);
+      try {
+        const { title, content } = view(await visitOf(request, 'read'));
+        return reply.type('text/html; charset=utf-8').send(page(title, content));
+      } catch (error) {
+        return refuse(reply, error);
+      }
+    },
+    async act(request, reply, act) {
+      protect(reply);
+      try {
+        return reply.redirect(act(await visitOf(request, 'write')), 303);
+      } catch (error) {
+        return refuse(reply, error);
+      }
+    },
+  };
+}
+
+/** What is not there may be there for somebody: nobody is asked who they are. */
+function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+  if (error instanceof Moved) return reply.redirect(error.locationOf(reply.request.url), 301);
+  if (!(error instanceof ForgeProblem)) throw error;
+  const isStranger = error.status === 404 || error.status === 401;
+  if (isStranger && !reply.request.headers.authorization) {
+    reply.code(401).header('www-authenticate', 'Basic realm="forge", charset="UTF-8"');
+  } else reply.code(error.status).headers(error.headers);
+  return reply.type('text/html; charset=utf-8').send(page(error.message || 'forbidden', html``));
+}

@@ -1,0 +1,51 @@
+import type { ForgeContext } from '../core/context.ts';
+import type { PullRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { notifyActivity } from '../notify/threads.ts';
+import { isBlocked } from '../protections/blockers.ts';
+
+/** Closes a pull request because a branch of it is gone, and tells; one that waits for an open issue stays open. */
+export function closePull(context: ForgeContext, place: PullPlace, pull: PullRow): void {
+  context.db.transaction(() => {
+    if (isBlocked(context, place.repository, pull.issue_id)) return;
+    closeIssue(context, pull);
+    tellClosed(context, place, pull);
+  });
+}
+
+/** Records that a pull request is merged; `tellClosed` is for afterwards. */
+export function markMerged(
+  context: ForgeContext,
+  pull: PullRow,
+  merge: { readonly commit: string; readonly base: string; readonly merger: UserRow },
+): void {
+  context.db.transaction(() => {
+    context.db.run(
+      'UPDATE pulls SET is_merged = 1, merged_commit_sha = ?, merged_at = ?, merger_id = ?, base_sha = ? WHERE id = ?',
+      merge.commit,
+      secondsOf(context.clock()),
+      merge.merger.id,
+      merge.base,
+      pull.id,
+    );
+    closeIssue(context, pull);
+  });
+}
+
+function closeIssue({ db, clock }: ForgeContext, pull: PullRow): void {
+  const now = secondsOf(clock());
+  db.run(
+    'UPDATE issues SET is_closed = 1, closed_at = ?, updated_at = ? WHERE id = ?',
+    now,
+    now,
+    pull.issue_id,
+  );
+}
+
+/** Tells hooks and whoever takes part that a pull request is closed, merged or not. */
+export function tellClosed(context: ForgeContext, place: PullPlace, pull: PullRow): void {
+  emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
+  notifyActivity(context, { ...place, issueId: pull.issue_id });
+}

@@ -1,0 +1,164 @@
+import type { ForgeContext } from '../core/context.ts';
+import type { PullRow } from '../core/issue-rows.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { findMergeCommit, isAncestor } from '../git/history.ts';
+import { takeRef } from '../git/merge.ts';
+import { moveRefs, readBranch, readRef } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { notifyActivity } from '../notify/threads.ts';
+import { isOtherChange } from '../reviews/diff-comparison.ts';
+import { followHeadWithReviews, hasReviews } from '../reviews/state.ts';
+import { scheduleChecks } from './checks.ts';
+import { closePull, markMerged, tellClosed } from './closing.ts';
+import { inspectPull } from './inspection.ts';
+
+/** A branch that moved, came or went. */
+type Branch = { readonly repositoryId: number; readonly name: string };
+
+const openPulls = /* sql */ `
+SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0`;
+
+/**
+ * Brings the open pull requests that touch a branch, as head or as base, in line with where the branches are now. It
+ * reads branches, not what a push said: whoever comes last sees all, so pushes at the same time end in the same state.
+ */
+export async function refreshPulls(context: ForgeContext, branch: Branch, actor: UserRow): Promise<void> {
+  const { db, git } = context;
+  const heads = db.all<PullRow>(
+    `${openPulls} AND p.head_repo_id = ? AND p.head_branch = ? ORDER BY p.id`,
+    branch.repositoryId,
+    branch.name,
+  );
+  for (const { id, repo_id } of heads) {
+    await git.exclusively(repo_id, 'pulls', () => followHead(context, id, actor));
+  }
+  await git.exclusively(branch.repositoryId, 'pulls', () => followBase(context, branch, actor));
+}
+
+/** Brings a pull request in line that was open again: its branches moved on while nobody followed them. */
+export function followReopened(context: ForgeContext, issueId: number, actor: UserRow): void {
+  const { db, git, background } = context;
+  const pull = db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issueId);
+  if (!pull) return;
+  db.run(`UPDATE pulls SET status = 'checking' WHERE id = ?`, pull.id);
+  db.afterCommit(() => {
+    background.add(() => git.exclusively(pull.repo_id, 'pulls', () => followHead(context, pull.id, actor)));
+    scheduleChecks(context);
+  });
+}
+
+async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
+  const { db, git } = context;
+  const pull = db.get<PullRow>(`${openPulls} AND p.id = ?`, id);
+  const place = pull && placeOf(context, pull.repo_id, actor);
+  if (!pull || !place || pull.head_repo_id === null) return;
+  const [baseGit, headGit] = [git.open(pull.repo_id), git.open(pull.head_repo_id)];
+  const [base, head] = [
+    await readBranch(baseGit, pull.base_branch),
+    await readBranch(headGit, pull.head_branch),
+  ];
+  if (!head) {
+    db.run('UPDATE pulls SET is_head_gone = 1 WHERE id = ?', id);
+    closePull(context, place, pull);
+    return;
+  }
+  if (!base || head.id === pull.head_sha) return;
+  await keepHead(baseGit, headGit, pull);
+  const seen = await inspectPull(baseGit, base.id, head.id);
+  const before = { from: pull.merge_base, to: pull.head_sha };
+  const after = { from: seen.merge_base, to: head.id };
+  const isOther = hasReviews(db, pull.issue_id) && (await isOtherChange(baseGit, before, after));
+  db.transaction(() => {
+    db.run(
+      `UPDATE pulls SET head_sha = ?, base_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?,
+         status = 'checking' WHERE id = ?`,
+      head.id,
+      base.id,
+      seen.merge_base,
+      seen.additions,
+      seen.deletions,
+      seen.changed_files,
+      id,
+    );
+    db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), pull.issue_id);
+    followHeadWithReviews(context, pull, { head: head.id, isOtherChange: isOther });
+    const heads = { before: pull.head_sha, after: head.id };
+    emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
+    notifyActivity(context, { ...place, issueId: pull.issue_id });
+    // Told before it is known, as on the baseline, where the check for conflicts runs after the event.
+    db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
+  });
+}
+
+/** There may be hundreds of pull requests into one branch: they are marked at once and checked afterwards. */
+async function followBase(context: ForgeContext, branch: Branch, actor: UserRow): Promise<void> {
+  const { db, git } = context;
+  const base = await readBranch(git.open(branch.repositoryId), branch.name);
+  const pulls = db.all<PullRow>(
+    `${openPulls} AND p.repo_id = ? AND p.base_branch = ? AND p.base_sha <> ? ORDER BY p.id`,
+    branch.repositoryId,
+    branch.name,
+    base?.id ?? '',
+  );
+  const place = pulls.length === 0 ? undefined : placeOf(context, branch.repositoryId, actor);
+  if (!place) return;
+  for (const pull of pulls) {
+    if (!base) closePull(context, place, pull);
+    else if (await wasMergedByHand(place.repository, git.open(pull.repo_id), pull, base.id)) {
+      await recordMerge(context, place, pull, base.id);
+    } else {
+      db.run(`UPDATE pulls SET base_sha = ?, status = 'checking' WHERE id = ?`, base.id, pull.id);
+    }
+  }
+  scheduleChecks(context);
+}
+
+/** Only where the repository asks for it: a head that became part of the base was merged outside of the forge. */
+async function wasMergedByHand(
+  repository: RepositoryRow,
+  git: GitRepository,
+  pull: PullRow,
+  base: string,
+): Promise<boolean> {
+  if (!settingsOf(repository).autodetect_manual_merge || pull.merge_base === pull.head_sha) return false;
+  return await isAncestor(git, pull.head_sha, base);
+}
+
+async function recordMerge(
+  context: ForgeContext,
+  place: PullPlace,
+  pull: PullRow,
+  base: string,
+): Promise<void> {
+  const found = await findMergeCommit(context.git.open(pull.repo_id), pull.head_sha, base);
+  context.db.transaction(() => {
+    markMerged(context, pull, { commit: found ?? pull.head_sha, base, merger: place.actor });
+    tellClosed(context, place, pull);
+  });
+}
+
+/** Keeps the head commit in the base repository, under the name by which everybody can fetch it. */
+export async function keepHead(
+  base: GitRepository,
+  head: GitRepository,
+  pull: Pick<PullRow, 'number' | 'head_branch'>,
+): Promise<void> {
+  const target = `refs/pull/${pull.number}/head`;
+  const source = `refs/heads/${pull.head_branch}`;
+  if (base.id !== head.id) {
+    await takeRef(base, head, { source, target });
+    return;
+  }
+  const [before, after] = [await readRef(base, target), await readRef(head, source)];
+  if (after !== undefined && after !== before) await moveRefs(base, [{ name: target, before, after }]);
+}
+
+function placeOf(context: ForgeContext, repositoryId: number, actor: UserRow): PullPlace | undefined {
+  const repository = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repositoryId);
+  const owner =
+    repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
+  return repository && owner && { repository, owner, actor };
+}

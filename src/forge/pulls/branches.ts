@@ -1,0 +1,106 @@
+import { findPull } from '../access/find-issue.ts';
+import { permissionOf, reaches } from '../access/permissions.ts';
+import { withPush } from '../code/pushes.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
+import type { PullRow } from '../core/issue-rows.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { readDiff } from '../git/diff.ts';
+import { findMergeBase } from '../git/history.ts';
+import { takeRef } from '../git/merge.ts';
+import { moveRefs, readBranch } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { guardMove } from '../protections/enforcement.ts';
+import { checkPull } from '../pull-sync/checks.ts';
+import { signatureOf } from '../views/signature.ts';
+import { makeMerge } from './merge-commits.ts';
+
+type Head = { readonly repository: RepositoryRow; readonly owner: UserRow };
+
+function headOf(context: ForgeContext, pull: PullRow): Head {
+  const sql = 'SELECT * FROM repositories WHERE id = ?';
+  const repository = context.db.get<RepositoryRow>(sql, pull.head_repo_id);
+  const owner =
+    repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
+  // The baseline answers 500 where the fork is gone.
+  if (!repository || !owner) throw new ForgeProblem(404, 'the head repository is gone');
+  return { repository, owner };
+}
+
+type Updating = {
+  readonly context: ForgeContext;
+  readonly pull: PullRow;
+  readonly base: RepositoryRow;
+  readonly head: Head;
+  readonly caller: UserRow;
+  readonly isRebase: boolean;
+};
+
+/** Whoever may push to the head branch, and whoever may push to the base where the author allows it. */
+function guardUpdate({ context, pull, base, head, caller, isRebase }: Updating, isMaintainer: boolean): void {
+  const settings = settingsOf(base);
+  const allows = isRebase ? settings.allow_rebase_update : settings.allow_merge_update;
+  const mayPush = reaches(permissionOf(context.db, caller, head.repository, head.owner), 'write');
+  const mayHelp = pull.allow_maintainer_edit === 1 && isMaintainer;
+  if (!allows || !(mayPush || mayHelp)) throw forbiddenInSilence();
+}
+
+/** The base's commits are made known to the head's repository under a ref that goes again. */
+async function borrowBase(head: GitRepository, base: GitRepository, branch: string): Promise<void> {
+  if (head.id === base.id) return;
+  const target = 'refs/reeve/update';
+  await takeRef(head, base, { source: `refs/heads/${branch}`, target });
+}
+
+async function update(updating: Updating): Promise<void> {
+  const { context, pull, base, head, caller, isRebase } = updating;
+  const [headGit, baseGit] = [context.git.open(head.repository.id), context.git.open(base.id)];
+  await withPush(context, { ...head, pusher: caller }, async () => {
+    await borrowBase(headGit, baseGit, pull.base_branch);
+    const onto = found(await readBranch(baseGit, pull.base_branch), 'the base branch is gone');
+    const tip = found(await readBranch(headGit, pull.head_branch), 'the head branch is gone');
+    const mergeBase = await findMergeBase(headGit, onto.id, tip.id);
+    // The baseline answers 500 where there is nothing to bring in.
+    if (mergeBase === onto.id) throw new ForgeProblem(409, `HeadBranch of PR ${pull.number} is up to date`);
+    const committer = signatureOf(context, caller);
+    const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}\n`;
+    const common = { mergeBase: mergeBase ?? onto.id, message, committer };
+    const after = isRebase
+      ? await makeMerge(headGit, 'rebase', { ...common, base: onto, head: tip })
+      : await makeMerge(headGit, 'merge', { ...common, base: tip, head: onto });
+    const way = isRebase ? 'rebase' : 'merge';
+    if (after === undefined) throw new ForgeProblem(409, `${way} failed because of conflict`);
+    const ref = `refs/heads/${pull.head_branch}`;
+    await guardMove({ db: context.db, ...head, user: caller, git: headGit }, { ref, before: tip.id, after });
+    if (!(await moveRefs(headGit, [{ name: ref, before: tip.id, after }]))) {
+      throw new ForgeProblem(409, 'the head branch was moved meanwhile');
+    }
+    return { result: undefined, changes: [{ ref, before: tip.id, after }] };
+  });
+}
+
+/** The two branches of a pull request: their difference as text, and bringing the head up to date. */
+export const pullBranchHandlers = defineHandlers({
+  async getPullDiff({ context, params, query, ...target }) {
+    const kind = params.diffType;
+    if (kind !== 'diff' && kind !== 'patch') throw new ForgeProblem(404, 'not found');
+    const { pull: before } = findPull(context, target, params.index);
+    if (before.status === 'checking') await checkPull(context, before.id);
+    const { pull } = findPull(context, target, params.index);
+    const git = context.git.open(target.repository.id);
+    return await readDiff(git, pull.merge_base, pull.head_sha, { kind, binary: query.binary ?? false });
+  },
+
+  async updatePull({ context, params, query, caller, repository, owner, permission }) {
+    const { pull, issue } = findPull(context, { repository, owner, permission }, params.index);
+    if (pull.is_merged === 1) throw new ForgeProblem(422, 'pull request is already merged');
+    if (issue.is_closed === 1) throw new ForgeProblem(422, 'pull request is already closed');
+    const isRebase = query.style === 'rebase';
+    const updating = { context, pull, base: repository, head: headOf(context, pull), caller, isRebase };
+    guardUpdate(updating, reaches(permission, 'write'));
+    await update(updating);
+    return undefined;
+  },
+});

@@ -1,0 +1,209 @@
+import { findPull } from '../access/find-issue.ts';
+import { isMember, reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import { findHead, type Head } from '../code/head-repository.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { UserRow } from '../core/rows.ts';
+import { parseInstant } from '../core/time.ts';
+import { announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { resolveRef } from '../git/refs.ts';
+import { attachLabels, findLabels } from '../issues/attached-labels.ts';
+import {
+  announceAssignees,
+  attachAssignees,
+  findAssignees,
+  hasMilestone,
+  insertIssue,
+} from '../issues/changes.ts';
+import { notifyOpened } from '../notify/threads.ts';
+import { inspectPull } from '../pull-sync/inspection.ts';
+import { keepHead } from '../pull-sync/refresh.ts';
+import {
+  findReviewers,
+  guardRequest,
+  type Reviewers,
+  requestReview,
+  requestTeamReview,
+} from '../reviews/requests.ts';
+import { findByBranches } from './list.ts';
+
+/** What a caller says of a new pull request; the contract's `CreatePullRequestOption`. */
+type PullText = {
+  readonly title: string;
+  readonly head: string;
+  readonly base: string;
+  readonly body?: string | undefined;
+  readonly assignee?: string | undefined;
+  readonly assignees?: readonly string[] | undefined;
+  readonly milestone?: number | undefined;
+  readonly labels?: readonly number[] | undefined;
+  readonly due_date?: string | undefined;
+  readonly reviewers?: readonly string[] | undefined;
+  readonly team_reviewers?: readonly string[] | undefined;
+  readonly allow_maintainer_edit?: boolean | undefined;
+};
+
+type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+/** What the texts of a new pull request mean, all of it found and allowed. */
+type Wanted = {
+  readonly labels: readonly LabelRow[];
+  readonly assignees: readonly UserRow[];
+  readonly reviewers: Reviewers;
+  readonly milestoneId: number | undefined;
+  readonly dueAt: number | undefined;
+};
+
+/** Opens a pull request and tells the hooks, in the baseline's order; returns its issue side. */
+export async function openPull(place: Place, text: PullText): Promise<IssueRow> {
+  const { context, repository } = place;
+  if (text.head === text.base) {
+    throw new ForgeProblem(422, 'Invalid PullRequest: There are no changes between the head and the base');
+  }
+  const head = findHead(context, place, text.head, place.caller);
+  await requireBranch(context, repository.id, text.base);
+  await requireBranch(context, head.repository.id, head.name);
+  guardOpener(place, head);
+  return await context.git.exclusively(repository.id, 'pulls', async () => {
+    refuseDouble(place, head, text.base);
+    const issue = await insertPull(place, head, text, findWanted(place, text));
+    return issue;
+  });
+}
+
+async function requireBranch(context: ForgeContext, repositoryId: number, name: string): Promise<void> {
+  const resolved = found(
+    await resolveRef(context.git.open(repositoryId), name),
+    `branch does not exist [name: ${name}]`,
+  );
+  if (resolved.kind !== 'branch') throw new ForgeProblem(422, `${name} is a ${resolved.kind}, not a branch`);
+}
+
+/** Reading is not enough: whoever opens belongs to the base repository, or may write to the head. */
+function guardOpener({ context, repository, owner, permission, caller }: Place, head: Head): void {
+  const { db } = context;
+  if (reaches(permission, 'write')) return;
+  const sql = 'SELECT 1 AS one FROM collaborators WHERE repo_id = ? AND user_id = ?';
+  if (db.get(sql, repository.id, caller.id) !== undefined) return;
+  if (owner.type === 'organization' && isMember(db, owner, caller)) return;
+  if (reaches(head.permission, 'write')) return;
+  throw new ForgeProblem(403, 'user should be a collaborator of the base or a writer of the head');
+}
+
+function refuseDouble({ context, repository }: Place, head: Head, base: string): void {
+  const branches = { baseId: repository.id, base, headId: head.repository.id, head: head.name };
+  const number = findByBranches(context, branches, { openOnly: true });
+  if (number === undefined) return;
+  throw new ForgeProblem(
+    409,
+    `pull request already exists for these targets [index: ${number}, head: ${head.name}, base: ${base}]`,
+  );
+}
+
+function findWanted(place: Place, text: PullText): Wanted {
+  const { context, repository } = place;
+  const names = [...(text.assignees ?? []), ...(text.assignee ? [text.assignee] : [])];
+  const milestoneId = text.milestone || undefined;
+  if (milestoneId !== undefined && !hasMilestone(context, repository, milestoneId)) {
+    throw new ForgeProblem(404, 'milestone does not exist');
+  }
+  return {
+    labels: findLabels(context, place, text.labels ?? []),
+    assignees: findAssignees(context, place, names),
+    reviewers: findReviewers(context, place.owner, {
+      ...text,
+      reviewers: [...new Set((text.reviewers ?? []).map((name) => name.toLowerCase()))],
+    }),
+    milestoneId,
+    dueAt: parseInstant(text.due_date),
+  };
+}
+
+/** The row is there before the first event, and `checking` while they are told, as on the baseline. */
+async function insertPull(place: Place, head: Head, text: PullText, wanted: Wanted): Promise<IssueRow> {
+  const { context, repository, caller } = place;
+  const { db, git } = context;
+  const { milestoneId, dueAt } = wanted;
+  const issue = db.transaction(() => {
+    const row = insertIssue(context, {
+      repository,
+      poster: caller,
+      title: text.title,
+      body: text.body,
+      isPull: true,
+      milestoneId,
+      dueAt,
+    });
+    insertRow(place, head, text, row);
+    attachLabels(context, row.id, wanted.labels);
+    attachAssignees(context, row.id, wanted.assignees);
+    return row;
+  });
+  const [baseGit, headGit] = [git.open(repository.id), git.open(head.repository.id)];
+  try {
+    await keepHead(baseGit, headGit, { number: issue.number, head_branch: head.name });
+    const [base, tip] = [await resolveRef(baseGit, text.base), await resolveRef(headGit, head.name)];
+    const seen = await inspectPull(baseGit, base?.commit.id ?? '', tip?.commit.id ?? '');
+    db.run(
+      `UPDATE pulls SET base_sha = ?, head_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?
+       WHERE issue_id = ?`,
+      base?.commit.id ?? '',
+      tip?.commit.id ?? '',
+      seen.merge_base,
+      seen.additions,
+      seen.deletions,
+      seen.changed_files,
+      issue.id,
+    );
+    const both = findPull(context, place, issue.number);
+    const asking = { ...place, actor: caller };
+    for (const user of wanted.reviewers.people) guardRequest(context, asking, both, user);
+    db.transaction(() => {
+      announce(place, issue, wanted);
+      db.run('UPDATE pulls SET status = ? WHERE issue_id = ?', seen.status, issue.id);
+    });
+    return issue;
+  } catch (error) {
+    // Where a reviewer is refused the pull request stays, silently, as on the baseline; any other failure undoes it.
+    if (!(error instanceof ForgeProblem)) db.run('DELETE FROM issues WHERE id = ?', issue.id);
+    throw error;
+  }
+}
+
+function insertRow({ context, repository }: Place, head: Head, text: PullText, issue: IssueRow): void {
+  const mayEdit = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
+  const row: Pick<
+    PullRow,
+    'issue_id' | 'repo_id' | 'number' | 'base_branch' | 'head_repo_id' | 'head_branch'
+  > = {
+    issue_id: issue.id,
+    repo_id: repository.id,
+    number: issue.number,
+    base_branch: text.base,
+    head_repo_id: head.repository.id,
+    head_branch: head.name,
+  };
+  context.db.run(
+    `INSERT INTO pulls (issue_id, repo_id, number, base_branch, head_repo_id, head_branch, head_sha, merge_base,
+       allow_maintainer_edit) VALUES (?, ?, ?, ?, ?, ?, '', '', ?)`,
+    ...Object.values(row),
+    mayEdit,
+  );
+}
+
+function announce(place: Place, issue: IssueRow, wanted: Wanted): void {
+  const { context, caller } = place;
+  const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
+  const both = findPull(context, place, issue.number);
+  const asking = { ...place, actor: caller };
+  for (const user of wanted.reviewers.people) requestReview(context, asking, both, user);
+  for (const team of wanted.reviewers.teams) requestTeamReview(context, asking, both, team);
+  announceIssue(context, scene, { action: 'opened' });
+  notifyOpened(context, scene);
+  if (wanted.labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
+  if (wanted.milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
+  announceAssignees(context, scene, wanted.assignees);
+}

@@ -1,0 +1,138 @@
+import { findPull, type Pull } from '../access/find-issue.ts';
+import { reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
+import { parseInstant } from '../core/time.ts';
+import type { IssueScene } from '../events/issue-events.ts';
+import { emitPull } from '../events/pull-events.ts';
+import { readBranch } from '../git/refs.ts';
+import { findLabels, replaceLabels } from '../issues/attached-labels.ts';
+import {
+  changeAssignees,
+  changeBody,
+  changeDueDate,
+  changeMilestone,
+  changeState,
+  changeTitle,
+  findAssignees,
+} from '../issues/changes.ts';
+import { inspectPull } from '../pull-sync/inspection.ts';
+import { recountOfficial } from '../reviews/state.ts';
+import { findByBranches } from './list.ts';
+
+/** What a caller wants changed; the contract's body of `pull.edit`. Absent means unchanged. */
+type PullEdit = {
+  readonly title?: string | undefined;
+  readonly body?: string | undefined;
+  readonly base?: string | undefined;
+  readonly assignee?: string | undefined;
+  readonly assignees?: readonly string[] | undefined;
+  readonly milestone?: number | undefined;
+  readonly labels?: readonly number[] | undefined;
+  readonly state?: string | undefined;
+  readonly due_date?: string | undefined;
+  readonly unset_due_date?: boolean | undefined;
+  readonly allow_maintainer_edit?: boolean | undefined;
+  readonly content_version?: number | undefined;
+};
+
+type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+/** Changes a pull request; every change tells the hooks by itself, labels set here tell nobody. */
+export async function changePull(place: Place, number: number, edit: PullEdit): Promise<void> {
+  const { context, repository } = place;
+  await context.git.exclusively(repository.id, 'pulls', async () => {
+    const pull = findPull(context, place, number);
+    const retarget = await planRetarget(place, pull, edit.base);
+    context.db.transaction(() => {
+      applyTexts(place, pull, edit);
+      if (reaches(place.permission, 'write')) applyAsWriter(place, pull, edit);
+      if (edit.state !== undefined) applyState(place, pull, edit.state);
+      retarget?.();
+      if (edit.allow_maintainer_edit !== undefined) {
+        const sql = 'UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?';
+        context.db.run(sql, edit.allow_maintainer_edit, pull.pull.id);
+      }
+    });
+  });
+}
+
+function sceneOf(place: Place, { issue }: Pull): IssueScene {
+  return { ...place, actor: place.caller, issueId: issue.id };
+}
+
+function applyTexts(place: Place, pull: Pull, edit: PullEdit): void {
+  const { context } = place;
+  if (edit.title) changeTitle(context, sceneOf(place, pull), edit.title);
+  if (edit.body !== undefined) changeBody(context, sceneOf(place, pull), edit.body, edit.content_version);
+}
+
+function applyAsWriter(place: Place, pull: Pull, edit: PullEdit): void {
+  const { context } = place;
+  const scene = sceneOf(place, pull);
+  if (edit.unset_due_date) changeDueDate(context, scene, 0);
+  else if (edit.due_date !== undefined) changeDueDate(context, scene, parseInstant(edit.due_date) ?? 0);
+  if (edit.assignees !== undefined || edit.assignee) {
+    const names = [...(edit.assignees ?? []), ...(edit.assignee ? [edit.assignee] : [])];
+    changeAssignees(context, scene, findAssignees(context, place, names));
+  }
+  if (edit.milestone) changeMilestone(context, scene, edit.milestone);
+  if (edit.labels !== undefined) {
+    replaceLabels(context, scene.issueId, findLabels(context, place, edit.labels));
+  }
+}
+
+function applyState(place: Place, { issue, pull }: Pull, state: string): void {
+  if (pull.is_merged === 1) throw new ForgeProblem(412, 'cannot change state of a merged pull request');
+  changeState(place.context, sceneOf(place, { issue, pull }), state);
+}
+
+function refuseDouble({ context, repository }: Place, { pull }: Pull, base: string): void {
+  const branches = {
+    baseId: repository.id,
+    base,
+    headId: pull.head_repo_id ?? 0,
+    head: pull.head_branch,
+  };
+  const number = findByBranches(context, branches, { openOnly: true });
+  if (number === undefined || number === pull.number) return;
+  throw new ForgeProblem(409, `pull request already exists for these targets [index: ${number}]`);
+}
+
+/** Returns what moves the pull request onto another base branch; undefined where that is not asked for. */
+async function planRetarget(
+  place: Place,
+  { issue, pull }: Pull,
+  base: string | undefined,
+): Promise<(() => void) | undefined> {
+  const { context, repository } = place;
+  if (!base || base === pull.base_branch) return undefined;
+  if (pull.is_merged === 1) throw new ForgeProblem(409, 'a merged pull request keeps its base');
+  if (issue.is_closed === 1) throw new ForgeProblem(422, 'cannot change the base of a closed pull request');
+  const git = context.git.open(repository.id);
+  const tip = found(await readBranch(git, base), `new base '${base}' not exist`);
+  refuseDouble(place, { issue, pull }, base);
+  const isItsOwn = pull.head_repo_id === repository.id && pull.head_branch === base;
+  if (isItsOwn) throw new ForgeProblem(422, 'the base must not be the head');
+  const seen = await inspectPull(git, tip.id, pull.head_sha);
+  return () => {
+    context.db.run(
+      `UPDATE pulls SET base_branch = ?, base_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?,
+         status = ? WHERE id = ?`,
+      base,
+      tip.id,
+      seen.merge_base,
+      seen.additions,
+      seen.deletions,
+      seen.changed_files,
+      seen.status,
+      pull.id,
+    );
+    recountOfficial(context, place, issue.id);
+    // The new base where the old one is meant: the baseline's defect, and Forgejo's.
+    const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
+    emitPull(context, { ...place, actor: place.caller }, issue.id, event);
+  };
+}

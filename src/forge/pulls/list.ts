@@ -1,0 +1,109 @@
+import type { Pull } from '../access/find-issue.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { IssueRow, PullRow } from '../core/issue-rows.ts';
+import type { Page } from '../core/paging.ts';
+
+type PullFilter = {
+  readonly state?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly milestone?: number | undefined;
+  readonly labels?: readonly number[] | undefined;
+  readonly poster?: string | undefined;
+  readonly base_branch?: string | undefined;
+};
+
+const orders: Readonly<Record<string, string>> = {
+  oldest: 'i.created_at, i.id',
+  recentupdate: 'i.updated_at DESC, i.id DESC',
+  leastupdate: 'i.updated_at, i.id',
+  recentclose: 'i.closed_at DESC, i.id DESC',
+  mostcomment: 'i.num_comments DESC, i.id DESC',
+  leastcomment: 'i.num_comments, i.id',
+  priority: 'i.pin_order DESC, i.created_at DESC, i.id DESC',
+};
+
+/** Returns a page of the repository's pull requests, and how many there are. One with two wanted labels comes twice. */
+export function listPullRows(
+  { db }: ForgeContext,
+  { repository }: RepositoryTarget,
+  filter: PullFilter,
+  page: Page,
+): { readonly pulls: readonly Pull[]; readonly total: number } {
+  const conditions = ['i.repo_id = ?', 'i.is_pull = 1'];
+  const values: (string | number)[] = [repository.id];
+  const add = (condition: string, value: string | number): void => {
+    conditions.push(condition);
+    values.push(value);
+  };
+  if (filter.state === 'open' || filter.state === 'closed') {
+    add('i.is_closed = ?', filter.state === 'closed' ? 1 : 0);
+  }
+  if (filter.milestone) add('i.milestone_id = ?', filter.milestone);
+  if (filter.base_branch) add('p.base_branch = ?', filter.base_branch);
+  if (filter.poster) {
+    const poster = userNamed(db, filter.poster);
+    if (!poster) throw new ForgeProblem(400, `user does not exist [name: ${filter.poster}]`);
+    add('i.poster_id = ?', poster.id);
+  }
+  const labels = filter.labels ?? [];
+  if (labels.length > 0) add('l.label_id IN (SELECT value FROM json_each(?))', JSON.stringify(labels));
+  const from = `FROM issues i JOIN pulls p ON p.issue_id = i.id
+    ${labels.length > 0 ? 'JOIN issue_labels l ON l.issue_id = i.id' : ''} WHERE ${conditions.join(' AND ')}`;
+  const total = db.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values)?.total ?? 0;
+  const order = Object.hasOwn(orders, filter.sort ?? '') ? orders[filter.sort ?? ''] : undefined;
+  const rows = db.all<{ id: number }>(
+    `SELECT i.id ${from} ORDER BY ${order ?? 'i.created_at DESC, i.id DESC'} LIMIT ? OFFSET ?`,
+    ...values,
+    page.limit,
+    page.offset,
+  );
+  const pulls = loadPulls(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return { pulls, total };
+}
+
+function loadPulls(db: ForgeContext['db'], issueIds: readonly number[]): readonly Pull[] {
+  const given = JSON.stringify(issueIds);
+  const issues = db.all<IssueRow>('SELECT * FROM issues WHERE id IN (SELECT value FROM json_each(?))', given);
+  const sides = db.all<PullRow>(
+    'SELECT * FROM pulls WHERE issue_id IN (SELECT value FROM json_each(?))',
+    given,
+  );
+  const byId = new Map(issues.map((issue) => [issue.id, issue]));
+  const byIssue = new Map(sides.map((pull) => [pull.issue_id, pull]));
+  return issueIds.flatMap((id) => {
+    const [issue, pull] = [byId.get(id), byIssue.get(id)];
+    return issue && pull ? [{ issue, pull }] : [];
+  });
+}
+
+/** The two branches of a pull request. */
+type PullBranches = {
+  readonly baseId: number;
+  readonly base: string;
+  readonly headId: number;
+  readonly head: string;
+};
+
+/** Returns the number of the pull request between two branches: the open one, else the newest. */
+export function findByBranches(
+  { db }: ForgeContext,
+  { baseId, base, headId, head }: PullBranches,
+  options: { openOnly: boolean },
+): number | undefined {
+  const row = db.get<{ number: number }>(
+    `SELECT p.number FROM pulls p JOIN issues i ON i.id = p.issue_id
+     WHERE p.repo_id = ? AND p.base_branch = ? AND p.head_repo_id = ? AND p.head_branch = ?
+       ${options.openOnly ? 'AND i.is_closed = 0' : ''} ORDER BY i.is_closed, p.id DESC LIMIT 1`,
+    baseId,
+    base,
+    headId,
+    head,
+  );
+  return row?.number;
+}

@@ -1,0 +1,81 @@
+import type { CommitData, Signature } from '../git/commit.ts';
+import { listCommits } from '../git/history.ts';
+import { commitTree, mergeTrees } from '../git/merge.ts';
+import { readCommit } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+
+/** The ways to merge that make commits, or none (`fast-forward-only`). */
+export const mergeStyles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
+export type MergeStyle = (typeof mergeStyles)[number];
+
+type Merge = {
+  readonly base: CommitData;
+  readonly head: CommitData;
+  readonly mergeBase: string;
+  readonly message: string;
+  /** Who merges, now. */
+  readonly committer: Signature;
+};
+
+/** Makes the commits of a merge; moves nothing. Returns where the base goes, or undefined where it conflicts. */
+export async function makeMerge(
+  git: GitRepository,
+  style: MergeStyle,
+  merge: Merge,
+): Promise<string | undefined> {
+  const { base, head, mergeBase, message, committer } = merge;
+  if (style === 'fast-forward-only') return mergeBase === base.id ? head.id : undefined;
+  if (style === 'rebase') return await rebase(git, merge);
+  const tip = style === 'rebase-merge' ? await rebase(git, merge) : head.id;
+  const tree = tip === undefined ? undefined : await mergeTrees(git, base.id, tip);
+  if (tip === undefined || tree === undefined) return undefined;
+  const author = style === 'squash' ? head.author : committer;
+  const parents = style === 'squash' ? [base.id] : [base.id, tip];
+  return await commitTree(git, tree, {
+    parents,
+    message,
+    author: { ...author, seconds: committer.seconds },
+    committer,
+  });
+}
+
+/** Puts each commit of the head onto the base again, without a work tree; merges among them are left out, as git does. */
+async function rebase(
+  git: GitRepository,
+  { base, head, mergeBase, committer }: Merge,
+): Promise<string | undefined> {
+  if (mergeBase === base.id) return head.id;
+  const commits = await listCommits(git, { from: mergeBase, to: head.id }, { limit: 10_000 });
+  let tip: CommitData = base;
+  for (const commit of commits.toReversed()) {
+    if (commit.parents.length !== 1) continue;
+    const tree = await pick(git, tip, commit, committer);
+    if (tree === undefined) return undefined;
+    const { author, message } = commit;
+    const id = await commitTree(git, tree, { parents: [tip.id], message, author, committer });
+    const next = await readCommit(git, id);
+    if (next === undefined) return undefined;
+    tip = next;
+  }
+  return tip.id;
+}
+
+/**
+ * Returns the tree of `tip` with what `commit` changes. git merges over the common ancestor, so the tip's tree gets a
+ * stand-in commit whose parent is the commit's own parent: then that parent is the ancestor.
+ */
+async function pick(
+  git: GitRepository,
+  tip: CommitData,
+  commit: CommitData,
+  committer: Signature,
+): Promise<string | undefined> {
+  const parents = commit.parents;
+  const standIn = await commitTree(git, tip.tree, {
+    parents,
+    message: 'stand-in\n',
+    author: committer,
+    committer,
+  });
+  return await mergeTrees(git, standIn, commit.id);
+}

@@ -1,0 +1,150 @@
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import { beginWork, endCreation } from '../core/journal.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { repositoryPayload } from '../events/payloads.ts';
+import { isRefName } from '../git/names.ts';
+import { copyDefaultHooks } from '../hooks/hooks.ts';
+import { labelSet } from '../issues/label-sets.ts';
+import { insertLabel } from '../issues/labels.ts';
+import { watchRepository } from '../notify/watches.ts';
+import { toRepository } from '../views/repository.ts';
+import { signatureOf } from '../views/signature.ts';
+import { toUser } from '../views/user.ts';
+
+type NewRepository = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly private?: boolean | undefined;
+  readonly auto_init?: boolean | undefined;
+  readonly default_branch?: string | undefined;
+  readonly readme?: string | undefined;
+  readonly issue_labels?: string | undefined;
+  readonly template?: boolean | undefined;
+  readonly object_format_name?: '' | 'sha1' | 'sha256' | undefined;
+};
+
+/** Makes a repository of an owner, with its first commit where `auto_init` asks for one, and tells the owner's hooks. */
+export async function createRepository(
+  context: ForgeContext,
+  owner: UserRow,
+  actor: UserRow,
+  wanted: NewRepository,
+): Promise<RepositoryRow> {
+  const { db, git } = context;
+  const branch = wanted.default_branch || 'main';
+  if (!isRefName(branch)) throw new ForgeProblem(422, `invalid branch name: ${branch}`);
+  if (wanted.readme && wanted.auto_init && wanted.readme !== 'Default') {
+    throw new ForgeProblem(400, `readme template does not exist, available templates: [Default]`);
+  }
+  const repository = db.transaction(() => insertRepository(context, { owner, actor }, wanted, branch));
+  try {
+    await git.create(repository.id, {
+      defaultBranch: branch,
+      objectFormat: wanted.object_format_name || 'sha1',
+    });
+    if (wanted.auto_init) await writeFirstCommit(context, repository, actor);
+  } catch (error) {
+    // A row without its folder would answer 500 for ever.
+    db.run('DELETE FROM repositories WHERE id = ?', repository.id);
+    git.remove(repository.id);
+    throw error;
+  }
+  return db.transaction(() => {
+    endCreation(db, repository.id);
+    const row = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id));
+    announceRepository(context, { repository: row, owner, actor, action: 'created' });
+    return row;
+  });
+}
+
+function insertRepository(
+  context: ForgeContext,
+  { owner, actor }: { readonly owner: UserRow; readonly actor: UserRow },
+  wanted: NewRepository,
+  branch: string,
+): RepositoryRow {
+  const { db, clock } = context;
+  assertRepositoryName(wanted.name);
+  if (isTaken(context, owner, wanted.name)) {
+    throw new ForgeProblem(409, 'The repository with the same name already exists.');
+  }
+  if ((wanted.description ?? '').length > 2048) throw new ForgeProblem(422, '[Description]: MaxSize(2048)');
+  const now = secondsOf(clock());
+  const { lastId } = db.run(
+    `INSERT INTO repositories (owner_id, name, lower_name, description, default_branch, object_format, is_private,
+       is_template, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    owner.id,
+    wanted.name,
+    wanted.name.toLowerCase(),
+    wanted.description ?? '',
+    branch,
+    wanted.object_format_name || 'sha1',
+    wanted.private ?? false,
+    wanted.template ?? false,
+    now,
+    now,
+  );
+  beginWork(db, lastId, 'creating');
+  copyDefaultHooks(context, lastId);
+  for (const label of labelSet(wanted.issue_labels))
+    insertLabel(context, { column: 'repo_id', id: lastId }, label);
+  watchRepository(context, actor.id, lastId);
+  return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
+}
+
+async function writeFirstCommit(
+  context: ForgeContext,
+  repository: RepositoryRow,
+  actor: UserRow,
+): Promise<void> {
+  const author = signatureOf(context, actor);
+  const text = `# ${repository.name}\n\n${repository.description}`.trimEnd();
+  await context.git.commitFiles(repository.id, {
+    branch: repository.default_branch,
+    message: 'Initial commit\n',
+    author,
+    committer: author,
+    edits: [{ path: 'README.md', content: Buffer.from(`${text}\n`) }],
+  });
+  context.db.run('UPDATE repositories SET is_empty = 0, num_branches = 1 WHERE id = ?', repository.id);
+}
+
+/** Ends the request with 422 where a repository cannot have this name. */
+export function assertRepositoryName(name: string): void {
+  const isUsable = /^[-_.a-zA-Z0-9]{1,100}$/.test(name);
+  const isReserved = /^(\.|\.\.|-)$/.test(name) || /\.(git|wiki|rss|atom)$/i.test(name);
+  if (!isUsable || isReserved) throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
+}
+
+/** Tells whether an owner has a repository of this name, in any case of letters. */
+export function isTaken(context: ForgeContext, owner: UserRow, name: string): boolean {
+  const sql = 'SELECT 1 AS one FROM repositories WHERE owner_id = ? AND lower_name = ?';
+  return context.db.get(sql, owner.id, name.toLowerCase()) !== undefined;
+}
+
+/** Tells the owner's and the instance's hooks that a repository came or goes. */
+export function announceRepository(
+  context: ForgeContext,
+  news: { repository: RepositoryRow; owner: UserRow; actor: UserRow; action: 'created' | 'deleted' },
+): void {
+  const { repository, owner, actor, action } = news;
+  context.emit({
+    type: 'repository',
+    repository,
+    owner,
+    payload: () =>
+      repositoryPayload({
+        action,
+        repository: toRepository(context, repository, {
+          owner,
+          viewer: undefined,
+          permission: 'owner',
+          parentReader: actor,
+        }),
+        owner: toUser(context, owner, undefined),
+        sender: toUser(context, actor, undefined),
+      }),
+  });
+}

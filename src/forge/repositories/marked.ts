@@ -1,0 +1,51 @@
+import { permissionOf, publicRepositories, readableCondition } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { Page } from '../core/paging.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import type { Reply } from '../http/handler.ts';
+import { toRepository } from '../views/repository.ts';
+import { loadUsers } from '../views/user.ts';
+
+/** Tables of what accounts mark repositories with. */
+type Mark = 'stars' | 'watches';
+
+type Listing = {
+  readonly context: ForgeContext;
+  readonly caller: UserRow;
+  readonly page: Page;
+  readonly reply: Reply;
+};
+
+/**
+ * Lists the repositories that an account has starred or watches, in the order of the marks. The account itself sees
+ * every one that it can still read; others see public repositories of public owners, so far as they can read these. A
+ * token for public resources sees no more than others do. `permissions` are those of the account, as on the baseline.
+ */
+export function listMarked(call: Listing, mark: Mark, account: UserRow) {
+  const { context, caller, page, reply } = call;
+  const isOwn = account.id === caller.id;
+  const others = [readableCondition(caller), { sql: publicRepositories, values: [] }];
+  const conditions = isOwn ? [readableCondition(caller)] : [readableCondition(account), ...others];
+  const from = `FROM ${mark} m JOIN repositories r ON r.id = m.repo_id JOIN users o ON o.id = r.owner_id
+    WHERE m.user_id = ? AND ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+  const values = [account.id, ...conditions.flatMap(({ values }) => values)];
+  const counted = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
+  // The baseline tells of stars what the account's `starred_repos_count` tells as well.
+  reply.total(mark === 'stars' ? account.num_stars : (counted?.count ?? 0));
+  const rows = context.db.all<RepositoryRow>(
+    `SELECT r.* ${from} ORDER BY m.id LIMIT ? OFFSET ?`,
+    ...values,
+    page.limit,
+    page.offset,
+  );
+  const owners = loadUsers(
+    context,
+    rows.map(({ owner_id }) => owner_id),
+  );
+  return rows.flatMap((repository) => {
+    const owner = owners.get(repository.owner_id);
+    if (!owner) return [];
+    const permission = permissionOf(context.db, account, repository, owner);
+    return [toRepository(context, repository, { owner, viewer: caller, permission })];
+  });
+}

@@ -1,0 +1,16 @@
+import type { ForgeContext } from '../core/context.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { announceRepository } from './create.ts';
+
+/** Removes a repository with everything in it, and tells the hooks that are left. */
+export function removeRepository(
+  context: ForgeContext,
+  news: { repository: RepositoryRow; owner: UserRow; actor: UserRow },
+): void {
+  const { repository } = news;
+  context.db.transaction(() => {
+    announceRepository(context, { ...news, action: 'deleted' });
+    context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
+    context.db.afterCommit(() => context.git.remove(repository.id));
+  });
+}

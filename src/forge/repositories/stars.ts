@@ -1,0 +1,31 @@
+import { found } from '../core/errors.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { listMarked } from './marked.ts';
+
+/** What answers for stars: an account's list of repositories it cares for. */
+export const starHandlers = defineHandlers({
+  listStarred: (call) => listMarked(call, 'stars', call.account),
+  listOwnStarred: (call) => listMarked(call, 'stars', call.caller),
+
+  checkStar({ context, repository, caller }) {
+    const sql = 'SELECT 1 AS one FROM stars WHERE user_id = ? AND repo_id = ?';
+    found(context.db.get(sql, caller.id, repository.id));
+    return undefined;
+  },
+
+  star({ context, repository, caller }) {
+    context.db.run(
+      'INSERT INTO stars (user_id, repo_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      caller.id,
+      repository.id,
+      secondsOf(context.clock()),
+    );
+    return undefined;
+  },
+
+  unstar({ context, repository, caller }) {
+    context.db.run('DELETE FROM stars WHERE user_id = ? AND repo_id = ?', caller.id, repository.id);
+    return undefined;
+  },
+});

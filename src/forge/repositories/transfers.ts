@@ -1,0 +1,199 @@
+import { canCreateRepositoryIn, canSee, isMember, permissionOf } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import { addTeamRepository } from '../access/teams.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { RepositoryRow, TeamRow, TransferRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { notifyOfRepository } from '../notify/threads.ts';
+import { watchRepository } from '../notify/watches.ts';
+import { toRepository } from '../views/repository.ts';
+import { isTaken } from './create.ts';
+
+type Move = {
+  readonly repository: RepositoryRow;
+  readonly from: UserRow;
+  readonly to: UserRow;
+  /** Teams of the new owner that get the repository beside those that have all of them. */
+  readonly teamIds: readonly number[];
+  /** Who began it; they watch the repository from now on. */
+  readonly doerId: number;
+};
+
+/**
+ * Gives a repository to another owner: the old name leads there, the old organization's teams and labels let it go, and
+ * who reaches it through the new owner is no collaborator any more. Everything else stays, hooks included.
+ */
+function moveRepository(
+  context: ForgeContext,
+  { repository, from, to, teamIds, doerId }: Move,
+): RepositoryRow {
+  const { db } = context;
+  const { id, lower_name } = repository;
+  db.run('UPDATE repositories SET owner_id = ? WHERE id = ?', to.id, id);
+  db.run(
+    `DELETE FROM collaborators WHERE repo_id = ?1 AND (user_id = ?2
+       OR user_id IN (SELECT user_id FROM team_members WHERE org_id = ?2))`,
+    id,
+    to.id,
+  );
+  db.run(
+    'DELETE FROM team_repositories WHERE repo_id = ? AND team_id IN (SELECT id FROM teams WHERE org_id <> ?)',
+    id,
+    to.id,
+  );
+  db.run(
+    `DELETE FROM issue_labels WHERE issue_id IN (SELECT id FROM issues WHERE repo_id = ?1)
+       AND label_id IN (SELECT id FROM labels WHERE org_id IS NOT NULL AND org_id <> ?2)`,
+    id,
+    to.id,
+  );
+  db.run('DELETE FROM transfers WHERE repo_id = ?', id);
+  db.run('DELETE FROM redirects WHERE owner_id = ? AND lower_name = ?', to.id, lower_name);
+  db.run(
+    'INSERT OR REPLACE INTO redirects (owner_id, lower_name, repo_id) VALUES (?, ?, ?)',
+    from.id,
+    lower_name,
+    id,
+  );
+  for (const teamId of teamIds) addTeamRepository(db, { id: teamId }, repository);
+  watchRepository(context, doerId, id);
+  return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', id));
+}
+
+/** Returns the new owner as the caller may see it, or ends the request with 404. */
+function recipientNamed({ db }: ForgeContext, name: string, caller: UserRow): UserRow {
+  const missing = 'The new owner does not exist or cannot be found';
+  const recipient = found(userNamed(db, name), missing);
+  const isHidden = recipient.type === 'organization' && recipient.visibility === 'private';
+  if (isHidden && !caller.is_admin && !isMember(db, recipient, caller)) throw new ForgeProblem(404, missing);
+  return recipient;
+}
+
+function readTeams(
+  { db }: ForgeContext,
+  recipient: UserRow,
+  ids: readonly number[] | undefined,
+): readonly number[] {
+  if (ids === undefined) return [];
+  if (recipient.type !== 'organization') {
+    throw new ForgeProblem(422, 'Teams can only be added to organization-owned repositories');
+  }
+  for (const id of ids) {
+    const team = db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', id);
+    if (!team) throw new ForgeProblem(422, `team ${id} not found`);
+    if (team.org_id !== recipient.id)
+      throw new ForgeProblem(403, `team ${id} belongs not to org ${recipient.id}`);
+  }
+  return ids;
+}
+
+function refuseTaken(
+  context: ForgeContext,
+  recipient: UserRow,
+  repository: RepositoryRow,
+  status: number,
+): void {
+  if (isTaken(context, recipient, repository.name)) {
+    throw new ForgeProblem(status, `repository already exists [name: ${recipient.name}/${repository.name}]`);
+  }
+}
+
+type Offer = Omit<Move, 'from' | 'doerId'> & { readonly doer: UserRow };
+
+/** Offers a repository: the new owner can read it from now on, and has to say yes. */
+function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer): void {
+  const { db } = context;
+  const now = secondsOf(context.clock());
+  const owner = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id));
+  if (!canSee(db, to, repository, owner)) {
+    db.run(
+      `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, 'read', ?)`,
+      repository.id,
+      to.id,
+      now,
+    );
+  }
+  db.run(
+    'INSERT INTO transfers (repo_id, doer_id, recipient_id, team_ids, created_at) VALUES (?, ?, ?, ?, ?)',
+    repository.id,
+    doer.id,
+    to.id,
+    JSON.stringify(teamIds),
+    now,
+  );
+  notifyOfRepository(context, { repository, receivers: answerersOf(context, to) });
+}
+
+/** Returns who may answer for the new owner: the person, or whoever may make repositories in the organization. */
+function answerersOf({ db }: ForgeContext, recipient: UserRow): readonly Pick<UserRow, 'id'>[] {
+  if (recipient.type === 'user') return [recipient];
+  return db.all<{ id: number }>(
+    `SELECT DISTINCT m.user_id AS id FROM team_members m JOIN teams t ON t.id = m.team_id
+     WHERE m.org_id = ? AND (t.can_create_org_repo = 1 OR t.permission = 'owner')`,
+    recipient.id,
+  );
+}
+
+/** Returns the offer of a repository and whom it was made to, where the caller may answer it. */
+function answerable({ db }: ForgeContext, repository: RepositoryRow, caller: UserRow) {
+  const transfer = found(
+    db.get<TransferRow>('SELECT * FROM transfers WHERE repo_id = ?', repository.id),
+    'repository has no pending transfer',
+  );
+  const recipient = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', transfer.recipient_id));
+  // Administrators of the site do not answer for others.
+  const person = { ...caller, is_admin: 0 as const };
+  const mayAnswer =
+    recipient.type === 'user' ? recipient.id === caller.id : canCreateRepositoryIn(db, recipient, person);
+  if (!mayAnswer) throw new ForgeProblem(403, 'permission denied');
+  return { transfer, recipient };
+}
+
+/** What answers for giving a repository away. No hook hears of any of it, as on the baseline. */
+export const transferHandlers = defineHandlers({
+  transferRepository({ context, repository, owner, caller, body, reply }) {
+    const { db } = context;
+    const to = recipientNamed(context, body.new_owner, caller);
+    const teamIds = readTeams(context, to, body.team_ids);
+    const moved = db.transaction(() => {
+      if (db.get('SELECT 1 AS one FROM transfers WHERE repo_id = ?', repository.id)) {
+        throw new ForgeProblem(409, 'repository transfer is already in progress');
+      }
+      refuseTaken(context, to, repository, 422);
+      const isOurs = to.type === 'organization' && canCreateRepositoryIn(db, to, caller);
+      if (caller.is_admin || caller.id === to.id || isOurs) {
+        return moveRepository(context, { repository, from: owner, to, teamIds, doerId: caller.id });
+      }
+      offer(context, { repository, to, teamIds, doer: caller });
+      return undefined;
+    });
+    if (!moved) reply.status(201);
+    const shown = moved ? { row: moved, owner: to } : { row: repository, owner };
+    return toRepository(context, shown.row, { owner: shown.owner, viewer: caller, permission: 'admin' });
+  },
+
+  acceptTransfer({ context, repository, owner, caller }) {
+    const { recipient, row } = context.db.transaction(() => {
+      const { transfer, recipient } = answerable(context, repository, caller);
+      refuseTaken(context, recipient, repository, 409);
+      // The column holds what `offer` wrote; a team that is gone meanwhile gets nothing.
+      const wanted = JSON.parse(transfer.team_ids) as number[];
+      const isThere = 'SELECT 1 AS one FROM teams WHERE id = ? AND org_id = ?';
+      const teamIds = wanted.filter((id) => context.db.get(isThere, id, recipient.id));
+      const move = { repository, from: owner, to: recipient, teamIds, doerId: transfer.doer_id };
+      return { recipient, row: moveRepository(context, move) };
+    });
+    const permission = permissionOf(context.db, caller, row, recipient);
+    return toRepository(context, row, { owner: recipient, viewer: caller, permission });
+  },
+
+  rejectTransfer({ context, repository, owner, caller, permission }) {
+    context.db.transaction(() => {
+      answerable(context, repository, caller);
+      context.db.run('DELETE FROM transfers WHERE repo_id = ?', repository.id);
+    });
+    return toRepository(context, repository, { owner, viewer: caller, permission });
+  },
+});

@@ -1,0 +1,128 @@
+import { permissionOf, reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow, PullRow, ReviewCommentRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { announceComment } from '../events/issue-events.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toReviewComments } from '../views/review.ts';
+import { cutHunk, findAuthorCommit, type LineOfFile } from './hunk.ts';
+import { readReview, takeCommentId } from './queries.ts';
+import { isOfficial } from './state.ts';
+
+/** A comment on a line with all that git says of it, ready to be written. */
+type DraftComment = LineOfFile & {
+  readonly body: string;
+  readonly commitId: string;
+  readonly hunk: string;
+};
+
+/** Returns a comment with the commit that wrote its line and the piece of the difference that ends there. */
+export async function prepareComment(
+  context: ForgeContext,
+  pull: PullRow,
+  given: LineOfFile & { readonly body: string; readonly commitId: string },
+): Promise<DraftComment> {
+  const git = context.git.open(pull.repo_id);
+  const author = await findAuthorCommit(git, given.commitId || pull.head_sha, given);
+  const ends = { base: pull.merge_base, head: pull.head_sha };
+  return { ...given, commitId: author ?? pull.head_sha, hunk: await cutHunk(git, ends, given) };
+}
+
+/** Writes a comment as part of a review. */
+export function insertComment(
+  { db, clock }: ForgeContext,
+  reviewId: number,
+  given: DraftComment & { readonly repositoryId: number; readonly poster: UserRow },
+): ReviewCommentRow {
+  const now = secondsOf(clock());
+  const id = takeCommentId(db);
+  db.run(
+    `INSERT INTO review_comments (id, review_id, repo_id, poster_id, body, path, line, commit_id, diff_hunk, created_at,
+       updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    reviewId,
+    given.repositoryId,
+    given.poster.id,
+    given.body,
+    given.path,
+    given.line,
+    given.commitId,
+    given.hunk,
+    now,
+    now,
+  );
+  return found(db.get<ReviewCommentRow>('SELECT * FROM review_comments WHERE id = ?', id));
+}
+
+/** Returns a review comment with its pull request; 400 for a plain comment, 404 for none. */
+function findReviewComment(
+  { db }: ForgeContext,
+  { repository }: RepositoryTarget,
+  id: number,
+): { readonly comment: ReviewCommentRow; readonly issue: IssueRow; readonly pull: PullRow } {
+  const sql = 'SELECT * FROM review_comments WHERE id = ? AND repo_id = ?';
+  const comment = db.get<ReviewCommentRow>(sql, id, repository.id);
+  if (!comment) {
+    const plain = db.get('SELECT 1 AS one FROM comments WHERE id = ? AND repo_id = ?', id, repository.id);
+    if (plain) throw new ForgeProblem(400, 'comment is not a review comment');
+    throw new ForgeProblem(404, `comment does not exist [id: ${id}]`);
+  }
+  const { issue_id } = readReview(db, comment.review_id);
+  return {
+    comment,
+    issue: found(db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', issue_id)),
+    pull: found(db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issue_id)),
+  };
+}
+
+/** Marks a conversation as resolved or not; for its pull request's author, writers, and whoever's review counts. */
+function setResolved(
+  context: ForgeContext,
+  place: RepositoryTarget & { readonly caller: UserRow },
+  id: number,
+  isResolved: boolean,
+): void {
+  const { db } = context;
+  const { repository, owner, caller } = place;
+  const { comment, issue, pull } = findReviewComment(context, place, id);
+  const isAllowed =
+    caller.id === issue.poster_id ||
+    reaches(permissionOf(db, caller, repository, owner, 'pulls'), 'write') ||
+    isOfficial(context, place, pull, caller);
+  if (!isAllowed) throw new ForgeProblem(403, 'user should have permission to resolve comment');
+  const resolver = isResolved ? (comment.resolver_id ?? caller.id) : undefined;
+  db.run('UPDATE review_comments SET resolver_id = ? WHERE id = ?', resolver, comment.id);
+}
+
+/** What answers for conversations on lines: resolving them, and answering in them. */
+export const reviewCommentHandlers = defineHandlers({
+  resolveReviewComment(call) {
+    setResolved(call.context, call, call.params.id, true);
+    return undefined;
+  },
+
+  unresolveReviewComment(call) {
+    setResolved(call.context, call, call.params.id, false);
+    return undefined;
+  },
+
+  async replyToReviewComment(call) {
+    const { context, caller, repository, owner, params, body } = call;
+    const { comment: parent, issue, pull } = findReviewComment(context, call, params.id);
+    if (issue.number !== params.index) throw new ForgeProblem(404, 'not found');
+    const { path, line, commit_id: commitId } = parent;
+    const draft = await prepareComment(context, pull, { path, line, commitId, body: body.body });
+    return context.db.transaction(() => {
+      const author = { repositoryId: repository.id, poster: caller };
+      const kept = { commitId, hunk: parent.diff_hunk };
+      const comment = insertComment(context, parent.review_id, { ...draft, ...kept, ...author });
+      const told = { ...comment, issue_id: issue.id, content_version: 0 };
+      const scene = { repository, owner, actor: caller, issueId: issue.id };
+      announceComment(context, scene, { comment: told, action: 'created' });
+      return found(toReviewComments(context, [comment], issue, { ...call, viewer: caller })[0]);
+    });
+  },
+});

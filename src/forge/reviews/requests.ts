@@ -1,0 +1,189 @@
+import type { Pull } from '../access/find-issue.ts';
+import { permissionOf, reaches } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { ReviewRow } from '../core/issue-rows.ts';
+import type { TeamRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { notifyPersons } from '../notify/threads.ts';
+import { reachesUnit } from '../protections/allowlists.ts';
+import { findBranchRule } from '../protections/branch-rules.ts';
+import { accountByEmail } from '../views/commit.ts';
+import { lastOpinion, readReview } from './queries.ts';
+import { isOfficial, restoreOfficial } from './state.ts';
+
+/** Whom a caller names as reviewers. */
+export type Named = {
+  readonly reviewers?: readonly string[] | undefined;
+  readonly team_reviewers?: readonly string[] | undefined;
+};
+export type Reviewers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
+
+/** Returns who is named, by name or e-mail address, or ends the request with 404; a person's repository has no teams. */
+export function findReviewers(context: ForgeContext, owner: UserRow, named: Named): Reviewers {
+  const { db } = context;
+  const people = (named.reviewers ?? []).map((name) =>
+    found(name.includes('@') ? accountByEmail(db, name) : userNamed(db, name), `user doesn't exist: ${name}`),
+  );
+  if (owner.type !== 'organization') return { people, teams: [] };
+  const teams = (named.team_reviewers ?? []).map((name) => {
+    const sql = 'SELECT * FROM teams WHERE org_id = ? AND lower_name = ?';
+    return found(db.get<TeamRow>(sql, owner.id, name.toLowerCase()), `team doesn't exist: ${name}`);
+  });
+  return { people, teams };
+}
+
+/**
+ * Ends the request with 422 where this account may not be asked, or the actor may not ask. The actor's own place in the
+ * repository decides, not a site administrator's power.
+ */
+export function guardRequest(context: ForgeContext, place: PullPlace, both: Pull, user: UserRow): void {
+  const { db } = context;
+  const { repository, owner } = place;
+  if (user.type === 'organization') throw invalid('an organization cannot review');
+  if (permissionOf(db, user, repository, owner, 'pulls') === 'none')
+    throw invalid(`${user.name} cannot read it`);
+  if (user.id === both.issue.poster_id) throw invalid('the author cannot review');
+  if (!mayChoose(context, place, both)) throw invalid('you may not choose reviewers');
+}
+
+/** Asks an account for a review and tells hooks; undefined where it is asked already. */
+export function requestReview(
+  context: ForgeContext,
+  place: PullPlace,
+  both: Pull,
+  user: UserRow,
+): ReviewRow | undefined {
+  guardRequest(context, place, both, user);
+  const { db } = context;
+  const last = lastOpinion(db, both.issue.id, user.id);
+  if (last?.type === 'REQUEST_REVIEW') return undefined;
+  if (last && both.issue.is_closed === 1)
+    throw new ForgeProblem(403, 'a closed pull request needs no review');
+  const official = isOfficial(context, place, both.pull, user);
+  // What they said before stops to count: they are asked to say it anew.
+  if (official) {
+    db.run('UPDATE reviews SET official = 0 WHERE issue_id = ? AND reviewer_id = ?', both.issue.id, user.id);
+  }
+  const review = insertRequest(context, both, { reviewerId: user.id, official });
+  announce(context, place, both, { user, action: 'review_requested' });
+  return review;
+}
+
+/** Takes the request to an account back; nothing happens where there is none. */
+export function cancelRequest(context: ForgeContext, place: PullPlace, both: Pull, user: UserRow): void {
+  const { db } = context;
+  const last = lastOpinion(db, both.issue.id, user.id);
+  const isOwn = last?.type === 'REQUEST_REVIEW' && user.id === place.actor.id;
+  if (user.type === 'organization') throw invalid('an organization cannot review');
+  if (!isOwn && !mayChoose(context, place, both)) throw invalid('you may not remove reviewers');
+  if (last?.type !== 'REQUEST_REVIEW') return;
+  db.run('DELETE FROM reviews WHERE id = ?', last.id);
+  if (isOfficial(context, place, both.pull, user)) restoreOfficial(db, both.issue.id, user.id);
+  announce(context, place, both, { user, action: 'review_request_removed' });
+}
+
+/** Asks a team; every member but the author is told. Undefined where it is asked already. */
+export function requestTeamReview(
+  context: ForgeContext,
+  place: PullPlace,
+  both: Pull,
+  team: TeamRow,
+): ReviewRow | undefined {
+  const { db } = context;
+  if (place.repository.is_private === 1 && !hasRepository(context, team, place.repository.id)) {
+    throw invalid(`the team ${team.name} cannot read it`);
+  }
+  if (!mayChoose(context, place, both)) throw invalid('you may not choose reviewers');
+  if (findTeamRequest(context, both, team)) return undefined;
+  const official = isOfficialTeam(context, both, team) || isOfficial(context, place, both.pull, place.actor);
+  const review = insertRequest(context, both, { teamId: team.id, official });
+  const members = db.all<UserRow>(
+    'SELECT u.* FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.id <> ? ORDER BY u.id',
+    team.id,
+    both.issue.poster_id,
+  );
+  for (const user of members) announce(context, place, both, { user, action: 'review_requested' });
+  return review;
+}
+
+/** Takes the request to a team back; nobody is told. */
+export function cancelTeamRequest(context: ForgeContext, place: PullPlace, both: Pull, team: TeamRow): void {
+  if (!mayChoose(context, place, both)) throw invalid('you may not remove reviewers');
+  const request = findTeamRequest(context, both, team);
+  if (request) context.db.run('DELETE FROM reviews WHERE id = ?', request.id);
+}
+
+function invalid(reason: string): ForgeProblem {
+  return new ForgeProblem(422, `not a valid review request: ${reason}`);
+}
+
+/** The author, the owner, collaborators, and the organization's members whose team can read it. */
+function mayChoose({ db }: ForgeContext, { repository, actor }: PullPlace, { issue }: Pull): boolean {
+  if (repository.archived_at > 0) return false;
+  if (actor.id === issue.poster_id || actor.id === repository.owner_id) return true;
+  const sql = `SELECT 1 AS one FROM collaborators WHERE repo_id = ?1 AND user_id = ?2
+    UNION SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
+    WHERE m.user_id = ?2 AND m.org_id = ?3 AND ${reachesUnit('pulls')}
+      AND (t.includes_all_repositories = 1
+        OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1)) LIMIT 1`;
+  return db.get(sql, repository.id, actor.id, repository.owner_id) !== undefined;
+}
+
+function hasRepository({ db }: ForgeContext, team: TeamRow, repositoryId: number): boolean {
+  if (team.includes_all_repositories === 1) return true;
+  const sql = 'SELECT 1 AS one FROM team_repositories WHERE team_id = ? AND repo_id = ?';
+  return db.get(sql, team.id, repositoryId) !== undefined;
+}
+
+function isOfficialTeam({ db }: ForgeContext, { pull }: Pull, team: TeamRow): boolean {
+  const rule = findBranchRule(db, pull.repo_id, pull.base_branch);
+  if (!rule) return false;
+  if (rule.enable_approvals_whitelist) return rule.teams.approvals.includes(team.id);
+  // The column holds what `teams.ts` wrote.
+  const units = JSON.parse(team.units_map) as Record<string, string>;
+  const isWhole = Object.keys(units).length === 0 || reaches(team.permission, 'admin');
+  const held = isWhole ? team.permission : units['repo.code'];
+  return held === 'write' || held === 'admin' || held === 'owner';
+}
+
+function findTeamRequest({ db }: ForgeContext, { issue }: Pull, team: TeamRow): ReviewRow | undefined {
+  const sql = 'SELECT * FROM reviews WHERE issue_id = ? AND team_id = ? ORDER BY id DESC LIMIT 1';
+  return db.get<ReviewRow>(sql, issue.id, team.id);
+}
+
+function insertRequest(
+  { db, clock }: ForgeContext,
+  { issue }: Pull,
+  given: { readonly reviewerId?: number; readonly teamId?: number; readonly official: boolean },
+): ReviewRow {
+  const now = secondsOf(clock());
+  const { lastId } = db.run(
+    `INSERT INTO reviews (issue_id, reviewer_id, team_id, type, official, created_at, updated_at)
+     VALUES (?, ?, ?, 'REQUEST_REVIEW', ?, ?, ?)`,
+    issue.id,
+    given.reviewerId,
+    given.teamId,
+    given.official,
+    now,
+    now,
+  );
+  return readReview(db, lastId);
+}
+
+function announce(
+  context: ForgeContext,
+  place: PullPlace,
+  { issue }: Pull,
+  {
+    user,
+    action,
+  }: { readonly user: UserRow; readonly action: 'review_requested' | 'review_request_removed' },
+): void {
+  const event = { type: 'pull_request_review_request', action, requestedReviewer: user };
+  emitPull(context, place, issue.id, event);
+  if (action === 'review_requested')
+    notifyPersons(context, { ...place, issueId: issue.id, receivers: [user] });
+}

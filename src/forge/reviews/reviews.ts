@@ -1,0 +1,199 @@
+import { findPull, type Pull } from '../access/find-issue.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { ReviewCommentRow, ReviewRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
+import { findMergeBase } from '../git/history.ts';
+import { isObjectId } from '../git/names.ts';
+import { readCommit } from '../git/refs.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { notifyActivity } from '../notify/threads.ts';
+import { toReviewComments, toReviews } from '../views/review.ts';
+import { insertComment, prepareComment } from './comments.ts';
+import { isOtherChange } from './diff-comparison.ts';
+import { mayKnow, readReview } from './queries.ts';
+import { type Opinion, openDraft, recordReview, removeReview, setDismissed } from './state.ts';
+
+type Place = RepositoryTarget & { readonly context: ForgeContext };
+type Reading = Place & { readonly caller: UserRow | undefined };
+type Doing = Place & { readonly caller: UserRow };
+type AtReview = { readonly params: { readonly index: number; readonly id: number } };
+
+export const reviewHandlers = defineHandlers({
+  listReviews(call) {
+    const { context, caller, page, reply } = call;
+    const { issue } = findPull(context, call, call.params.index);
+    const count = 'SELECT count(*) AS count FROM reviews WHERE issue_id = ?';
+    reply.total(context.db.get<{ count: number }>(count, issue.id)?.count ?? 0);
+    const rows = context.db.all<ReviewRow>(
+      'SELECT * FROM reviews WHERE issue_id = ? ORDER BY created_at, id LIMIT ? OFFSET ?',
+      issue.id,
+      page.limit,
+      page.offset,
+    );
+    const known = rows.filter((review) => mayKnow(review, caller));
+    return toReviews(context, known, issue, { ...call, viewer: caller });
+  },
+
+  getReview(call) {
+    const { review, both } = findReview(call);
+    return show(call, review, both);
+  },
+
+  listReviewComments(call) {
+    const { context, caller } = call;
+    const { review, both } = findReview(call);
+    const sql = 'SELECT * FROM review_comments WHERE review_id = ? ORDER BY id';
+    const rows = context.db.all<ReviewCommentRow>(sql, review.id);
+    return toReviewComments(context, rows, both.issue, { ...call, viewer: caller });
+  },
+
+  async createReview(call) {
+    const { context, caller, params, body } = call;
+    const comments = body.comments ?? [];
+    const type = readEvent(findPull(context, call, params.index), caller, {
+      event: body.event,
+      body: body.body,
+      hasComments: comments.length > 0,
+    });
+    // Held against pushes: whether a review is stale is decided on the head that it is stored for.
+    return await context.git.exclusively(call.repository.id, 'pulls', async () => {
+      const both = findPull(context, call, params.index);
+      const commitId = body.commit_id || both.pull.head_sha;
+      const drafts = await Promise.all(
+        comments.map((comment) =>
+          prepareComment(context, both.pull, {
+            path: comment.path ?? '',
+            body: comment.body ?? '',
+            line: comment.old_position ? -comment.old_position : (comment.new_position ?? 0),
+            commitId,
+          }),
+        ),
+      );
+      const isStale = isVote(type) && (await isStaleAtBirth(context, both, commitId));
+      const opinion = { type, body: body.body ?? '', commitId, isStale };
+      return context.db.transaction(() => {
+        const draftId = drafts.length === 0 ? 0 : openDraft(context, both.issue.id, caller, commitId);
+        const author = { repositoryId: call.repository.id, poster: caller };
+        for (const draft of drafts) insertComment(context, draftId, { ...draft, ...author });
+        return show(call, record(call, both, opinion), both);
+      });
+    });
+  },
+
+  submitReview(call) {
+    const { context, caller, body } = call;
+    return context.db.transaction(() => {
+      const { review, both } = findReview(call);
+      if (review.type !== 'PENDING') throw new ForgeProblem(422, 'only a pending review can be submitted');
+      // Its comments are not counted here, as on the baseline: a comment alone needs a body.
+      const said = { event: body.event, body: body.body, hasComments: false };
+      const type = readEvent(both, caller, said);
+      if (type === 'PENDING') throw new ForgeProblem(422, 'review stay pending');
+      const opinion = { type, body: body.body ?? '', commitId: both.pull.head_sha, isStale: false };
+      return show(call, record(call, both, opinion), both);
+    });
+  },
+
+  deleteReview(call) {
+    const { context, caller } = call;
+    const { review } = findReview(call);
+    if (caller.is_admin === 0 && caller.id !== review.reviewer_id) {
+      throw new ForgeProblem(403, 'no permission to delete comment');
+    }
+    // The baseline answers 500.
+    if (review.type === 'REQUEST_REVIEW') throw new ForgeProblem(400, 'a request is taken back, not deleted');
+    context.db.transaction(() => removeReview(context, review));
+    return undefined;
+  },
+
+  dismissReview(call) {
+    const { context, body } = call;
+    return context.db.transaction(() => {
+      const { review, both } = findVote(call);
+      setDismissed(context, [review], true, body.message ?? '');
+      if (body.priors) {
+        const sql = 'SELECT * FROM reviews WHERE issue_id = ? AND reviewer_id = ? AND dismissed = 0';
+        const priors = context.db.all<ReviewRow>(sql, review.issue_id, review.reviewer_id);
+        setDismissed(context, priors, true, body.message ?? '');
+      }
+      notifyActivity(context, { ...call, actor: call.caller, issueId: both.issue.id });
+      return show(call, readReview(context.db, review.id), both);
+    });
+  },
+
+  undismissReview(call) {
+    const { context } = call;
+    return context.db.transaction(() => {
+      const { review, both } = findVote(call);
+      setDismissed(context, [review], false);
+      return show(call, readReview(context.db, review.id), both);
+    });
+  },
+});
+
+function isVote(type: ReviewRow['type']): boolean {
+  return type === 'APPROVED' || type === 'REQUEST_CHANGES';
+}
+
+/** Returns what a caller's `event` means, or ends the request with 422 where it may not be said so. */
+function readEvent(
+  { issue }: Pull,
+  caller: UserRow,
+  said: { event?: string | undefined; body?: string | undefined; hasComments: boolean },
+): Opinion['type'] {
+  const known = ['APPROVED', 'REQUEST_CHANGES', 'COMMENT'] as const;
+  const type = known.find((word) => word === said.event) ?? 'PENDING';
+  const hasBody = (said.body ?? '').trim() !== '';
+  if (isVote(type) && caller.id === issue.poster_id) {
+    throw new ForgeProblem(422, `${type === 'APPROVED' ? 'approve' : 'reject'} your own pull is not allowed`);
+  }
+  const needsBody = type === 'REQUEST_CHANGES' || type === 'PENDING';
+  if (needsBody && !hasBody) throw new ForgeProblem(422, `review event ${said.event ?? ''} requires a body`);
+  if (type === 'COMMENT' && !hasBody && !said.hasComments) {
+    throw new ForgeProblem(422, 'review event COMMENT requires a body or a comment');
+  }
+  return type;
+}
+
+function record({ context, repository, owner, caller }: Doing, both: Pull, opinion: Opinion): ReviewRow {
+  if (isVote(opinion.type) && both.issue.is_closed === 1) {
+    throw new ForgeProblem(422, "can't submit review for a closed or merged PR");
+  }
+  return recordReview(context, { repository, owner, actor: caller }, both, opinion);
+}
+
+/** A review of an older commit is stale at birth where the change was another one then. */
+async function isStaleAtBirth(context: ForgeContext, { pull }: Pull, commitId: string): Promise<boolean> {
+  if (commitId === pull.head_sha) return false;
+  const git = context.git.open(pull.repo_id);
+  // The baseline answers 500 for a commit that nobody has.
+  const commit = isObjectId(commitId) ? await readCommit(git, commitId) : undefined;
+  const seen = found(commit, `commit does not exist [sha: ${commitId}]`).id;
+  const base = (await findMergeBase(git, pull.base_sha, seen)) ?? pull.merge_base;
+  return await isOtherChange(git, { from: base, to: seen }, { from: pull.merge_base, to: pull.head_sha });
+}
+
+function findReview(call: Reading & AtReview): { readonly review: ReviewRow; readonly both: Pull } {
+  const both = findPull(call.context, call, call.params.index);
+  const review = readReview(call.context.db, call.params.id);
+  if (review.issue_id !== both.issue.id || !mayKnow(review, call.caller)) {
+    throw new ForgeProblem(404, 'not found');
+  }
+  return { review, both };
+}
+
+/** Only approvals and rejections of an open pull request can be dismissed. */
+function findVote(call: Reading & AtReview): { readonly review: ReviewRow; readonly both: Pull } {
+  const { review, both } = findReview(call);
+  if (!isVote(review.type)) {
+    throw new ForgeProblem(403, 'only an approval or a request for changes can be dismissed');
+  }
+  if (both.issue.is_closed === 1) throw new ForgeProblem(403, 'the pull request is closed or merged');
+  return { review, both };
+}
+
+function show(call: Reading, review: ReviewRow, { issue }: Pull) {
+  return found(toReviews(call.context, [review], issue, { ...call, viewer: call.caller })[0]);
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import type { ForgeContext } from '../core/context.ts';
+import { found } from '../core/errors.ts';
+import type { Page } from '../core/paging.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { findRunner, listRunners, type RunnerHolder, toRunner } from './registry.ts';
+
+type Listing = {
+  readonly context: ForgeContext;
+  readonly page: Page;
+  readonly query: { readonly disabled?: boolean | undefined };
+};
+type Naming = { readonly context: ForgeContext; readonly params: { readonly runner_id: number } };
+
+function list({ context, page, query }: Listing, holder: RunnerHolder) {
+  const { runners, total } = listRunners(context, holder, { ...page, disabled: query.disabled });
+  const now = context.clock();
+  return { runners: runners.map((runner) => toRunner(runner, now)), total_count: total };
+}
+
+function show({ context, params }: Naming, holder: RunnerHolder) {
+  const runner = found(findRunner(context, holder, params.runner_id), 'No permission to access this runner');
+  return toRunner(runner, context.clock());
+}
+
+function edit(call: Naming & { readonly body: { readonly disabled: boolean } }, holder: RunnerHolder) {
+  const { id } = show(call, holder);
+  call.context.db.run('UPDATE runners SET is_disabled = ? WHERE id = ?', call.body.disabled, id);
+  return show(call, holder);
+}
+
+function remove(call: Naming, holder: RunnerHolder): undefined {
+  call.context.db.run('DELETE FROM runners WHERE id = ?', show(call, holder).id);
+}
+
+/** Asked again it is the same token: it holds until somebody resets it, which no operation of the API does. */
+function register({ context }: { readonly context: ForgeContext }, holder: RunnerHolder) {
+  const { db, clock } = context;
+  const repositoryId = holder.column === 'repo_id' ? holder.id : null;
+  const ownerId = holder.column === 'owner_id' ? holder.id : null;
+  const known = db.get<{ token: string }>(
+    'SELECT token FROM runner_tokens WHERE repo_id IS ? AND owner_id IS ? ORDER BY id DESC LIMIT 1',
+    repositoryId,
+    ownerId,
+  );
+  if (known) return known;
+  const token = randomBytes(20).toString('hex');
+  db.run(
+    'INSERT INTO runner_tokens (repo_id, owner_id, token, created_at) VALUES (?, ?, ?, ?)',
+    repositoryId,
+    ownerId,
+    token,
+    secondsOf(clock()),
+  );
+  return { token };
+}
+
+const ofOrganization = (call: { readonly organization: { readonly id: number } }): RunnerHolder => ({
+  column: 'owner_id',
+  id: call.organization.id,
+});
+const ofRepository = (call: { readonly repository: { readonly id: number } }): RunnerHolder => ({
+  column: 'repo_id',
+  id: call.repository.id,
+});
+const ofCaller = (call: { readonly caller: { readonly id: number } }): RunnerHolder => ({
+  column: 'owner_id',
+  id: call.caller.id,
+});
+const ofSite: RunnerHolder = { column: 'all' };
+
+/** What answers for runners: read, stopped and removed here; they come in through a seed or the control routes. */
+export const runnerHandlers = defineHandlers({
+  listOrganizationRunners: (call) => list(call, ofOrganization(call)),
+  getOrganizationRunner: (call) => show(call, ofOrganization(call)),
+  editOrganizationRunner: (call) => edit(call, ofOrganization(call)),
+  deleteOrganizationRunner: (call) => remove(call, ofOrganization(call)),
+  createOrganizationRunnerToken: (call) => register(call, ofOrganization(call)),
+  listRepositoryRunners: (call) => list(call, ofRepository(call)),
+  getRepositoryRunner: (call) => show(call, ofRepository(call)),
+  editRepositoryRunner: (call) => edit(call, ofRepository(call)),
+  deleteRepositoryRunner: (call) => remove(call, ofRepository(call)),
+  createRepositoryRunnerToken: (call) => register(call, ofRepository(call)),
+  listOwnRunners: (call) => list(call, ofCaller(call)),
+  getOwnRunner: (call) => show(call, ofCaller(call)),
+  editOwnRunner: (call) => edit(call, ofCaller(call)),
+  deleteOwnRunner: (call) => remove(call, ofCaller(call)),
+  createOwnRunnerToken: (call) => register(call, ofCaller(call)),
+  listSiteRunners: (call) => list(call, ofSite),
+  getSiteRunner: (call) => show(call, ofSite),
+  editSiteRunner: (call) => edit(call, ofSite),
+  deleteSiteRunner: (call) => remove(call, ofSite),
+  createSiteRunnerToken: (call) => register(call, ofSite),
+});

@@ -1,0 +1,159 @@
+import type { Pull } from '../access/find-issue.ts';
+import { permissionOf, reaches } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { IssueRow, PullRow } from '../core/issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { toInstantOrNull } from '../core/time.ts';
+import { type IssuePlace, issueAddress, toIssues } from './issue.ts';
+import { toRepository } from './repository.ts';
+import { loadReviewSummaries, type ReviewSummary, reviewersOf, reviewTeamsOf } from './reviewers.ts';
+import { loadUsers, toUser } from './user.ts';
+
+type RepositoryShape = ReturnType<typeof toRepository>;
+
+const noTeams: ReturnType<typeof reviewTeamsOf> | null = null;
+
+type Branch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
+
+/** Returns a pull request, given its issue side, as the API shows it. */
+export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace) {
+  const pull = context.db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issue.id);
+  if (!pull) throw new TypeError(`issue ${issue.id} has no pull request`);
+  const [shape] = toPulls(context, [{ issue, pull }], place);
+  if (!shape) throw new TypeError('one row gives one pull request');
+  const { additions, deletions, changed_files } = pull;
+  // A single answer has empty lists where the list of pull requests says null.
+  return {
+    ...shape,
+    assignees: shape.assignees ?? [],
+    requested_reviewers: reviewersOf(context, issue.id),
+    requested_reviewers_teams: reviewTeamsOf(context, issue.id),
+    additions,
+    deletions,
+    changed_files,
+  };
+}
+
+/** Returns pull requests of one repository in the order given, as a list shows them: without counts of lines. */
+export function toPulls(context: ForgeContext, pulls: readonly Pull[], place: IssuePlace) {
+  const issues = toIssues(
+    context,
+    pulls.map(({ issue }) => issue),
+    place,
+  );
+  const mergers = loadUsers(
+    context,
+    pulls.flatMap(({ pull }) => (pull.merger_id === null ? [] : [pull.merger_id])),
+  );
+  const repositoryOf = createRepositoryShapes(context, place);
+  const reviews = loadReviewSummaries(
+    context,
+    pulls.map(({ issue }) => issue.id),
+  );
+  return pulls.flatMap(({ issue, pull }, index) => {
+    const shape = issues[index];
+    return shape ? [toShape({ context, issue, pull, place, shape, mergers, repositoryOf, reviews })] : [];
+  });
+}
+
+function toShape(given: {
+  context: ForgeContext;
+  issue: IssueRow;
+  pull: PullRow;
+  place: IssuePlace;
+  shape: ReturnType<typeof toIssues>[number];
+  mergers: ReadonlyMap<number, UserRow>;
+  repositoryOf: (id: number | null) => RepositoryShape | null;
+  reviews: ReadonlyMap<number, ReviewSummary>;
+}) {
+  const { context, issue, pull, place, shape, repositoryOf } = given;
+  const address = issueAddress(context, issue, place);
+  const merger = pull.merger_id === null ? undefined : given.mergers.get(pull.merger_id);
+  const isDraft = shape.pull_request?.draft === true;
+  const summary = given.reviews.get(issue.id);
+  return {
+    id: pull.id,
+    // Unlike an issue's, the address for people.
+    url: address,
+    number: pull.number,
+    user: shape.user,
+    title: shape.title,
+    body: shape.body,
+    labels: shape.labels,
+    milestone: shape.milestone,
+    assignee: shape.assignee,
+    assignees: shape.assignees,
+    requested_reviewers: summary?.reviewers ?? null,
+    // A list never tells teams.
+    requested_reviewers_teams: noTeams,
+    state: shape.state,
+    draft: isDraft,
+    is_locked: shape.is_locked,
+    comments: shape.comments,
+    // Counts reviews, not the comments on lines, and is left out at 0, as on the baseline.
+    ...(summary && summary.count > 0 ? { review_comments: summary.count } : {}),
+    html_url: address,
+    diff_url: `${address}.diff`,
+    patch_url: `${address}.patch`,
+    // What is merged stays what it was before, as on the baseline.
+    mergeable: pull.status === 'mergeable' && !isDraft,
+    merged: pull.is_merged === 1,
+    merged_at: toInstantOrNull(pull.merged_at),
+    merge_commit_sha: pull.is_merged === 1 ? pull.merged_commit_sha : null,
+    merged_by: merger ? toUser(context, merger, undefined) : null,
+    allow_maintainer_edit: pull.allow_maintainer_edit === 1,
+    base: toBranch({ name: pull.base_branch, sha: pull.base_sha, repositoryId: pull.repo_id }, repositoryOf),
+    head: toHead(pull, repositoryOf),
+    merge_base: pull.merge_base,
+    due_date: shape.due_date,
+    created_at: shape.created_at,
+    updated_at: shape.updated_at,
+    closed_at: shape.closed_at,
+    pin_order: shape.pin_order,
+    content_version: shape.content_version,
+  };
+}
+
+function toBranch(
+  { name, sha, repositoryId }: Branch,
+  repositoryOf: (id: number | null) => RepositoryShape | null,
+) {
+  return { label: name, ref: name, sha, repo_id: repositoryId, repo: repositoryOf(repositoryId) };
+}
+
+function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositoryShape | null) {
+  const repo = repositoryOf(pull.head_repo_id);
+  // A branch that is gone is still reachable under the name that the pull request keeps.
+  const ref = pull.is_head_gone === 1 || repo === null ? `refs/pull/${pull.number}/head` : pull.head_branch;
+  return {
+    label: pull.head_branch,
+    ref,
+    sha: pull.head_sha,
+    repo_id: repo === null ? -1 : (pull.head_repo_id ?? -1),
+    repo,
+  };
+}
+
+/** Returns a function that gives a repository's shape by id, each made once; null where it is gone or unreadable. */
+function createRepositoryShapes(
+  context: ForgeContext,
+  { repository, owner, viewer }: IssuePlace,
+): (id: number | null) => RepositoryShape | null {
+  const known = new Map<number, RepositoryShape | null>([
+    [repository.id, toRepository(context, repository, { owner, viewer })],
+  ]);
+  return (id) => {
+    if (id === null) return null;
+    if (!known.has(id)) known.set(id, findShape(context, id, viewer));
+    return known.get(id) ?? null;
+  };
+}
+
+function findShape(context: ForgeContext, id: number, viewer: UserRow | undefined): RepositoryShape | null {
+  const repository = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', id);
+  const owner = repository && loadUsers(context, [repository.owner_id]).get(repository.owner_id);
+  if (!repository || !owner) return null;
+  const isReadable =
+    viewer === undefined || reaches(permissionOf(context.db, viewer, repository, owner), 'read');
+  return isReadable ? toRepository(context, repository, { owner, viewer }) : null;
+}

@@ -1,0 +1,92 @@
+import { ForgeProblem } from '../core/errors.ts';
+
+/**
+ * The three forms of a page's name. A *title* is what people read. A *web name* (`sub_url`) is the title with spaces as
+ * dashes and everything else percent-encoded; a title with a dash of its own, or ending in `.md`, keeps its spaces and
+ * is marked with `.-` at the end. A *file name* is the web name with `.md` behind, where spaces stay spaces.
+ */
+
+const reserved: ReadonlySet<string> = new Set(['_pages', '_new', '_edit', 'raw']);
+const mark = '.-';
+
+export function webNameOf(title: string): string {
+  const name = clean(toSegment(title.trim(), false));
+  return name === '' || name === '.' ? 'unnamed' : name;
+}
+
+/** Returns the web name that a segment of a path means, as it was sent: what is encoded stays so. */
+export function webNameIn(segment: string): string {
+  return clean(segment).replaceAll('/', '%2F');
+}
+
+/** Returns what people read for a web name. */
+export function titleOf(webName: string): string {
+  const last = webName.split('/').at(-1) ?? '';
+  const bare = last.endsWith('.md') ? decode(last.slice(0, -3), false) : last;
+  return fromSegment(bare);
+}
+
+/** Returns the name of a page's file. A web name that ends in `.md` is a file name already. */
+export function fileNameOf(webName: string): string {
+  if (webName.endsWith('.md')) return clean(decode(webName, false));
+  const segments = webName
+    .split('/')
+    .map((segment) => toSegment(fromSegment(segment), segment.endsWith(mark)));
+  return `${segments.join('/').replaceAll('%20', ' ').replaceAll('+', ' ')}.md`;
+}
+
+/** Returns the web name of a file; undefined where it is no page: another ending, or a stray percent sign. */
+export function webNameOfFile(file: string): string | undefined {
+  const bare = file.slice(0, -'.md'.length);
+  if (!file.endsWith('.md') || tryDecode(bare) === undefined) return undefined;
+  return toSegment(fromSegment(bare), bare.endsWith(mark));
+}
+
+/** Ends the request with 400 where a page cannot have this name: the wiki's own addresses need it. */
+export function assertUsable(webName: string): void {
+  for (const segment of webName.split('/')) {
+    const title = fromSegment(segment);
+    if (reserved.has(title)) throw new ForgeProblem(400, `wiki title is reserved: ${title}`);
+  }
+}
+
+function fromSegment(segment: string): string {
+  const bare = segment.endsWith(mark) ? segment.slice(0, -mark.length) : segment.replaceAll('-', ' ');
+  return decode(bare, true);
+}
+
+function toSegment(title: string, wasMarked: boolean): string {
+  const isMarked = wasMarked || title.includes('-') || title.endsWith('.md');
+  return queryEscape(isMarked ? title + mark : title.replaceAll(' ', '-'));
+}
+
+/** Percent-encodes all but letters, digits, `-`, `_`, `.` and `~`; a space becomes `+`, as the baseline writes it. */
+function queryEscape(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+');
+}
+
+/** What cannot be decoded stays as it is: it is only a name. */
+function decode(text: string, plusIsSpace: boolean): string {
+  return tryDecode(plusIsSpace ? text.replaceAll('+', ' ') : text) ?? text;
+}
+
+function tryDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Not percent-encoded text.
+    return undefined;
+  }
+}
+
+/** Resolves `.`, `..` and doubled slashes without ever leaving the root. */
+function clean(path: string): string {
+  const segments: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
+  }
+  return segments.join('/');
+}

@@ -1,0 +1,108 @@
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { found } from '../core/errors.ts';
+import type { RepositoryRow } from '../core/rows.ts';
+import { type CommitData, instantOf } from '../git/commit.ts';
+import { lastCommits } from '../git/history.ts';
+import { readBranch, readCommit } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { readBlob, readTree, type TreeEntry } from '../git/tree.ts';
+import { fileNameOf, titleOf } from './names.ts';
+import { hasWiki, wikiBranch, wikiIdOf } from './repository.ts';
+
+/** A wiki as it is now: its git repository, its newest commit, what lies in its root. */
+export type Wiki = {
+  readonly git: GitRepository;
+  readonly head: CommitData;
+  readonly entries: readonly TreeEntry[];
+};
+
+/** Returns the wiki of a repository, undefined where nothing was ever written. */
+export async function readWiki(context: ForgeContext, repository: RepositoryRow): Promise<Wiki | undefined> {
+  if (!hasWiki(context, repository)) return undefined;
+  const git = context.git.open(wikiIdOf(repository));
+  const head = await readBranch(git, wikiBranch);
+  return head && { git, head, entries: (await readTree(git, head.id)) ?? [] };
+}
+
+/** Returns the entry of a page: under the name this forge writes, or with its percent signs decoded, as people push it. */
+export function findPage(wiki: Wiki, webName: string): TreeEntry | undefined {
+  const file = fileNameOf(webName);
+  const named = (name: string) => wiki.entries.find((entry) => entry.name === name && entry.kind === 'file');
+  return named(file) ?? named(decoded(file));
+}
+
+function decoded(file: string): string {
+  try {
+    return decodeURIComponent(file.replaceAll('+', ' '));
+  } catch {
+    return file;
+  }
+}
+
+/** Returns a revision as the API shows it; its instants are in UTC. */
+export function toWikiCommit(commit: CommitData) {
+  const person = (who: CommitData['author']) => ({
+    name: who.name,
+    email: who.email,
+    date: instantOf({ ...who, zone: '+0000' }),
+  });
+  return {
+    sha: commit.id,
+    author: person(commit.author),
+    commiter: person(commit.committer),
+    message: commit.message,
+  };
+}
+
+/** Returns what lists show of a page. */
+export function toMetaData(
+  context: ForgeContext,
+  { owner, repository }: Pick<RepositoryTarget, 'owner' | 'repository'>,
+  webName: string,
+  commit: CommitData | undefined,
+) {
+  return {
+    title: titleOf(webName),
+    html_url: `${context.rootUrl()}/${owner.name}/${repository.name}/wiki/${webName}`,
+    sub_url: webName,
+    last_commit: commit ? toWikiCommit(commit) : null,
+  };
+}
+
+async function contentOf(wiki: Wiki, entry: TreeEntry | undefined): Promise<string> {
+  const blob = entry && (await readBlob(wiki.git, entry.id));
+  return blob?.content?.toString('base64') ?? '';
+}
+
+/** Returns a page with its content, the sidebar and the footer. Ends the request with 404 where there is none. */
+export async function toWikiPage(
+  context: ForgeContext,
+  target: Pick<RepositoryTarget, 'owner' | 'repository'>,
+  webName: string,
+) {
+  const wiki = found(await readWiki(context, target.repository));
+  const entry = found(findPage(wiki, webName));
+  const commits = await lastCommits(wiki.git, wiki.head.id, '', [entry.name]);
+  return {
+    ...toMetaData(context, target, webName, commits.get(entry.name)),
+    content_base64: await contentOf(wiki, entry),
+    commit_count: (await listRevisions(wiki, entry)).length,
+    sidebar: await contentOf(wiki, findPage(wiki, '_Sidebar')),
+    footer: await contentOf(wiki, findPage(wiki, '_Footer')),
+  };
+}
+
+/** Returns the ids of the commits that wrote a page, newest first. */
+export async function listRevisions(wiki: Wiki, entry: TreeEntry): Promise<readonly string[]> {
+  const { stdout } = await wiki.git.git.run(['rev-list', wiki.head.id, '--', entry.name], {
+    folder: wiki.git.folder,
+  });
+  return stdout.toString('latin1').split('\n').filter(Boolean);
+}
+
+/** Returns the commits of these ids, in their order. */
+export async function readCommits(wiki: Wiki, ids: readonly string[]): Promise<CommitData[]> {
+  const commits = await Promise.all(ids.map((id) => readCommit(wiki.git, id)));
+  return commits.filter((commit) => commit !== undefined);
+}

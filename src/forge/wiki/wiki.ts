@@ -1,0 +1,193 @@
+import type { EditWikiPage } from '../../contract/resources/wiki.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import { defaultLimit, pageHeaders } from '../core/paging.ts';
+import type { UserRow } from '../core/rows.ts';
+import { wikiPayload } from '../events/payloads.ts';
+import type { FileEdit } from '../git/commit-files.ts';
+import { lastCommits } from '../git/history.ts';
+import { cleanWritePath } from '../git/names.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toRepository } from '../views/repository.ts';
+import { signatureOf } from '../views/signature.ts';
+import { toUser } from '../views/user.ts';
+import { assertUsable, fileNameOf, webNameIn, webNameOf, webNameOfFile } from './names.ts';
+import {
+  findPage,
+  listRevisions,
+  readCommits,
+  readWiki,
+  toMetaData,
+  toWikiCommit,
+  toWikiPage,
+  type Wiki,
+} from './pages.ts';
+import { ensureWiki, wikiBranch, wikiIdOf } from './repository.ts';
+
+type Scene = Pick<RepositoryTarget, 'repository' | 'owner'> & {
+  readonly context: ForgeContext;
+  readonly caller: UserRow;
+};
+
+/** Commits what `plan` makes of the wiki as it is, alone in it; the first commit makes the wiki. */
+async function commitPages(
+  { context, repository, caller }: Scene,
+  message: string,
+  plan: (wiki: Wiki | undefined) => FileEdit[],
+): Promise<void> {
+  await ensureWiki(context, repository);
+  const id = wikiIdOf(repository);
+  await context.git.exclusively(id, 'refs', async () => {
+    const wiki = await readWiki(context, repository);
+    const author = signatureOf(context, caller);
+    const edits = plan(wiki);
+    const at = { before: wiki?.head.id, parent: wiki?.head.id };
+    await context.git.commitFiles(id, {
+      branch: wikiBranch,
+      ...at,
+      message,
+      author,
+      committer: author,
+      edits,
+    });
+  });
+}
+
+type News = {
+  readonly action: 'created' | 'edited' | 'deleted';
+  readonly page: string;
+  readonly comment?: string;
+};
+
+function announce({ context, repository, owner, caller }: Scene, { action, page, comment }: News): void {
+  context.emit({
+    type: 'wiki',
+    repository,
+    owner,
+    payload: () =>
+      wikiPayload({
+        action,
+        page,
+        comment: comment ?? '',
+        repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'owner' }),
+        sender: toUser(context, caller, undefined),
+      }),
+  });
+}
+
+function readContent(body: EditWikiPage): Buffer {
+  const text = (body.content_base64 ?? '').replace(/[\r\n]/g, '');
+  const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+  if (!isBase64) throw new ForgeProblem(400, 'illegal base64 data');
+  return Buffer.from(text, 'base64');
+}
+
+/** Returns the name of the file a page is written to, or ends the request where no file can be named so. */
+function fileToWrite(wiki: Wiki | undefined, webName: string): string {
+  const known = wiki && findPage(wiki, webName);
+  const file = cleanWritePath(known?.name ?? fileNameOf(webName));
+  if (!file || file.includes('/')) throw new ForgeProblem(400, `wiki title is not usable: ${webName}`);
+  return file;
+}
+
+async function createPage(scene: Scene, body: EditWikiPage) {
+  if ((body.title ?? '').trim() === '') throw new ForgeProblem(400, 'title is required');
+  const title = body.title ?? '';
+  const webName = webNameOf(title);
+  const message = body.message || `Add ${JSON.stringify(title)}`;
+  const content = readContent(body);
+  assertUsable(webName);
+  fileToWrite(undefined, webName);
+  await commitPages(scene, message, (wiki) => {
+    if (wiki && findPage(wiki, webName))
+      throw new ForgeProblem(400, `wiki page already exists [title: ${fileNameOf(webName)}]`);
+    return [{ path: fileToWrite(wiki, webName), content }];
+  });
+  announce(scene, { action: 'created', page: webName, comment: message });
+  return toWikiPage(scene.context, scene, webName);
+}
+
+/** A page that is not there is written all the same, as on the baseline. */
+async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
+  // The baseline takes an absent title for an empty one, and that is the name of such a page.
+  const webName = webNameOf((body.title ?? '').trim() || 'unnamed');
+  const message = body.message || `Update ${JSON.stringify(webName)}`;
+  const content = readContent(body);
+  assertUsable(webName);
+  fileToWrite(undefined, webName);
+  await commitPages(scene, message, (wiki) => {
+    const file = fileToWrite(wiki, webName);
+    const old = wiki && findPage(wiki, oldName);
+    const write = { path: file, content };
+    return old && old.name !== file ? [{ path: old.name, content: undefined }, write] : [write];
+  });
+  announce(scene, { action: 'edited', page: webName, comment: message });
+  return toWikiPage(scene.context, scene, webName);
+}
+
+/** The list has limits of its own: anything below 2 means the default, and there is no upper one. */
+function limitOf(limit: number | undefined): number {
+  return limit === undefined || limit <= 1 ? defaultLimit : limit;
+}
+
+/** Revisions come in pages of this size, whatever is asked for. */
+const revisionsPerPage = 50;
+
+/** What answers for wikis. A page's name in the path may hold an encoded slash. */
+export const wikiHandlers = defineHandlers({
+  async listWikiPages({ context, repository, owner, query, page, reply }) {
+    const wiki = found(await readWiki(context, repository));
+    const limit = limitOf(query.limit);
+    const offset = (page.page - 1) * limit;
+    // Files that are no pages use up positions and are not shown.
+    const shown = wiki.entries.slice(offset, offset + limit).filter(({ kind }) => kind === 'file');
+    const address = new URL(
+      `${context.rootUrl()}/api/v1/repos/${encodeURIComponent(owner.name)}/${encodeURIComponent(repository.name)}/wiki/pages`,
+    );
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, String(value));
+    const headers = pageHeaders({
+      total: wiki.entries.length,
+      page: { page: page.page, limit, offset },
+      links: true,
+      address,
+    });
+    for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+    const names = shown.map(({ name }) => name);
+    const commits = await lastCommits(wiki.git, wiki.head.id, '', names);
+    return names.flatMap((name) => {
+      const webName = webNameOfFile(name);
+      return webName === undefined
+        ? []
+        : [toMetaData(context, { owner, repository }, webName, commits.get(name))];
+    });
+  },
+
+  getWikiPage: ({ context, repository, owner, params }) =>
+    toWikiPage(context, { repository, owner }, webNameIn(params.pageName)),
+
+  createWikiPage: ({ body, ...scene }) => createPage(scene, body),
+
+  editWikiPage: ({ body, params, ...scene }) => editPage(scene, webNameIn(params.pageName), body),
+
+  async deleteWikiPage({ params, ...scene }) {
+    const webName = webNameIn(params.pageName);
+    found(await readWiki(scene.context, scene.repository));
+    await commitPages(scene, `Delete page ${JSON.stringify(webName)}`, (wiki) => {
+      const entry = found(wiki && findPage(wiki, webName));
+      return [{ path: entry.name, content: undefined }];
+    });
+    announce(scene, { action: 'deleted', page: webName });
+    return undefined;
+  },
+
+  async listWikiRevisions({ context, repository, params, page, reply }) {
+    const wiki = found(await readWiki(context, repository));
+    const entry = found(findPage(wiki, webNameIn(params.pageName) || 'Home'));
+    const ids = await listRevisions(wiki, entry);
+    reply.total(ids.length);
+    const start = (page.page - 1) * revisionsPerPage;
+    const commits = await readCommits(wiki, ids.slice(start, start + revisionsPerPage));
+    return { commits: commits.map(toWikiCommit), count: ids.length };
+  },
+});

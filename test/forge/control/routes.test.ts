@@ -1,0 +1,116 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { basic } from '../../support/contract-forge.ts';
+import { startReceiver } from '../../support/hook-receiver.ts';
+
+describe('the control routes of the embedded forge', () => {
+  let data: string;
+  let forge: Forge;
+  beforeAll(async () => {
+    data = mkdtempSync(join(tmpdir(), 'control-'));
+    forge = await createForge({ clock: () => new Date(), data, control: true });
+    await forge.listen();
+    await forge.createAdministrator({ name: 'root', password: 'pw' });
+  });
+  afterAll(async () => {
+    await forge.close();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  const control = (method: string, path: string, body: unknown, token = forge.controlToken) =>
+    fetch(`${forge.url}/-/control/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const ask = async (path: string, method = 'GET', body?: unknown) => {
+    const response = await fetch(`${forge.url}/api/v1${path}`, {
+      method,
+      headers: { ...basic('root', 'pw'), 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    return { status: response.status, json: (text === '' ? undefined : JSON.parse(text)) as any };
+  };
+
+  it('take the bearer of a file that nobody else can read, and no other', async () => {
+    const file = join(data, 'control.token');
+
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trim()).toBe(forge.controlToken);
+    for (const token of ['', 'wrong', `${forge.controlToken}x`]) {
+      expect((await control('PUT', 'faults', { count: 0 }, token)).status).toBe(401);
+    }
+    expect((await control('PUT', 'faults', { count: 0 })).status).toBe(204);
+  });
+
+  it('are not there unless they are asked for', async () => {
+    const plain = await createForge({ clock: () => new Date() });
+    await plain.listen();
+
+    const answer = await fetch(`${plain.url}/-/control/clock`, { method: 'POST' });
+
+    await plain.close();
+    expect([answer.status, plain.controlToken]).toEqual([404, undefined]);
+  });
+
+  it.each(['0.0.0.0', '::', '192.0.2.1', 'forge.example'])('refuse to be bound to %s', async (host) => {
+    const open = await createForge({ clock: () => new Date(), control: true });
+
+    await expect(open.listen({ host })).rejects.toMatchObject({ code: 'usage' });
+    await open.close();
+  });
+
+  it('set the clock, and move it on', async () => {
+    const set = await (await control('POST', 'clock', { now: '2031-02-03T04:05:06Z' })).json();
+    const moved = await (await control('POST', 'clock', { advance_ms: 3_600_000 })).json();
+    const { json } = await ask('/user/repos', 'POST', { name: 'in-the-future' });
+    await control('POST', 'clock', { now: new Date().toISOString() });
+
+    expect(set).toMatchObject({ now: expect.stringMatching(/^2031-02-03T04:05:06/) });
+    expect(moved).toMatchObject({ now: expect.stringMatching(/^2031-02-03T05:05:/) });
+    expect(json.created_at).toMatch(/^2031-02-03T05:05:/);
+    expect((await control('POST', 'clock', { now: 'tomorrow' })).status).toBe(422);
+  });
+
+  it('let the API fail as often as they are told, late', async () => {
+    await control('PUT', 'faults', { latency_ms: 50, status: 503, count: 2 });
+    const startedAt = performance.now();
+
+    const statuses = [await ask('/version'), await ask('/version'), await ask('/version')];
+
+    expect(statuses.map(({ status }) => status)).toEqual([503, 503, 200]);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(95);
+    expect((await control('PUT', 'faults', { status: 200 })).status).toBe(422);
+  });
+
+  it('send a delivery again under a new id', async () => {
+    const receiver = await startReceiver(() => ({ status: 204, body: '' }));
+    const { json: repository } = await ask('/user/repos', 'POST', { name: 'told' });
+    const config = { url: receiver.url, content_type: 'json' };
+    const hook = { type: 'gitea', config, events: ['issues'], active: true };
+    const { json } = await ask(`/repos/${repository.full_name}/hooks`, 'POST', hook);
+    await ask(`/repos/${repository.full_name}/issues`, 'POST', { title: 'heard' });
+    await forge.deliveries.idle();
+    const [first] = forge.deliveries.list(json.id);
+
+    const again = await control('POST', `hooks/${json.id}/deliveries/${first?.uuid}/redeliver`, {});
+    const other = await control('POST', `hooks/${json.id + 1}/deliveries/${first?.uuid}/redeliver`, {});
+    await forge.deliveries.idle();
+
+    const { uuid } = (await again.json()) as { uuid: string };
+    const [second] = forge.deliveries.list(json.id);
+    await receiver.close();
+    expect([again.status, other.status]).toEqual([202, 404]);
+    expect(second).toMatchObject({
+      uuid,
+      again_of: first?.uuid,
+      state: 'delivered',
+      payload: first?.payload,
+    });
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Account,
+  type Answer,
+  type ContractForge,
+  startEmbedded,
+} from '../../support/contract-forge.ts';
+import { cloneRepository, type GitClone } from '../../support/git-client.ts';
+
+let forge: ContractForge;
+let ada: Account;
+let bob: Account;
+let repository: string;
+let clone: GitClone;
+
+beforeAll(async () => {
+  forge = await startEmbedded();
+  [ada, bob] = [await forge.makeUser(), await forge.makeUser()];
+});
+afterAll(() => forge.close());
+beforeEach(async () => {
+  repository = await forge.makeRepository(ada, { auto_init: true });
+  await forge.share(repository, ada, { with: bob, permission: 'write' });
+  clone = await cloneAs(bob);
+});
+afterEach(() => clone.remove());
+
+const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });
+const protect = (rule_name: string, terms: object = {}): Promise<Answer> =>
+  ask('POST', '/branch_protections', { rule_name, ...terms });
+const headOf = async (branch: string): Promise<string | undefined> =>
+  (await ask('GET', `/branches/${branch}`)).json.commit?.id;
+const push = (...refs: string[]): Promise<string> => clone.git('push', 'origin', ...refs);
+
+async function cloneAs({ name, password }: Account): Promise<GitClone> {
+  const url = new URL(`${forge.url}/${repository}.git`);
+  Object.assign(url, { username: name, password });
+  return await cloneRepository(url.href);
+}
+
+describe('a push to a protected branch', () => {
+  test('is refused, all of it, with the reason before the eyes of the pusher', async () => {
+    await protect('main');
+    const before = await headOf('main');
+    await clone.commit({ 'a.txt': 'x' });
+
+    const attempt = push('HEAD:main', 'HEAD:free');
+
+    await expect(attempt).rejects.toThrow('you may not push to the protected branch main');
+    await expect(push('HEAD:main')).rejects.toThrow(/remote rejected.*HEAD -> main/);
+    expect(await headOf('main')).toBe(before);
+    expect((await ask('GET', '/branches/free')).status).toBe(404);
+    await push('HEAD:free');
+    expect((await ask('GET', '/branches/free')).status).toBe(200);
+  });
+
+  test('is taken where pushing is on, and only from the list where there is one', async () => {
+    await protect('main', { enable_push: true });
+    const head = await clone.commit({ 'a.txt': 'x' });
+    await push('HEAD:main');
+    expect(await headOf('main')).toBe(head);
+    const list = { enable_push: true, enable_push_whitelist: true, push_whitelist_usernames: [ada.name] };
+    await ask('PATCH', '/branch_protections/main', list);
+    await clone.commit({ 'a.txt': 'y' });
+
+    await expect(push('HEAD:main')).rejects.toThrow('protected branch main');
+  });
+
+  test('never removes the branch', async () => {
+    await push('HEAD:work');
+    await protect('work', { enable_push: true, enable_force_push: true });
+
+    await expect(push(':work')).rejects.toThrow('protected from deletion');
+  });
+
+  test('rewrites only where force push is on and its list has the pusher', async () => {
+    await protect('main', { enable_push: true });
+    await clone.git('commit', '--quiet', '--amend', '-m', 'other');
+
+    await expect(push('+HEAD:main')).rejects.toThrow('protected from force push');
+    await ask('PATCH', '/branch_protections/main', {
+      enable_force_push: true,
+      enable_force_push_allowlist: true,
+      force_push_allowlist_usernames: [ada.name],
+    });
+    await expect(push('+HEAD:main')).rejects.toThrow('you may not force-push');
+    await ask('PATCH', '/branch_protections/main', { force_push_allowlist_usernames: [bob.name] });
+    await push('+HEAD:main');
+    expect(await headOf('main')).toBe((await clone.git('rev-parse', 'HEAD')).trim());
+  });
+
+  test('keeps protected files, whoever pushes and wherever in the push they changed', async () => {
+    await protect('main', { enable_push: true, protected_file_patterns: '.github/**;*.lock' });
+    await clone.commit({ 'free.txt': 'x' });
+    await push('HEAD:main');
+    await clone.commit({ 'Package.lock': 'x' });
+    await clone.commit({ 'free.txt': 'y' });
+
+    await expect(push('HEAD:main')).rejects.toThrow('protected from changing file Package.lock');
+  });
+
+  test('is taken without the right to push where unprotected files alone change', async () => {
+    await protect('main', { unprotected_file_patterns: 'notes.*' });
+    await clone.commit({ 'notes.txt': 'x' });
+    await push('HEAD:main');
+    await clone.commit({ 'notes.txt': 'y', 'code.txt': 'x' });
+
+    await expect(push('HEAD:main')).rejects.toThrow('you may not push');
+  });
+
+  test('is held by the pattern that matches, where the branch is new too', async () => {
+    await protect('release/*');
+
+    await expect(push('HEAD:release/1')).rejects.toThrow('protected branch release/1');
+    await push('HEAD:release/1/2');
+    await expect(push('HEAD:refs/heads/release/1')).rejects.toThrow('release/1');
+  });
+
+  test('is taken although signatures are required: none is checked', async () => {
+    await protect('main', { enable_push: true, require_signed_commits: true });
+    const head = await clone.commit({ 'a.txt': 'x' });
+
+    await push('HEAD:main');
+
+    expect(await headOf('main')).toBe(head);
+  });
+
+  test('by the owner is refused likewise', async () => {
+    await protect('main');
+    const own = await cloneAs(ada);
+    await own.commit({ 'a.txt': 'x' });
+
+    await expect(own.git('push', 'origin', 'HEAD:main')).rejects.toThrow('protected branch main');
+    own.remove();
+  });
+});
+
+describe('a push of tags', () => {
+  test('is refused for whoever the rule does not name: new, moved and removed ones', async () => {
+    await ask('POST', '/tag_protections', { name_pattern: '/^v\\d/', whitelist_usernames: [ada.name] });
+    await clone.git('tag', 'v1');
+    await clone.git('tag', '-a', 'nightly', '-m', 'x');
+
+    await expect(push('v1')).rejects.toThrow('tag v1 is protected');
+    await push('nightly');
+    const own = await cloneAs(ada);
+    await own.git('tag', 'v1');
+    await own.git('push', 'origin', 'v1');
+    await clone.commit({ 'a.txt': 'x' });
+    await clone.git('tag', '-f', 'v1');
+    await expect(push('+v1')).rejects.toThrow('tag v1 is protected');
+    await expect(push(':v1')).rejects.toThrow('tag v1 is protected');
+    await own.git('push', 'origin', ':v1');
+    own.remove();
+  });
+
+  test('is refused by a pattern that cannot be read', async () => {
+    await ask('POST', '/tag_protections', { name_pattern: '/(/', whitelist_usernames: [ada.name] });
+    await clone.git('tag', 'v1');
+
+    await expect(push('v1')).rejects.toThrow('tag v1 is protected');
+  });
+});
+
+test('commands that cannot be read are refused, not passed on', async () => {
+  await protect('main');
+  const authorization = `Basic ${Buffer.from(`${bob.name}:${bob.password}`).toString('base64')}`;
+  const send = (body: string) =>
+    fetch(`${forge.url}/${repository}.git/git-receive-pack`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
+      body,
+    });
+
+  for (const body of ['', '0000', '00', 'zzzz', '000apush-c0000', '00ffshort']) {
+    const { status } = await send(body);
+    expect([200, 400], body).toContain(status);
+  }
+  expect((await send('0013push-cert\0\n00000000')).status).toBe(400);
+});
