@@ -29,10 +29,10 @@ const floors = [
   ['run-reeve'],
 ];
 
-/** The floors of `src/forge`, lowest first, in the same form. They hold once `forgeHasFloors` is true. */
+/** The floors of `src/forge`, lowest first, in the same form. */
 const forgeFloors = [
-  ['core'],
   ['git'],
+  ['core'],
   ['access'],
   ['http'],
   ['views'],
@@ -43,22 +43,22 @@ const forgeFloors = [
   ['reviews'],
   ['hooks'],
   ['runners'],
+  ['pull-sync'],
   ['issues'],
-  ['notifications'],
   ['repositories'],
-  ['pulls'],
+  ['notifications'],
   ['code'],
+  ['pulls'],
   ['accounts'],
-  ['smart-http'],
   ['wiki'],
-  ['oauth2'],
+  ['smart-http'],
   ['pages'],
+  ['oauth2'],
   ['seed'],
   ['control'],
-  ['limits', 'handlers'],
+  ['handlers'],
   ['forge'],
 ];
-const forgeHasFloors = false;
 
 /** Libraries that the package and the action carry inside their bundles. All others in package.json are tools. */
 const bundled = [
@@ -103,7 +103,7 @@ function requireFloor(root, order) {
 export default {
   forbidden: [
     ...keepFloors('src', floors),
-    ...(forgeHasFloors ? keepFloors('src/forge', forgeFloors) : []),
+    ...keepFloors('src/forge', forgeFloors),
     { name: 'cycle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'ci-stays-small',
@@ -133,10 +133,7 @@ export default {
       to: { dependencyTypes: ['npm-dev'], pathNot: `^node_modules/(${bundled.join('|')})/` },
     },
   ],
-  required: [
-    requireFloor('src', floors),
-    ...(forgeHasFloors ? [requireFloor('src/forge', forgeFloors)] : []),
-  ],
+  required: [requireFloor('src', floors), requireFloor('src/forge', forgeFloors)],
   options: {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },

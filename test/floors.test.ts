@@ -60,6 +60,17 @@ describe('the check of the floors', () => {
     ]);
   });
 
+  it('rejects an upward import inside the embedded forge, and a file of it without a floor', () => {
+    write('src/forge/pulls/list.ts', 'export const list = 1;\n');
+    write('src/forge/issues/changes.ts', "export { list } from '../pulls/list.ts';\n");
+    write('src/forge/loose.ts', 'export const loose = 1;\n');
+
+    expect(cruise(tree).violations).toEqual([
+      expect.stringContaining('src/forge-file-without-floor: src/forge/loose.ts'),
+      'src/forge/issues-imports-upward: src/forge/issues/changes.ts → src/forge/pulls/list.ts',
+    ]);
+  });
+
   it('rejects imports between folders on one floor', () => {
     write('src/worker/worker.ts', 'export const worker = 1;\n');
     write('src/receiver/route.ts', "export { worker } from '../worker/worker.ts';\n");

@@ -21,7 +21,7 @@ export function applicationOf({ db }: Part, clientId: string): OAuth2Application
  * the end, as on the baseline. A public client on loopback may be on any port (RFC 8252, section 7.3).
  */
 export function allowsAddress(application: OAuth2ApplicationRow, address: string): boolean {
-  // The column holds what `oauth2.ts` wrote.
+  // The column holds what `applications.ts` wrote.
   const registered = (JSON.parse(application.redirect_uris) as string[]).map(comparable);
   if (registered.includes(comparable(address))) return true;
   const url = URL.parse(address);
