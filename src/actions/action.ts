@@ -3,7 +3,9 @@ import type { Capability } from '../client/capabilities.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
 import type { Audience, FactRequest, Facts } from '../facts/fact.ts';
+import type { Adoption } from './adoption.ts';
 import type { Change } from './change.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /**
@@ -31,6 +33,12 @@ export type Action<Arguments = unknown> = {
   readonly granted: boolean;
   /** Who sees its applied changes to the repository on the dashboard; `administrators` see failed ones as well. */
   readonly visibleTo: Exclude<Audience, 'operators'>;
+  /** How `reeve revert` takes a change back, by the id of its operation: one for every operation that its changes use. */
+  readonly inverses: Readonly<Record<string, Inverse>>;
+  /** Operation that creates a target with all its members in one request: its first change reverts the whole target. */
+  readonly createsWhole?: string;
+  /** How `reeve drift --adopt` declares live state as a step of this action; undefined where there is none to declare. */
+  readonly adoption: Adoption | undefined;
   /** Names what else a repository's file may not say without a grant, as paths of arguments (`create`). */
   readonly operatorOnly?: readonly string[];
   /** Problems that the schema cannot say, found at load: path of the argument and text. */

@@ -1,6 +1,7 @@
 import type { Action } from './action.ts';
 import { comment } from './comment.ts';
 import { dismissStaleReviews } from './dismiss-stale-reviews.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { markNotifications } from './mark-notifications.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { protectTags } from './protect-tags.ts';
@@ -32,4 +33,21 @@ const byName = new Map(actions.map((action) => [action.name, action]));
 
 export function findAction(name: string): Action | undefined {
   return byName.get(name);
+}
+
+const anyInverse = Object.assign({}, ...actions.map(({ inverses }) => inverses)) as Action['inverses'];
+
+/**
+ * Returns how a change is reverted; undefined where its operation cannot be. An operation that its action does not use itself
+ * (the revert of a revert) is reverted as the action that uses it says.
+ */
+export function findInverse(action: string, operation: string): Inverse | undefined {
+  return findAction(action)?.inverses[operation] ?? anyInverse[operation];
+}
+
+const wholes = new Set(actions.flatMap(({ createsWhole }) => createsWhole ?? []));
+
+/** Returns whether an operation creates a target whole, so that its first change stands for all. */
+export function createsWhole(operation: string): boolean {
+  return wholes.has(operation);
 }

@@ -5,6 +5,8 @@ import type { FactRequest, Facts } from '../facts/fact.ts';
 import { atIndex, inRepository } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
+import { itemsOf, paramsOf, type Row } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -37,6 +39,29 @@ type Comment = z.output<typeof Comment>;
 
 const commentsFact: FactRequest = { name: 'comments' };
 
+const undoCreateComment: Inverse = async (change, client) => {
+  const params = paramsOf(change);
+  const found = (await itemsOf(client, operations.listComments, { params })).find(
+    ({ body }) => body === change.after,
+  );
+  const { index: _index, ...where } = params;
+  return {
+    value: found === undefined ? null : change.after,
+    undo: () => ({ operation: operations.deleteComment, input: { params: { ...where, id: found?.id } } }),
+  };
+};
+
+const undoEditComment: Inverse = async (change, client) => {
+  const live = (await client.send(operations.getComment, { params: paramsOf(change) })) as Row;
+  const input = { params: paramsOf(change), body: { body: change.before } };
+  return { value: live.body, undo: () => ({ operation: operations.editComment, input }) };
+};
+
+const undoDeleteComment: Inverse = async () => ({
+  value: null,
+  undo: () => 'a comment that was deleted cannot be written in its old place',
+});
+
 /**
  * One comment per key says this while `when` holds: found again by its marker and our account, edited in place, never
  * repeated. Comments of others are never touched.
@@ -56,6 +81,12 @@ with:
   describesState: true,
   granted: true,
   visibleTo: 'subject',
+  inverses: {
+    [operations.createComment.id]: undoCreateComment,
+    [operations.editComment.id]: undoEditComment,
+    [operations.deleteComment.id]: undoDeleteComment,
+  },
+  adoption: undefined,
   facts: ({ wiki, when }) =>
     wiki === undefined || when === false ? [commentsFact] : [commentsFact, wikiFact(wiki)],
   async plan(given, facts, context) {

@@ -11,6 +11,8 @@ import { GlobError } from '../patterns/glob-error.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
+import { paramsOf, type Row } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 
 const DismissStaleReviews = z.strictObject({
   states: z
@@ -38,6 +40,15 @@ type DismissStaleReviews = z.output<typeof DismissStaleReviews>;
 const pullFact: FactRequest = { name: 'pull_request' };
 const reviewsFact: FactRequest = { name: 'reviews' };
 
+const undoDismissal: Inverse = async (change, client) => {
+  const live = (await client.send(operations.getReview, { params: paramsOf(change) })) as Row;
+  return {
+    // Who gave it stands in the change for people; the review's number decides which it is.
+    value: { ...(change.after as Row), state: live.state, dismissed: live.dismissed },
+    undo: () => ({ operation: operations.undismissReview, input: { params: paramsOf(change) } }),
+  };
+};
+
 /**
  * Approvals (or rejections) that were given before the newest commits are dismissed. Forges tell nobody of it by webhook;
  * the message stands in the conversation.
@@ -58,6 +69,8 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
+  inverses: { [operations.dismissReview.id]: undoDismissal },
+  adoption: undefined,
   examine(written) {
     const globs = written['ignore-paths'];
     try {

@@ -3,6 +3,8 @@ import { operations } from '../contract/operations.ts';
 import type { NotificationThread } from '../contract/resources/notifications.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import { defineAction } from './action.ts';
+import { paramsOf, type Row } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 
 const MarkNotifications = z.strictObject({
   as: z
@@ -12,6 +14,13 @@ const MarkNotifications = z.strictObject({
 type MarkNotifications = z.output<typeof MarkNotifications>;
 
 const notificationFact: FactRequest = { name: 'notification' };
+
+const undoMark: Inverse = async (change, client) => {
+  const live = (await client.send(operations.getNotification, { params: paramsOf(change) })) as Row;
+  const value = live.pinned ? 'pinned' : live.unread ? 'unread' : 'read';
+  const input = { params: paramsOf(change), query: { 'to-status': change.before } };
+  return { value, undo: () => ({ operation: operations.markNotification, input }) };
+};
 
 /**
  * The thread is marked so. It is read again before the write, since people read their notifications too, and after it:
@@ -30,6 +39,8 @@ with: { as: read }
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
+  inverses: { [operations.markNotification.id]: undoMark },
+  adoption: undefined,
   facts: () => [notificationFact],
   async plan(given, facts) {
     const thread = (await facts.ask(notificationFact)) as NotificationThread;

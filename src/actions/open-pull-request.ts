@@ -7,6 +7,8 @@ import type { LabelDefinition } from '../facts/label-definitions.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
+import { itemsOf, paramsOf, type Row, undoEdit } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { resolveLabel } from './label-names.ts';
 import { isByUs, isSameText } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -41,6 +43,22 @@ type OpenPullRequest = z.output<typeof OpenPullRequest>;
 
 const definitionsFact: FactRequest = { name: 'label_definitions' };
 
+const undoCreatePull: Inverse = async (change, client) => {
+  const { head, base } = (change.input.body ?? {}) as Row;
+  const params = paramsOf(change);
+  const open = await itemsOf(client, operations.listPulls, { params, query: { state: 'open' } });
+  const found = open.find(
+    (pull) => (pull.head as Row | null)?.ref === head && (pull.base as Row | null)?.ref === base,
+  );
+  return {
+    value: found === undefined ? null : change.after,
+    undo: () => ({
+      operation: operations.editPull,
+      input: { params: { ...params, index: found?.number }, body: { state: 'closed' } },
+    }),
+  };
+};
+
 /**
  * A pull request from `head` to `base` is open as long as the one has what the other has not. Title and body of one that
  * we opened are kept as said; labels and reviewers are given at its opening and then left to people.
@@ -62,6 +80,11 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'pulls',
+  inverses: {
+    [operations.createPull.id]: undoCreatePull,
+    [operations.editPull.id]: undoEdit(operations.getPull, operations.editPull),
+  },
+  adoption: undefined,
   requires: {
     reviewers: 'pull_reviewers_on_create',
     team_reviewers: 'pull_reviewers_on_create',

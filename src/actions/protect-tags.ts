@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import type { TagProtection } from '../contract/resources/protections.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
+import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
+import { undoCreate, undoDelete, undoMember } from './inverses/forms.ts';
 import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protections/fields.ts';
 
 const names = z.array(z.string().min(1).max(255)).max(200).optional();
@@ -46,6 +49,24 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
+  inverses: {
+    [operations.createTagProtection.id]: undoCreate(
+      operations.listTagProtections,
+      operations.deleteTagProtection,
+    ),
+    [operations.editTagProtection.id]: undoMember(
+      operations.getTagProtection,
+      operations.editTagProtection,
+      '.',
+    ),
+    [operations.deleteTagProtection.id]: undoDelete(
+      operations.listTagProtections,
+      operations.createTagProtection,
+      ['name_pattern'],
+    ),
+  },
+  createsWhole: operations.createTagProtection.id,
+  adoption: { what: 'tag protections', read: adoptTags },
   examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
@@ -104,4 +125,15 @@ function twice(patterns: readonly string[]) {
       ? []
       : [{ path: ['tags', place, 'name_pattern'], message: `"${pattern}" is named twice in this step` }],
   );
+}
+
+async function adoptTags(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {
+  if (repo === undefined) return {};
+  const live = await client.call(operations.listTagProtections, { params: { owner, repo } });
+  const tags = live.map(({ name_pattern, whitelist_usernames, whitelist_teams }) => ({
+    name_pattern,
+    ...(whitelist_usernames?.length ? { whitelist_usernames } : {}),
+    ...(whitelist_teams?.length ? { whitelist_teams } : {}),
+  }));
+  return tags.length === 0 ? {} : { arguments: { tags } };
 }

@@ -4,6 +4,8 @@ import type { Issue } from '../contract/resources/issues.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
+import { itemsOf, membersLike, paramsOf, undoEdit } from './inverses/forms.ts';
+import { type Inverse, isStill } from './inverses/inverse.ts';
 import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -30,6 +32,23 @@ type Place = {
   readonly settled: string;
 };
 
+const undoCreateIssue: Inverse = async (change, client) => {
+  const params = paramsOf(change);
+  const open = await itemsOf(client, operations.listIssues, {
+    params,
+    query: { state: 'open', type: 'issues' },
+  });
+  const found = open.find((issue) => isStill(change.after, membersLike(change.after, issue)));
+  return {
+    value: found === undefined ? null : change.after,
+    // An issue is no administrator's to delete through this account: it is closed.
+    undo: () => ({
+      operation: operations.editIssue,
+      input: { params: { ...params, index: found?.number }, body: { state: 'closed' } },
+    }),
+  };
+};
+
 /**
  * One issue per key says this while `when` holds. That a report is settled stands in the issue's own marker: an issue that
  * is closed without it was closed by a person, and stays closed until the condition did not hold once.
@@ -51,6 +70,11 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'issues',
+  inverses: {
+    [operations.createIssue.id]: undoCreateIssue,
+    [operations.editIssue.id]: undoEdit(operations.getIssue, operations.editIssue),
+  },
+  adoption: undefined,
   operatorOnly: ['repository'],
   facts: (given) => (given.repository === undefined ? [] : [issuesFact(given.repository)]),
   async plan(given, facts, context) {

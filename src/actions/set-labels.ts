@@ -7,6 +7,8 @@ import type { LabelDefinition } from '../facts/label-definitions.ts';
 import { atIndex, inRepository } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
+import { itemsOf, paramsOf, undoCreate } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { exclusiveScope, type LabelSource, resolveLabel } from './label-names.ts';
 
 const name = z.string().min(1).max(255);
@@ -39,6 +41,20 @@ type SetLabels = z.output<typeof SetLabels>;
 const labelsFact: FactRequest = { name: 'labels' };
 const definitionsFact: FactRequest = { name: 'label_definitions' };
 
+const undoIssueLabel: Inverse = async (change, client) => {
+  const params = paramsOf(change);
+  const name = change.target.slice('label:'.length);
+  const labels = await itemsOf(client, operations.listIssueLabels, { params });
+  const label = labels.find((one) => one.name === name);
+  return {
+    value: label !== undefined,
+    undo: () =>
+      label === undefined
+        ? { operation: operations.addIssueLabels, input: { params, body: { labels: [name] } } }
+        : { operation: operations.removeIssueLabel, input: { params: { ...params, id: label.id } } },
+  };
+};
+
 /**
  * The named labels are as said; every other label of the subject is untouched. All label changes of a run on one subject
  * leave as one PUT, its set computed from labels read immediately before; none when equal.
@@ -60,6 +76,11 @@ with:
   describesState: true,
   granted: true,
   visibleTo: 'subject',
+  inverses: {
+    [operations.replaceIssueLabels.id]: undoIssueLabel,
+    [operations.createLabel.id]: undoCreate(operations.listLabels, operations.deleteLabel),
+  },
+  adoption: undefined,
   operatorOnly: ['create'],
   examine: (written) => {
     const places = [

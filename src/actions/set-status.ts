@@ -4,6 +4,8 @@ import type { CommitStatus } from '../contract/resources/statuses.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
+import { itemsOf, paramsOf, type Row } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { askWritten } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -39,6 +41,27 @@ type State = SetStatus['state'];
 const headFact: FactRequest = { name: 'head' };
 const statusesFact: FactRequest = { name: 'statuses' };
 
+const undoStatus: Inverse = async (change, client) => {
+  const params = paramsOf(change);
+  const name = change.target.slice('status:'.length);
+  const all = await itemsOf(client, operations.listStatuses, { params });
+  const newest = all
+    .filter(({ context }) => context === name)
+    .toSorted((a, b) => Number(b.id) - Number(a.id))[0];
+  const { status: state, description, target_url } = newest ?? {};
+  return {
+    value:
+      newest === undefined ? null : { state, description: description ?? '', target_url: target_url ?? '' },
+    undo: () =>
+      change.before === null
+        ? 'a status cannot be taken back, and there was none before'
+        : {
+            operation: operations.createStatus,
+            input: { params, body: { context: name, ...(change.before as Row) } },
+          },
+  };
+};
+
 /**
  * The subject's newest commit has this status. Where a rule was judged on one commit and another one is pushed meanwhile,
  * the status goes to the one that was judged. A status is never removed: forges cannot.
@@ -60,6 +83,8 @@ with:
   describesState: true,
   granted: true,
   visibleTo: 'code',
+  inverses: { [operations.createStatus.id]: undoStatus },
+  adoption: undefined,
   facts: () => [headFact, statusesFact],
   async plan(given, facts, context) {
     const name = contextOf(given, context);

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { Capability } from '../client/capabilities.ts';
+import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { type BranchProtection, EditBranchProtection } from '../contract/resources/protections.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
+import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
+import { undoCreate, undoDelete, undoMember } from './inverses/forms.ts';
 import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protections/fields.ts';
 import { capabilityFor, contradictionsIn, withSwitches } from './protections/terms.ts';
 
@@ -54,6 +57,29 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
+  inverses: {
+    [operations.createBranchProtection.id]: undoCreate(
+      operations.listBranchProtections,
+      operations.deleteBranchProtection,
+      'rule_name',
+      'name',
+    ),
+    [operations.editBranchProtection.id]: undoMember(
+      operations.getBranchProtection,
+      operations.editBranchProtection,
+      '.',
+      // The forge reads what stands under pushes only beside their switch.
+      (name) =>
+        name.includes('force_push') ? ['enable_force_push'] : name.includes('push') ? ['enable_push'] : [],
+    ),
+    [operations.deleteBranchProtection.id]: undoDelete(
+      operations.listBranchProtections,
+      operations.createBranchProtection,
+      ['rule_name'],
+    ),
+  },
+  createsWhole: operations.createBranchProtection.id,
+  adoption: { what: 'branch protections', read: adoptProtections },
   requires: Object.fromEntries(
     Object.keys(Protection.shape).flatMap((member) => {
       const capability = capabilityFor(member);
@@ -139,4 +165,22 @@ function pruning(
         there: all.length,
       }),
     );
+}
+
+async function adoptProtections(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {
+  if (repo === undefined) return {};
+  const live = await client.call(operations.listBranchProtections, { params: { owner, repo } });
+  const protections = live.map((one) => ({ rule_name: one.rule_name, ...termsOf(one) }));
+  return protections.length === 0 ? {} : { arguments: { protections } };
+}
+
+/** Returns the terms that differ from those of a new protection: not off, empty or zero. */
+function termsOf(protection: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const terms = Object.keys(EditBranchProtection.shape).map((name) => [name, protection[name]] as const);
+  return Object.fromEntries(terms.filter(([, value]) => !isInitial(value)));
+}
+
+function isInitial(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return value === undefined || value === null || value === false || value === '' || value === 0;
 }

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import { operations } from '../contract/operations.ts';
 import { Hook } from '../contract/resources/hooks.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { SeenHook } from '../facts/hooks.ts';
 import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
+import { adoptHooks } from './hooks/adopt.ts';
 import {
   capabilityOfEvent,
   creation,
@@ -19,6 +21,7 @@ import {
 import { SyncHooks } from './hooks/forms.ts';
 import { hookPlace } from './hooks/place.ts';
 import { keepHook, printsOf, recallHook } from './hooks/secrets.ts';
+import { undoCreateHook, undoDeleteHook, undoEditHook, undoTestHook } from './inverses/hooks.ts';
 
 /**
  * Each hook exists as declared. It is found by its url; an edit always says events, filter and header, since the forge
@@ -43,6 +46,25 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
+  inverses: {
+    [operations.createHook.id]: undoCreateHook(operations.listHooks, operations.deleteHook),
+    [operations.createOrganizationHook.id]: undoCreateHook(
+      operations.listOrganizationHooks,
+      operations.deleteOrganizationHook,
+    ),
+    [operations.createUserHook.id]: undoCreateHook(operations.listUserHooks, operations.deleteUserHook),
+    [operations.editHook.id]: undoEditHook(operations.getHook, operations.editHook),
+    [operations.editOrganizationHook.id]: undoEditHook(
+      operations.getOrganizationHook,
+      operations.editOrganizationHook,
+    ),
+    [operations.editUserHook.id]: undoEditHook(operations.getUserHook, operations.editUserHook),
+    [operations.deleteHook.id]: undoDeleteHook,
+    [operations.deleteOrganizationHook.id]: undoDeleteHook,
+    [operations.deleteUserHook.id]: undoDeleteHook,
+    [operations.testHook.id]: undoTestHook,
+  },
+  adoption: { what: 'hooks', read: adoptHooks },
   requires: {
     'hooks.name': 'hook_names',
     ...Object.fromEntries(

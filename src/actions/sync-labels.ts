@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inOrganization, inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
+import { type Adopted, type AdoptedPlace, readAll } from './adoption.ts';
 import type { Change } from './change.ts';
+import { undoCreate, undoDelete, undoEdit } from './inverses/forms.ts';
 
 const name = z.string().min(1).max(255);
 const Definition = z.strictObject({
@@ -56,6 +59,25 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'repository',
+  inverses: {
+    [operations.createLabel.id]: undoCreate(operations.listLabels, operations.deleteLabel),
+    [operations.editLabel.id]: undoEdit(operations.getLabel, operations.editLabel),
+    [operations.deleteLabel.id]: undoDelete(operations.listLabels, operations.createLabel, ['name']),
+    [operations.createOrganizationLabel.id]: undoCreate(
+      operations.listOrganizationLabels,
+      operations.deleteOrganizationLabel,
+    ),
+    [operations.editOrganizationLabel.id]: undoEdit(
+      operations.getOrganizationLabel,
+      operations.editOrganizationLabel,
+    ),
+    [operations.deleteOrganizationLabel.id]: undoDelete(
+      operations.listOrganizationLabels,
+      operations.createOrganizationLabel,
+      ['name'],
+    ),
+  },
+  adoption: { what: 'labels', read: adoptLabels },
   examine: namedTwice,
   facts: () => [ownLabelsFact],
   async plan(given, facts) {
@@ -214,4 +236,29 @@ function bodyOf({ subject }: Facts, body: unknown, id?: number): Pick<Change, 'i
   const where = subject.kind === 'organization' ? inOrganization(subject) : inRepository(subject);
   const params = id === undefined ? where : { ...where, id };
   return { input: body === undefined ? { params } : { params, body } };
+}
+
+async function adoptLabels(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {
+  const live = await readAll(
+    repo === undefined
+      ? client.items(operations.listOrganizationLabels, { params: { org: owner } })
+      : client.items(operations.listLabels, { params: { owner, repo } }),
+  );
+  return live.length === 0 ? {} : { arguments: { labels: live.map(declarationOf) } };
+}
+
+function declarationOf({
+  name,
+  color,
+  description,
+  exclusive,
+  is_archived,
+}: Label): Readonly<Record<string, unknown>> {
+  return {
+    name,
+    color: color ?? 'ededed',
+    ...(description ? { description } : {}),
+    ...(exclusive ? { exclusive } : {}),
+    ...(is_archived ? { archived: true } : {}),
+  };
 }

@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import type { Capability } from '../client/capabilities.ts';
+import { type Capability, lackOf } from '../client/capabilities.ts';
+import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { Organization } from '../contract/resources/users.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { inOrganization } from '../facts/where.ts';
 import { defineAction } from './action.ts';
+import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
+import { undoMember } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 
 const SyncOrganization = z
   .strictObject({
@@ -39,7 +43,21 @@ const organizationFact: FactRequest = { name: 'organization' };
  * Settings that Forgejo, and Gitea before 1.26, clear where a PATCH leaves them out, so that every PATCH sends them as they
  * are. Source: forge `routers/api/v1/org/org.go` Edit.
  */
-export const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
+const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
+
+const undoSetting = undoMember(
+  operations.getOrganization,
+  operations.editOrganization,
+  ':',
+  () => clearedByAbsence,
+);
+const undoEditOrganization: Inverse = async (change, client) => {
+  const live = await undoSetting(change, client);
+  const required = requiredFor(change.target, change.before);
+  if (required.length === 0) return live;
+  const lack = lackOf(await client.capabilities(), required);
+  return lack === undefined ? live : { ...live, undo: () => lack };
+};
 
 /**
  * The organization has these settings; those not named stay as they are. What differs leaves as one PATCH, and what the
@@ -61,6 +79,8 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
+  inverses: { [operations.editOrganization.id]: undoEditOrganization },
+  adoption: { read: adoptOrganization },
   facts: () => [organizationFact],
   async plan(given, facts) {
     const live = (await facts.ask(organizationFact)) as Organization;
@@ -85,7 +105,7 @@ with:
  * What the forge must be able to do for a setting to become a value: Forgejo and older releases take `public` for nothing
  * said, and leave the organization as it is. Source: forge `routers/api/v1/org/org.go` Edit.
  */
-export function requiredFor(target: string, value: unknown): readonly Capability[] {
+function requiredFor(target: string, value: unknown): readonly Capability[] {
   return target === 'organization:visibility' && value === 'public' ? ['organization_public_again'] : [];
 }
 
@@ -113,4 +133,22 @@ function settingChange(setting: Setting, value: string | boolean, live: Organiza
 
 function settingOf(change: Change): Setting {
   return change.target.slice('organization:'.length) as Setting;
+}
+
+async function adoptOrganization(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {
+  if (repo !== undefined) return {};
+  const live = await client.call(operations.getOrganization, { params: { org: owner } });
+  const { full_name, email, description, website, location, visibility, repo_admin_change_team_access } =
+    live;
+  const settings = {
+    full_name,
+    email,
+    description,
+    website,
+    location,
+    visibility,
+    repo_admin_change_team_access,
+  };
+  const known = Object.entries(settings).filter(([, value]) => value !== undefined && value !== null);
+  return { arguments: Object.fromEntries(known) };
 }

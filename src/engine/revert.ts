@@ -1,6 +1,5 @@
-import { findAction } from '../actions/actions.ts';
+import { createsWhole, findAction, findInverse } from '../actions/actions.ts';
 import { type DoneChange, isStill, type Undo } from '../actions/inverses/inverse.ts';
-import { inverses, madeAtOnce } from '../actions/inverses/inverses.ts';
 import type { Client } from '../client/client.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
@@ -29,7 +28,7 @@ export async function revertRun(
   const requests = new Set<string>();
   const toTakeBack = done.changes.filter((change) => {
     if (!applied.has(change.id)) return false;
-    if (!madeAtOnce.has(change.operation)) return true;
+    if (!createsWhole(change.operation)) return true;
     const request = JSON.stringify([change.operation, change.input]);
     const isFirst = !requests.has(request);
     requests.add(request);
@@ -63,7 +62,7 @@ export async function revertRun(
 
 /** Returns how a change is taken back now, or why it is not. */
 async function undoOf(change: RecordedChange, client: Client): Promise<Undo | string> {
-  const inverse = inverses[change.operation];
+  const inverse = findInverse(change.action, change.operation);
   if (inverse === undefined) return `there is no way back from ${change.operation}`;
   const { operation, target, before, after } = change;
   // The record is plain data of our own store: what was sent when it was made.

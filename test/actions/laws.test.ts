@@ -61,6 +61,8 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
     expect(open(first)).not.toEqual([]);
     expect(second).toEqual(first);
+    const operations = first.map(({ operation }) => operation);
+    expect(Object.keys(action.inverses)).toEqual(expect.arrayContaining(operations));
     expect(world.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 

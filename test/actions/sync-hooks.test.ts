@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/actions/change.ts';
 import { isStill } from '../../src/actions/inverses/inverse.ts';
-import { inverses } from '../../src/actions/inverses/inverses.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { syncHooks } from '../../src/actions/sync-hooks.ts';
@@ -265,7 +264,7 @@ describe('taking a hook back', () => {
     const [change] = await planned(signed);
     const server = await startBareServer((_request, response) => json(response, live, 200, { link: '' }));
     try {
-      const inverse = inverses[change?.operation ?? ''];
+      const inverse = syncHooks.inverses[change?.operation ?? ''];
       const found = await inverse?.(change as Change, createClient({ url: server.url }));
       const undo = found?.undo();
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { DoneChange } from '../../src/actions/inverses/inverse.ts';
-import { inverses } from '../../src/actions/inverses/inverses.ts';
 import { syncOrganization } from '../../src/actions/sync-organization.ts';
 import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
@@ -114,7 +113,7 @@ async function takenBack(change: Pick<DoneChange, 'target' | 'before' | 'after'>
   try {
     const operation = operations.editOrganization.id;
     const done = { ...change, operation, input: { params: { org: 'acme' }, body: {} } };
-    return (await inverses[operation]?.(done, createClient({ url: server.url })))?.undo();
+    return (await syncOrganization.inverses[operation]?.(done, createClient({ url: server.url })))?.undo();
   } finally {
     await server.close();
   }

@@ -58,6 +58,8 @@ function careless(wanted: readonly { id: string; params: object }[]): Action {
     needs: { access: 'writer', scopes: [] },
     granted: true,
     visibleTo: 'administrators',
+    inverses: {},
+    adoption: undefined,
     describesState: true,
     facts: () => [],
     plan: async () =>

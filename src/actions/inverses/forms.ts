@@ -41,8 +41,8 @@ function bodyFor(operation: Operation, state: unknown): Row {
   return Object.fromEntries(members.filter(([name]) => Object.hasOwn(shape, name)));
 }
 
-/** What was made is deleted again; it is found by what it was made to be, and must be so still. */
-export function made(list: Operation, remove: Operation, key = 'id', name: string = key): Inverse {
+/** Returns the inverse of a creation: deletes the item, found by the fields it was created with, if it still has them. */
+export function undoCreate(list: Operation, remove: Operation, key = 'id', name: string = key): Inverse {
   return async (change, client) => {
     const items = await itemsOf(client, list, { params: paramsOf(change) });
     const asked = change.input.body;
@@ -56,8 +56,8 @@ export function made(list: Operation, remove: Operation, key = 'id', name: strin
   };
 }
 
-/** What was edited is edited back to the members it had. */
-export function edited(get: Operation, edit: Operation): Inverse {
+/** Returns the inverse of an edit: restores the members it had. */
+export function undoEdit(get: Operation, edit: Operation): Inverse {
   return async (change, client) => {
     const live = (await client.send(get, { params: paramsOf(change) })) as Row;
     return {
@@ -70,8 +70,8 @@ export function edited(get: Operation, edit: Operation): Inverse {
   };
 }
 
-/** What was deleted is made again, with another id; it must not be there meanwhile. */
-export function deleted(list: Operation, create: Operation, names: readonly string[]): Inverse {
+/** Returns the inverse of a deletion: creates the item again, with another id, unless one with its name exists. */
+export function undoDelete(list: Operation, create: Operation, names: readonly string[]): Inverse {
   return async (change, client) => {
     const { id: _id, name: _name, ...where } = paramsOf(change);
     const before = change.before as Row;
@@ -86,8 +86,8 @@ export function deleted(list: Operation, create: Operation, names: readonly stri
   };
 }
 
-/** One member of a thing of which each change decides one: the name stands behind the last sign of the target. */
-export function member(
+/** Returns the inverse of an edit of one member; the member's name follows the last `sign` of the target. */
+export function undoMember(
   get: Operation,
   edit: Operation,
   sign: string,

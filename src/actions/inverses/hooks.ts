@@ -9,7 +9,7 @@ import { type Inverse, isStill } from './inverse.ts';
  * Returns how a hook that was made is taken back: it is removed, found by its url. One that took the place of another is
  * not: the secret of the other cannot be read, and so it cannot be made again.
  */
-export function madeHook(list: Operation, remove: Operation): Inverse {
+export function undoCreateHook(list: Operation, remove: Operation): Inverse {
   return async ({ input, before, after }, client) => {
     const { config } = (input.body ?? {}) as { config?: { url?: string } };
     const found = await hooksTo(config?.url, list, input.params ?? {}, client);
@@ -40,7 +40,7 @@ const Before = z.object({
  * Returns how an edit of a hook is taken back: with the members it had. Its header is what the edit made of it, since an
  * earlier one cannot be read; where that is a secret, known here by name alone, an edit would clear it and none is made.
  */
-export function editedHook(get: Operation, edit: Operation): Inverse {
+export function undoEditHook(get: Operation, edit: Operation): Inverse {
   return async ({ input, before, after }, client) => {
     const params = input.params ?? {};
     // The three kinds of hooks have one shape; which one it is, is known at run time only.
@@ -74,13 +74,13 @@ function withoutSecrets(after: unknown): unknown {
 }
 
 /** A hook goes only where another one has taken its place: made anew it would deliver beside that one, and unsigned. */
-export const deletedHook: Inverse = async () => ({
+export const undoDeleteHook: Inverse = async () => ({
   value: null,
   undo: () => 'another hook has its place, and its own secret cannot be read',
 });
 
 /** What a test of a hook delivered has arrived somewhere. */
-export const testedHook: Inverse = async () => ({
+export const undoTestHook: Inverse = async () => ({
   value: true,
   undo: () => 'what was delivered cannot be called back',
 });

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { actions } from '../../../src/actions/actions.ts';
 import { viewRun } from '../../../src/dashboard/pages/run-view.ts';
 import type { ReadableUnit } from '../../../src/dashboard/viewer.ts';
 import type { Onlooker } from '../../../src/dashboard/visibility.ts';
 import type { RecordedChange, Run } from '../../../src/engine/record.ts';
-import { facts } from '../../../src/facts/facts.ts';
 import type { Finding } from '../../../src/rules/verdict.ts';
 import { makeRun } from '../../store/make.ts';
 
-const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
 const none: ReadonlySet<ReadableUnit> = new Set();
 const operator: Onlooker = { isOperator: true, sight: 'administrator', repository: undefined, units: none };
 const administrator: Onlooker = { ...operator, isOperator: false, repository: 'acme/demo' };
@@ -78,15 +75,6 @@ describe('what a condition saw', () => {
     expect(text(reader)).not.toContain('home.example');
     expect(text(administrator)).toContain('home.example');
   });
-
-  it.each(facts.map((fact) => [fact.name, fact] as const))(
-    'has an audience in the row of %s that is not wider than what the fact shows',
-    (_name, { visibleTo, shows, narrow }) => {
-      expect(audiences).toContain(visibleTo);
-      if (shows === 'beyond' || narrow !== undefined) expect(visibleTo).toBe('operators');
-      if (shows === 'admin') expect(['administrators', 'operators']).toContain(visibleTo);
-    },
-  );
 
   it('tells errors to operators, and to administrators those of their own file', () => {
     const verdict = { line: 1, commit: '', verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
@@ -189,13 +177,6 @@ describe('what was changed', () => {
       expect([reader, administrator, operator].map((one) => sees(run, one))).toEqual([false, true, true]);
     }
   });
-
-  it.each(actions.map((action) => [action.name, action] as const))(
-    'has an audience in the row of the action %s',
-    (_name, { visibleTo }) => {
-      expect(audiences).toContain(visibleTo);
-    },
-  );
 });
 
 it('names files of the operator without their folder to others', () => {

@@ -53,6 +53,8 @@ const nothing = {
   needs: { access: 'writer', scopes: [] },
   describesState: true,
   visibleTo: 'administrators',
+  inverses: {},
+  adoption: undefined,
 } as const;
 
 const tag = defineAction({

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { actions } from '../src/actions/actions.ts';
+import { facts } from '../src/facts/facts.ts';
+
+const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
+
+describe.each(facts.map((fact) => [fact.name, fact] as const))('the row of the fact %s', (_name, fact) => {
+  it('has an audience that is not wider than what the fact shows', () => {
+    const { visibleTo, shows, narrow } = fact;
+
+    expect(audiences).toContain(visibleTo);
+    if (shows === 'beyond' || narrow !== undefined) expect(visibleTo).toBe('operators');
+    if (shows === 'admin') expect(['administrators', 'operators']).toContain(visibleTo);
+  });
+});
+
+describe.each(actions.map((action) => [action.name, action] as const))(
+  'the row of the action %s',
+  (_name, action) => {
+    it('has an audience', () => {
+      expect(audiences).toContain(action.visibleTo);
+    });
+
+    it('says how changes are reverted', () => {
+      expect(Object.keys(action.inverses)).not.toEqual([]);
+      if (action.createsWhole !== undefined) expect(action.inverses).toHaveProperty([action.createsWhole]);
+    });
+
+    it('says whether live state can be adopted', () => {
+      expect(action).toHaveProperty('adoption');
+      // These declare settings, which can be read back; what the others write is about one event.
+      const declaresSettings = /^(sync|protect)-/.test(action.name);
+      expect(action.adoption !== undefined).toBe(declaresSettings);
+    });
+  },
+);
