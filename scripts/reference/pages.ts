@@ -20,9 +20,10 @@ import { code, membersOf, page, schemaRows, table, word, words } from './text.ts
 
 const argumentHead = ['argument', 'type', 'required', 'meaning'];
 const shown = {
-  repository: 'what anybody may see who may write there: every rule may use it',
-  admin: 'what only administrators of the repository may see: the operator’s rules, others by grant',
-  beyond: 'what lies beyond the repository: the operator’s rules, others by grant',
+  repository: 'data that any user with write access can read: every rule may use it',
+  admin:
+    'data that only administrators of the repository can read: the operator’s rules may use it, others by grant',
+  beyond: 'data from outside the repository: the operator’s rules may use it, others by grant',
 } as const;
 
 /** Returns every page of the reference: path below docs/reference → text. */
@@ -54,7 +55,7 @@ function actionPage(action: Action): string {
   const scopes = needs.scopes.map((scope) => `write:${scope}`);
   const who = granted
     ? `Rule files of repositories may use it.${operatorOnly.length > 0 ? ` ${words(operatorOnly)} needs the operator’s grant.` : ''}`
-    : 'Rule files of repositories and organizations may use it only where the operator grants it.';
+    : 'Rule files of repositories and organizations may use it only with the operator’s grant.';
   return page(
     action.name,
     action.meaning,
@@ -66,8 +67,8 @@ function actionPage(action: Action): string {
 
 function onRepeat(describesState: boolean): string {
   return describesState
-    ? 'A repeated delivery plans it again from live state.'
-    : 'A repeated delivery does not repeat it.';
+    ? 'On a repeated delivery, it is planned again from live state.'
+    : 'On a repeated delivery, it is not repeated.';
 }
 
 function factPage(fact: Fact): string {
@@ -76,7 +77,7 @@ function factPage(fact: Fact): string {
     call,
     fact.meaning,
     code('cel', fact.example),
-    `There for: ${words(fact.of)}. Shows ${shown[fact.shows]}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} with one page.`,
+    `Available for: ${words(fact.of)}. Contains ${shown[fact.shows]}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
     membersOf(fact.shape),
   );
 }
@@ -86,10 +87,10 @@ function eventPage(family: Family): string {
   const rows = Object.entries(types).map(([type, activities]) => [word(type), words(activities) || '–']);
   return page(
     family,
-    `Its subject is a ${subject}. Event-Types on the wire, and their activities:`,
+    `The subject is a ${subject}. Values of the Event-Type header, and their activities:`,
     table(['Event-Type', 'activities'], rows),
     code('yaml', eventExample(family)),
-    membersOf(payloadShapes[family]) && `\`event\` has:\n\n${membersOf(payloadShapes[family])}`,
+    membersOf(payloadShapes[family]) && `Members of \`event\`:\n\n${membersOf(payloadShapes[family])}`,
   );
 }
 
@@ -99,18 +100,18 @@ function functionPage(name: string): string {
   const forms = rows.map(({ of, takes, gives, meaning, outsideLoops }) => {
     const given = takes.map((kinds) => kinds.join(' or ')).join(', ');
     const receiver = of === undefined ? '' : `(${of.join(' or ')}).`;
-    const where = outsideLoops ? ' Not inside of loops.' : '';
+    const where = outsideLoops ? ' Not allowed inside loops.' : '';
     return [word(`${receiver}${name}(${given})`), describeType(gives), `${meaning}${where}`];
   });
   const said = loop === undefined ? '' : loop.meaning;
   const presence =
     name === 'has'
-      ? 'Whether a member is there: neither missing nor null. Ask before using one that some events lack.'
+      ? 'Whether a member is present: neither missing nor null. Use it before reading a member that some events lack.'
       : '';
   return page(
     name,
     said || presence,
-    table(['form', 'gives', 'meaning'], forms),
+    table(['form', 'result', 'meaning'], forms),
     code('cel', exampleOf(name)),
   );
 }
@@ -121,13 +122,13 @@ function settingsPage(): string {
     `${meaning}${secret ? ` Also as \`${name}_FILE\`.` : ''}`,
     standard === undefined ? '' : word(standard),
   ]);
-  return page('Settings', 'Variables of the environment.', table(['variable', 'meaning', 'default'], rows));
+  return page('Settings', 'Environment variables.', table(['variable', 'meaning', 'default'], rows));
 }
 
 function operatorPage(): string {
   return page(
     'The operator file',
-    'What does not fit into a variable of the environment; `REEVE_CONFIG` names it. It is read strictly: every mistake is told with its place, and nothing starts.',
+    'The operator file contains settings that do not fit into an environment variable; `REEVE_CONFIG` names it. Parsing is strict: Reeve reports every error with its position and does not start.',
     code('yaml', operatorExample),
     table(['key', 'type', 'required', 'meaning'], schemaRows(jsonSchema(OperatorFile))),
   );
@@ -142,7 +143,7 @@ function metricsPage(): string {
   ]);
   return page(
     'Metrics',
-    '`GET /metrics` of `reeve serve`, as Prometheus reads it. It asks for HTTP Basic: any user, and the password in `REEVE_DATA/dashboard.password`, which is made at the first start and which its owner alone can read; copy it for Prometheus. Whoever wants another password writes it there and starts again. Counters count from the start of the process; the rest is what is so now.',
+    '`GET /metrics` of `reeve serve`, in the Prometheus format. It requires HTTP Basic authentication: any user name, and the password in `REEVE_DATA/dashboard.password`, which is created at the first start and readable only by its owner; copy it for Prometheus. To change the password, write another one to the file and restart Reeve. Counters start at zero with the process; gauges show the current state.',
     code(
       'yaml',
       `scrape_configs:
@@ -152,7 +153,7 @@ function metricsPage(): string {
 `,
     ),
     table(['metric', 'type', 'labels', 'meaning'], rows),
-    'Beside them the usual ones of a Node process: `process_*` and `nodejs_*`.',
+    'The default metrics of a Node process are included: `process_*` and `nodejs_*`.',
   );
 }
 
@@ -165,9 +166,9 @@ function doctorPage(): string {
     words(after),
   ]);
   return page(
-    'What the doctor looks at',
-    '`reeve doctor` looks at everything below, in this order, and exits 1 where anything is wrong: 2 for settings that cannot be read, 3 for a forge that cannot be reached. A check is passed over while one that it comes after is not right.',
-    table(['check', 'looks at', 'wrong when', 'what to do', 'comes after'], rows),
+    'Checks of the doctor',
+    '`reeve doctor` runs these checks in this order. It exits with 1 if a check fails, 2 if the settings are invalid, and 3 if the forge is unreachable. A check is skipped if a check that it depends on fails.',
+    table(['check', 'examines', 'fails when', 'remedy', 'depends on'], rows),
   );
 }
 
@@ -180,14 +181,18 @@ function errorPage(): string {
   ]);
   return page(
     'Error codes',
-    'Every way in which Reeve gives up. `retryable`: the same work may succeed later without anybody changing anything.',
+    'All error codes of Reeve. `retryable`: the same operation may succeed later without any change.',
     table(['code', 'HTTP status', 'exit status', 'retryable'], rows),
   );
 }
 
 function problemPage(): string {
   const rows = Object.entries(problemCodes).map(([name, meaning]) => [word(name), meaning]);
-  return page('Problems of rule files', 'What `reeve check` may say.', table(['code', 'meaning'], rows));
+  return page(
+    'Problems of rule files',
+    'Problems that `reeve check` reports.',
+    table(['code', 'meaning'], rows),
+  );
 }
 
 function indexPage(families: readonly string[], names: readonly string[]): string {
@@ -195,8 +200,8 @@ function indexPage(families: readonly string[], names: readonly string[]): strin
     list.map((name) => `[${name}](${folder}/${name}.md)`).join(' · ');
   return page(
     'Reference',
-    'Made by `node scripts/reference.ts` from what the program itself reads; a test fails when it is stale.',
-    `[Settings](settings.md) · [Operator file](operator-file.md) · [What the doctor looks at](doctor.md) · [Metrics](metrics.md) · [Limits of expressions](limits.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
+    'Generated by `node scripts/reference.ts` from the tables that the program itself uses; a test fails when a page is stale.',
+    `[Settings](settings.md) · [Operator file](operator-file.md) · [Checks of the doctor](doctor.md) · [Metrics](metrics.md) · [Limits of expressions](limits.md) · [Error codes](error-codes.md) · [Problems of rule files](problem-codes.md)`,
     `## Actions\n\n${links(
       'actions',
       actions.map(({ name }) => name),

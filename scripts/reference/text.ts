@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { alternatives, describeType, type Type, typeOf } from '../../src/expressions/values/types.ts';
 
-/** Returns a page: a title, what stands under it, one line end at its end. */
+/** Returns a page: a title, its parts separated by empty lines, and one line end at its end. */
 export function page(title: string, ...parts: readonly (string | false | undefined)[]): string {
   return `# ${title}\n\n${parts.filter(Boolean).join('\n\n').trim()}\n`;
 }
 
-/** Returns a table, or nothing where there is no row. */
+/** Returns a table, or the empty text if there are no rows. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
@@ -25,12 +25,12 @@ export function code(language: string, text: string): string {
 export const word = (text: string): string => `\`${text}\``;
 export const words = (list: readonly string[]): string => list.map(word).join(', ');
 
-/** Returns the members of a shape, or of the items of a list, with the words for their types. */
+/** Returns the members of a shape, or of the items of a list, with the names of their types. */
 export function membersOf(shape: z.ZodType): string {
   const object = objectIn(typeOf(shape));
   if (object === undefined) return '';
   const rows = Object.entries(object).map(([name, member]) => [word(name), describeType(typeOf(member))]);
-  return table(['member', 'what it is'], rows);
+  return table(['member', 'type'], rows);
 }
 
 function objectIn(type: Type): Readonly<Record<string, z.ZodType>> | undefined {
@@ -44,7 +44,7 @@ function objectIn(type: Type): Readonly<Record<string, z.ZodType>> | undefined {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Returns the members of a JSON Schema as rows: name, type, whether it must be there, meaning. Nested ones are `a.b`. */
+/** Returns the members of a JSON Schema as rows: name, type, whether it is required, meaning. Nested ones are `a.b`. */
 export function schemaRows(schema: Schema, before = ''): readonly (readonly string[])[] {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
   const required = new Set((schema.required ?? []) as string[]);

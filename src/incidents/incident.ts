@@ -2,11 +2,11 @@ import type { Level } from '../rules/rule.ts';
 
 const dayMs = 86_400_000;
 
-/** What a kind of incident means. */
+/** Texts of a kind of incident. */
 type KindRow = {
   /** The heading of its list, followed by a count. */
   readonly title: string;
-  /** What `reeve doctor` looks at, and when it fails. */
+  /** What `reeve doctor` examines, and when the check fails. */
   readonly looks: string;
   readonly fails: string;
   readonly remedy: string;
@@ -16,31 +16,30 @@ type KindRow = {
   readonly lastsMs?: number;
 };
 
-/** Everything that is counted as needing attention. A new kind is a row here. */
+/** All kinds of incidents. A new kind is a row here. */
 export const incidentKinds = {
   'rule-failed': {
     title: 'Rules that failed',
-    looks:
-      'Rules that failed while they ran: a condition or step that could not be evaluated, or a change that the forge refused.',
+    looks: 'Failed rules: a condition or step could not be evaluated, or the forge refused a change.',
     fails:
-      'One failed in the last seven days, and has not passed on the same subject since. A rule whose file has changed since is not listed.',
+      'A rule failed in the last seven days and has not passed on the same subject since. A rule whose file has changed since is not listed.',
     remedy:
-      '`reeve explain RUN` shows the condition or step; change the rule, or what it names on the forge.',
+      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names.',
     page: 'runs',
     lastsMs: 7 * dayMs,
   },
   'sweep-failed': {
     title: 'Sweeps that did not reach every item',
     looks: 'The latest sweep of each rule.',
-    fails: 'The forge refused a list, so that its items were not looked at.',
-    remedy: 'Give the account the right that is named, or leave that place out with `in`.',
+    fails: 'The forge refused a list, so its items were not checked.',
+    remedy: 'Give the account the access that the message names, or exclude that location with `in`.',
     page: 'sweeps',
   },
   'file-broken': {
     title: 'Rule files that cannot be used',
-    looks: 'The rule files of repositories and organizations, as they were read last.',
-    fails: 'One has problems, and none of its rules is in force.',
-    remedy: '`reeve check` in a checkout of that repository lists every problem with its place.',
+    looks: 'The rule files of repositories and organizations, as last read.',
+    fails: 'A file has problems, and none of its rules is in force.',
+    remedy: '`reeve check` in a checkout of that repository lists every problem with its position.',
     page: 'rules',
   },
 } as const satisfies Record<string, KindRow>;

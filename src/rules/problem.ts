@@ -1,45 +1,45 @@
-/** What can be wrong with a rule file, by code: scripts and tests branch on it, people read the message. */
+/** Problems of a rule file by code. Scripts and tests use the code; the message is for people. */
 export const problemCodes = {
-  'file-name': 'The file is not one that rules are read from.',
+  'file-name': 'Rules are not read from a file with this name.',
   'file-size': 'The file is larger than 64 KiB.',
   encoding: 'The file is not UTF-8.',
-  yaml: 'The text is not YAML as rule files are allowed to use it.',
+  yaml: 'The text is not in the subset of YAML that rule files may use.',
   'yaml-alias': 'The file uses an alias or an anchor.',
   'yaml-tag': 'The file uses a tag, often because an unquoted value starts with `!`.',
-  'duplicate-key': 'A key, often the name of a rule, stands twice in one map.',
-  'unknown-key': 'A key that the grammar does not have.',
-  'missing-key': 'A key that must be there is missing.',
-  type: 'A value has another type than the grammar asks for.',
-  value: 'A value is none of those that are allowed.',
+  'duplicate-key': 'A key, often the name of a rule, occurs twice in one map.',
+  'unknown-key': 'The grammar has no such key.',
+  'missing-key': 'A required key is missing.',
+  type: 'A value has the wrong type.',
+  value: 'A value is not one of the allowed values.',
   'unknown-kind': '`on` names a kind of event that does not exist.',
   'unknown-activity': '`on` names an activity that this kind does not have.',
   'unknown-action': '`uses` names an action that does not exist.',
-  filter: 'A filter of `on` that this kind of event cannot have.',
-  pattern: 'A pattern is broken or cannot match anything.',
-  schedule: 'A schedule that cannot run.',
-  each: '`each` is missing, or does not fit what the rule listens to.',
-  subject: 'An action or a fact that this subject does not have.',
-  expression: 'An expression is not CEL as rule files are allowed to use it.',
-  'unknown-name': 'An expression names something that does not exist.',
-  'unknown-member': 'An expression names a member that a value does not have.',
-  'needs-has': 'An expression names something that is not always there, without asking with has().',
+  filter: 'This kind of event does not support the filter in `on`.',
+  pattern: 'A pattern is invalid or cannot match anything.',
+  schedule: 'A schedule never runs.',
+  each: '`each` is missing, or does not fit the events of the rule.',
+  subject: 'An action or a fact is not available for this subject.',
+  expression: 'An expression is not in the subset of CEL that rule files may use.',
+  'unknown-name': 'An expression uses a name that does not exist.',
+  'unknown-member': 'An expression uses a member that a value does not have.',
+  'needs-has': 'An expression uses a member that is not always present, without has().',
   'null-member': 'A warning: an expression uses a member that forges often write as null.',
   'opposing-rules': 'A warning: two rules of the file undo each other.',
-  'unknown-label': 'A warning: a label that does not exist in a repository that the rule is about.',
+  'unknown-label': 'A warning: a label does not exist in a repository that the rule covers.',
   'expression-type': 'An expression compares, joins or returns values of the wrong type.',
-  template: 'A template stands where none is allowed, or is broken.',
-  level: 'A file of this origin may not say this.',
+  template: 'A template is invalid, or not allowed in this position.',
+  level: 'A file from this source may not use this.',
   stricter: 'A rule is less strict than its file.',
   argument: 'An argument of an action is wrong.',
-  capability: 'The configured forge cannot do what the rule asks.',
+  capability: 'The configured forge does not support a feature that the rule uses.',
 } as const;
 
 export type ProblemCode = keyof typeof problemCodes;
 
-/** One thing that is wrong with a rule file, and where. A file with a problem is refused as a whole. */
+/** A problem in a rule file, with its position. A file with a problem is refused as a whole. */
 export type Problem = {
   readonly code: ProblemCode;
-  /** What is wrong and what to do, one or two sentences without a full stop at the end. */
+  /** The problem and its remedy, one or two sentences without a full stop at the end. */
   readonly message: string;
   /** The word that was probably meant. */
   readonly suggestion?: string;

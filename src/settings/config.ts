@@ -24,49 +24,49 @@ type Setting = {
 export const settingsTable: readonly Setting[] = [
   {
     name: 'FORGE_URL',
-    meaning: 'The forge, with or without /api/v1. Unset: serve starts the embedded forge.',
+    meaning: 'URL of the forge, with or without /api/v1. Unset: serve starts the embedded forge.',
   },
-  { name: 'FORGE_TOKEN', meaning: 'Access token of the account Reeve acts as.', secret: true },
-  { name: 'FORGE_USER', meaning: 'Instead of a token: the account’s name.' },
-  { name: 'FORGE_PASSWORD', meaning: 'Instead of a token: the account’s password.', secret: true },
+  { name: 'FORGE_TOKEN', meaning: 'Access token of the bot’s account.', secret: true },
+  { name: 'FORGE_USER', meaning: 'Name of the bot’s account, instead of a token.' },
+  { name: 'FORGE_PASSWORD', meaning: 'Password of the bot’s account, instead of a token.', secret: true },
   {
     name: 'WEBHOOK_AUTHORIZATION',
-    meaning: 'Value of the Authorization header that deliveries carry; one live value per line.',
+    meaning: 'Required value of the Authorization header of deliveries; one accepted value per line.',
     secret: true,
   },
   {
     name: 'WEBHOOK_SECRET',
-    meaning: 'Secret that deliveries are signed with; one live value per line.',
+    meaning: 'Secret of the delivery signatures; one accepted value per line.',
     secret: true,
   },
   {
     name: 'SETUP_TOKEN',
     meaning:
-      'Access token of somebody who may make and see hooks, for reeve setup and reeve doctor alone; unset: FORGE_TOKEN. It is kept nowhere.',
+      'Access token of an account that can create and read hooks, only for reeve setup and reeve doctor. It is not stored. Unset: FORGE_TOKEN.',
     secret: true,
   },
   {
     name: 'OAUTH2_CLIENT_ID',
     meaning:
-      'The OAuth2 application on the forge by which people sign in to the dashboard; reeve setup makes it.',
+      'Client id of the OAuth2 application on the forge for dashboard sign-in; reeve setup creates it.',
   },
-  { name: 'OAUTH2_CLIENT_SECRET', meaning: 'Its secret.', secret: true },
+  { name: 'OAUTH2_CLIENT_SECRET', meaning: 'Client secret of this application.', secret: true },
   { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
-  { name: 'REEVE_DATA', meaning: 'Folder for everything that survives a restart.', default: './data' },
+  { name: 'REEVE_DATA', meaning: 'Folder for all data that survives a restart.', default: './data' },
   {
     name: 'REEVE_CONFIG',
-    meaning: 'The operator file: scoped secrets, grants, served repositories, organizations, limits.',
+    meaning: 'The operator file: secrets with a scope, grants, served repositories, organizations, limits.',
   },
   {
     name: 'REEVE_SECRET_NAME',
     meaning:
-      'Value of the secret NAME that rules of the operator name as { secret: NAME }; any number of them.',
+      'Value of the secret NAME, which operator rules refer to as { secret: NAME }; any number of variables.',
     secret: true,
   },
   { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
-  { name: 'PORT', meaning: 'Port to listen on; 0 takes a free one.', default: '8080' },
-  { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 takes a free one.', default: '3000' },
-  { name: 'LOG_LEVEL', meaning: `What is logged: ${logLevels.join(', ')}.`, default: 'info' },
+  { name: 'PORT', meaning: 'Port to listen on; 0 selects a free one.', default: '8080' },
+  { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 selects a free one.', default: '3000' },
+  { name: 'LOG_LEVEL', meaning: `Lowest logged level: ${logLevels.join(', ')}.`, default: 'info' },
 ];
 
 /** What Reeve runs with. */

@@ -1,15 +1,15 @@
 import type { Finding } from '../finding.ts';
 import type { Examination } from './examination.ts';
 
-/** One thing that the doctor looks at. The reference page is made from the table of them. */
+/** A check of the doctor. The reference page is generated from the table of checks. */
 export type Check = {
   readonly id: string;
+  /** What the check examines. */
   readonly looks: string;
-  /** When it is wrong. */
+  /** When the check fails. */
   readonly fails: string;
-  /** What to do then. */
   readonly remedy: string;
-  /** Checks without which this one cannot say anything: it is passed over unless they are all right. */
+  /** Checks that this one depends on: it is skipped unless all of them pass. */
   readonly after?: readonly string[];
   readonly run: (examination: Examination) => Promise<Finding>;
 };

@@ -4,5 +4,5 @@ import { hookChecks } from './hook-checks.ts';
 import { incidentChecks } from './incident-checks.ts';
 import { machineChecks } from './machine-checks.ts';
 
-/** Everything that `reeve doctor` looks at, in order. A new check is a row in one of these tables. */
+/** All checks of `reeve doctor`, in order. A new check is a row in one of these tables. */
 export const checks: readonly Check[] = [...machineChecks, ...forgeChecks, ...hookChecks, ...incidentChecks];

@@ -14,38 +14,38 @@ import type { SeenPlace } from './hook-states.ts';
 export const deliveryChecks: readonly Check[] = [
   {
     id: 'webhook-address',
-    looks: 'Who answers at `webhook.url`, asked from this machine.',
+    looks: 'The program that answers at `webhook.url`, requested from this machine.',
     fails:
-      'Not this Reeve: nobody, another program, a proxy that does not pass /webhook on, or a Reeve with other secrets.',
-    remedy: 'Have the proxy pass POST /webhook to `HOST` and `PORT`; mend `webhook.url`.',
+      'Not this Reeve: no answer, another program, a proxy that does not forward /webhook, or a Reeve with other secrets.',
+    remedy: 'Configure the proxy to forward POST /webhook to `HOST` and `PORT`, or correct `webhook.url`.',
     after: ['process'],
     run: lookAtAddress,
   },
   {
     id: 'delivery',
     looks:
-      'A delivery by each hook, made now: whether it comes, and passes the receiver. Hooks of organizations, accounts and the instance only with `--thorough`, since a repository is made and removed for it.',
-    fails: 'It does not come, or its header or signature is not what the settings say.',
+      'A test delivery by each hook: whether it arrives and passes the receiver. Hooks of organizations, accounts and the instance only with `--thorough`, because a temporary repository is created for them.',
+    fails: 'It does not arrive, or its header or signature does not match the settings.',
     remedy:
-      'As it says: let the forge send there, mend the address, or run `reeve setup`, which makes the hook anew.',
+      'As the message says: allow the forge to send there, correct the URL, or run `reeve setup`, which replaces the hook.',
     after: ['token', 'store', 'process', 'hooks'],
     run: lookAtDeliveries,
   },
   {
     id: 'target',
     looks:
-      'Whether `webhook.url` is an address that forges refuse unless told (loopback, private), where no delivery came.',
-    fails: 'No delivery came, and it is.',
+      'If no delivery arrived: whether `webhook.url` is an address that forges refuse by default (loopback, private).',
+    fails: 'No delivery arrived, and the address is one of these.',
     remedy:
-      'In the forge’s app.ini set `[webhook] ALLOWED_HOST_LIST = external,loopback` (or `private`) and restart it.',
+      'Set `[webhook] ALLOWED_HOST_LIST = external,loopback` (or `private`) in the forge’s app.ini and restart it.',
     after: ['token', 'store', 'process', 'hooks'],
     run: lookAtTarget,
   },
   {
     id: 'dead',
-    looks: 'Deliveries in the store that were given up.',
-    fails: 'There are some: what they asked for was not done.',
-    remedy: '`reeve redrive --all` tries them again, once the cause is mended.',
+    looks: 'Dead deliveries in the store.',
+    fails: 'There are some: they were given up, and their changes were not made.',
+    remedy: 'Fix the cause, then run `reeve redrive --all`.',
     after: ['store'],
     run: async ({ store }) => {
       const { dead, retry, settled } = await (await store()).counts();

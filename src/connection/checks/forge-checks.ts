@@ -30,16 +30,16 @@ export function clockFinding(forgeMs: number, ourMs: number): Finding {
 export const forgeChecks: readonly Check[] = [
   {
     id: 'forge',
-    looks: '`FORGE_URL`: whether a Gitea or Forgejo answers there, and which.',
-    fails: 'Nobody answers, or something that is no forge.',
-    remedy: 'See whether the forge runs and this machine reaches it; mend `FORGE_URL`.',
+    looks: '`FORGE_URL`: whether a Gitea or Forgejo answers there, and its version.',
+    fails: 'There is no answer, or the server is not a forge.',
+    remedy: 'Check that the forge is running and reachable from this machine; correct `FORGE_URL`.',
     run: async ({ capabilities }) => ok((await capabilities()).version),
   },
   {
     id: 'clock',
-    looks: 'The forge’s `Date` header beside this machine’s clock.',
+    looks: 'The forge’s `Date` header compared with this machine’s clock.',
     fails: 'They differ by more than 30 s.',
-    remedy: 'Set both clocks by NTP.',
+    remedy: 'Synchronize both clocks by NTP.',
     after: ['forge'],
     run: async ({ forgeUrl }) => {
       const date = await askForgeDate(forgeUrl);
@@ -48,27 +48,27 @@ export const forgeChecks: readonly Check[] = [
   },
   {
     id: 'token',
-    looks: 'Whether the forge knows the token, and whose it is.',
-    fails: 'It is wrong, expired or removed, or its account may not sign in.',
-    remedy: 'Make a new token on the forge, as the account of the bot, and give it as `FORGE_TOKEN`.',
+    looks: 'Whether the forge accepts the token, and which account it belongs to.',
+    fails: 'The token is wrong, expired or revoked, or its account may not sign in.',
+    remedy: 'Create a new token on the forge with the bot’s account, and set it as `FORGE_TOKEN`.',
     after: ['forge'],
     run: async ({ account }) => ok(`the forge knows it: it belongs to @${(await account()).login}`),
   },
   {
     id: 'administrator',
     looks: 'Whether the account is a site administrator.',
-    fails: 'It is, and `allow-admin` does not say that this is meant.',
+    fails: 'It is one, and `allow-admin` is not set.',
     remedy:
-      'Make an account with the rights that the rules need; or set `allow-admin: true` in the operator file.',
+      'Create an account with only the access that the rules need, or set `allow-admin: true` in the operator file.',
     after: ['token'],
     run: async ({ account, settings }) => lookAtAdministrator(await account(), settings.allowAdmin),
   },
   {
     id: 'scopes',
     looks:
-      'The scopes of the token beside those that Reeve and the actions of the operator’s rules need. Where the forge lists none, each is tried by a call that can do nothing.',
-    fails: 'One is missing.',
-    remedy: 'Make a token with the scopes that it names.',
+      'The scopes of the token compared with those that Reeve and the operator’s rules need. If the forge does not list scopes, each is tested with a request that has no effect.',
+    fails: 'A scope is missing.',
+    remedy: 'Create a token with the listed scopes.',
     after: ['token'],
     run: async ({ client, capabilities, rules, settings }) => {
       if (settings.forge && !('token' in settings.forge.credentials))
@@ -79,26 +79,26 @@ export const forgeChecks: readonly Check[] = [
   },
   {
     id: 'served',
-    looks: 'The repositories that Reeve serves: starred by its account, or listed in the operator file.',
-    fails: 'There is none: nothing is done anywhere.',
-    remedy: 'Star a repository as the bot, or name some under `repositories` in the operator file.',
+    looks: 'The served repositories: starred by the bot’s account, or listed in the operator file.',
+    fails: 'There are none, so Reeve does nothing.',
+    remedy: 'Star a repository as the bot, or list some under `repositories` in the operator file.',
     after: ['token'],
     run: async (examination) => lookAtServed(examination),
   },
   {
     id: 'access',
     looks:
-      'What the account may do in the starred repositories, beside what the operator’s rules need there.',
-    fails: 'A rule needs more: its changes would be refused.',
-    remedy: 'Make the account a collaborator with that permission, or narrow the rule by `in`.',
+      'The account’s access in the starred repositories compared with the access that the operator’s rules need.',
+    fails: 'A rule needs more access: its changes would be refused.',
+    remedy: 'Make the account a collaborator with that permission, or restrict the rule with `in`.',
     after: ['token'],
     run: async (examination) => lookAtAccess(examination),
   },
   {
     id: 'workflows',
     looks:
-      'Whether a served repository runs workflows (`.gitea/workflows`, `.github/workflows`) while the account is not restricted. On Gitea, a label or review request by such an account runs the workflow of a fork without approval.',
-    fails: 'Never: it warns, which changes no exit status.',
+      'Whether a served repository runs workflows (`.gitea/workflows`, `.github/workflows`) while the account is not restricted. On Gitea, a label or review request by such an account starts the workflow of a fork without approval.',
+    fails: 'Never: it only warns, and a warning does not change the exit status.',
     remedy:
       'Ask a site administrator to mark the account as restricted, and add it as a collaborator or team member wherever it works: [Workflows of forks](../security.md#workflows-of-forks).',
     after: ['token'],
@@ -106,9 +106,9 @@ export const forgeChecks: readonly Check[] = [
   },
   {
     id: 'capabilities',
-    looks: 'What the operator’s rules ask of the forge.',
-    fails: 'This version cannot do it, or does not send that event.',
-    remedy: 'Update the forge, or take that out of the rule; `reeve check` shows the line.',
+    looks: 'Features of the forge that the operator’s rules use.',
+    fails: 'This version does not support one, or does not send that event.',
+    remedy: 'Update the forge, or remove the feature from the rule; `reeve check` shows the line.',
     after: ['forge'],
     run: async ({ rules, capabilities }) => {
       const loaded = (await rules()).flatMap((file) => file.rules);
@@ -125,8 +125,8 @@ export const forgeChecks: readonly Check[] = [
   },
   {
     id: 'sign-in',
-    looks: 'The OAuth2 application that people sign in to the dashboard with.',
-    fails: 'It is not there, or leads back to another address than `dashboard.url`.',
+    looks: 'The OAuth2 application for dashboard sign-in.',
+    fails: 'It does not exist, or redirects to another URL than `dashboard.url`.',
     remedy: '`reeve setup --dashboard URL` registers it.',
     after: ['token'],
     run: async ({ client, settings: { dashboard, signIn } }) => {

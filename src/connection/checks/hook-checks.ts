@@ -21,10 +21,10 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'hooks',
     looks:
-      'The places that the operator file names under `webhook`, and which of them the token may see. Those it may not see are told, and passed over.',
-    fails: 'It names an address and no place: nothing is heard.',
+      'The hook locations under `webhook` in the operator file, and whether the token can read them. Unreadable ones are reported and skipped.',
+    fails: 'A URL is set but no location, so no events arrive.',
     remedy:
-      '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To look at hidden ones, give `SETUP_TOKEN`.',
+      '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To check unreadable ones, set `SETUP_TOKEN`.',
     after: ['token', 'store'],
     run: async ({ settings, hooks }) => {
       if (settings.webhook === undefined) return skipped(noWebhook);
@@ -41,9 +41,9 @@ export const hookChecks: readonly Check[] = [
   },
   {
     id: 'hook-missing',
-    looks: 'Whether each place has a hook to `webhook.url`.',
-    fails: 'One has none: nothing is heard from there.',
-    remedy: '`reeve setup` makes it.',
+    looks: 'Whether each location has a hook to `webhook.url`.',
+    fails: 'A location has none, so no events arrive from it.',
+    remedy: '`reeve setup` creates it.',
     after: ['token', 'store', 'hooks'],
     run: ofHooks('each place has its hook', ({ match, live }, url) => {
       if (match.found ?? match.elsewhere) return [];
@@ -53,9 +53,9 @@ export const hookChecks: readonly Check[] = [
   },
   {
     id: 'hook-elsewhere',
-    looks: 'Whether the hook that setup made still delivers to `webhook.url`.',
-    fails: 'Somebody pointed it elsewhere, or the address of Reeve changed.',
-    remedy: '`reeve setup` points it here; `--webhook URL` gives Reeve’s new address.',
+    looks: 'Whether the hook that setup created still delivers to `webhook.url`.',
+    fails: 'The URL of the hook was changed, or the address of Reeve changed.',
+    remedy: '`reeve setup` corrects it; `--webhook URL` sets Reeve’s new address.',
     after: ['token', 'store', 'hooks'],
     run: ofHooks('hooks point here', ({ match }) =>
       match.elsewhere ? [`has a hook that now points to ${match.elsewhere.config?.url}`] : [],
@@ -64,8 +64,8 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'hook-inactive',
     looks: 'Whether the hooks are active.',
-    fails: 'One was switched off.',
-    remedy: '`reeve setup` switches it on.',
+    fails: 'A hook was disabled.',
+    remedy: '`reeve setup` enables it.',
     after: ['token', 'store', 'hooks'],
     run: ofHooks('hooks are active', ({ match }) =>
       match.found && !match.found.active ? ['has a hook that is switched off'] : [],
@@ -73,8 +73,8 @@ export const hookChecks: readonly Check[] = [
   },
   {
     id: 'hook-duplicate',
-    looks: 'Whether more than one hook of a place delivers here.',
-    fails: 'Each event comes several times.',
+    looks: 'Whether more than one hook of a location delivers to this Reeve.',
+    fails: 'There are several, so each event arrives several times.',
     remedy: '`reeve setup` keeps one.',
     after: ['token', 'store', 'hooks'],
     run: ofHooks('each place has one', ({ match }) => {
@@ -84,9 +84,9 @@ export const hookChecks: readonly Check[] = [
   },
   {
     id: 'hook-events',
-    looks: 'What the hooks hear, beside what the operator’s rules listen to.',
-    fails: 'An event that a rule waits for never comes.',
-    remedy: '`reeve setup` has the hooks hear it.',
+    looks: 'The events of the hooks compared with the events of the operator’s rules.',
+    fails: 'An event of a rule is missing in the hook.',
+    remedy: '`reeve setup` adds it to the hooks.',
     after: ['token', 'store', 'hooks'],
     run: async (examination) => {
       const { capabilities } = await examination.capabilities();
@@ -102,17 +102,17 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'hook-secret',
     looks:
-      'Fingerprints of the header and the secret that setup gave each hook, beside those of the settings: no forge shows the values.',
-    fails: 'The settings have other values now: every delivery would be refused.',
-    remedy: '`reeve setup` gives the hooks the values of the settings.',
+      'Fingerprints of each hook’s header and secret, as written by setup, compared with those of the settings: no forge shows the values.',
+    fails: 'The settings have other values now, so every delivery would be refused.',
+    remedy: '`reeve setup` writes the values of the settings to the hooks.',
     after: ['token', 'store', 'hooks'],
     run: lookAtSecrets,
   },
   {
     id: 'served-hooks',
     looks:
-      'Whether a hook delivers from every served repository: one of a place of `webhook` that holds it, one of its own, or one that has delivered before.',
-    fails: 'No hook is known for one: nothing is heard from there. Or no repository is served.',
+      'Whether every served repository has a hook: one of a location under `webhook` that includes it, one of the repository itself, or one that has delivered before.',
+    fails: 'A repository has no known hook, so no events arrive from it; or no repository is served.',
     remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
     after: ['token', 'store'],
     run: async ({ client, account, settings, hooks, store }) => {

@@ -32,16 +32,16 @@ function addressOf(host: string): string {
 export const machineChecks: readonly Check[] = [
   {
     id: 'node',
-    looks: 'The version of Node.',
+    looks: 'The Node version.',
     fails: 'It is older than 22.18.',
-    remedy: 'Install Node 22.18 or later, or use the one that comes with `npm ci`.',
+    remedy: 'Install Node 22.18 or later, or use the one that `npm ci` installs.',
     run: async () => nodeFinding(process.versions.node),
   },
   {
     id: 'secret-strength',
-    looks: 'The webhook secrets: how many letters differ, words of examples, the same value twice.',
-    fails: 'A value could be guessed, or header and signature share one.',
-    remedy: '`reeve setup --rotate` makes 32 random bytes each.',
+    looks: 'The strength of the webhook secrets: number of distinct characters, example values, duplicates.',
+    fails: 'A value can be guessed, or header and signature share one.',
+    remedy: '`reeve setup --rotate` generates new values of 32 random bytes.',
     run: async ({ settings }) => {
       const faults = settings.secrets.flatMap(weaknessOf);
       if (faults.length === 0)
@@ -54,8 +54,8 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'file-modes',
     looks:
-      'Who may read the env file, files of secrets, an operator file with secrets in it, and the data folder: the store, its key, the password of the dashboard, the forge of the demo.',
-    fails: 'Another account of this machine may.',
+      'Read permissions of the env file, of secret files, of an operator file with secrets, and of the data folder: the store, its key, the dashboard password, the demo’s forge.',
+    fails: 'Another account of this machine can read one.',
     remedy: '`chmod 600 FILE`, `chmod 700 FOLDER`.',
     run: async (examination) => {
       const open = await findOpenPaths(examination);
@@ -66,10 +66,10 @@ export const machineChecks: readonly Check[] = [
   },
   {
     id: 'bind',
-    looks: '`HOST`, and whether `webhook.url` begins with https.',
+    looks: '`HOST`, and whether `webhook.url` uses https.',
     fails:
-      'Reeve listens beyond this machine, and the forge sends secrets to it in clear: no TLS proxy stands before it.',
-    remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https address.',
+      'Reeve listens on a non-loopback address, and the forge sends secrets to it in clear text: there is no TLS proxy.',
+    remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https URL.',
     run: async ({ settings: { host, webhook } }) => {
       const reach = await reachOf(addressOf(host));
       if (reach === 'loopback') return ok(`listens on ${host}, which this machine alone reaches`);
@@ -84,8 +84,8 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'forge-tls',
     looks: '`FORGE_URL`.',
-    fails: 'The token goes to a public address in clear (http).',
-    remedy: 'Use the https address of the forge.',
+    fails: 'The token is sent to a public address in clear text (http).',
+    remedy: 'Use the https URL of the forge.',
     run: async ({ forgeUrl }) => {
       if (forgeUrl.startsWith('https:')) return ok('the token goes over https');
       const reach = await reachOf(forgeUrl);
@@ -99,9 +99,8 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'dashboard-tls',
     looks: '`dashboard.url` of the operator file, and `HOST`.',
-    fails:
-      'People send the password, or the session of their forge account, to another machine in clear (http).',
-    remedy: 'Put a proxy with TLS before Reeve, and its https address into `dashboard.url`.',
+    fails: 'Users send the password or their session to another machine in clear text (http).',
+    remedy: 'Put a TLS proxy in front of Reeve, and its https URL into `dashboard.url`.',
     run: async ({ settings: { dashboard, host, webhook } }) => {
       const advice =
         'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file';
@@ -117,33 +116,33 @@ export const machineChecks: readonly Check[] = [
   },
   {
     id: 'data-folder',
-    looks: '`REEVE_DATA`: whether it can be written, and how much is free there.',
-    fails: 'It cannot be written, or less than 200 MB or 5 % of the disk is free, whichever is less.',
-    remedy: 'Make the folder writable for Reeve’s user; free some space, or move the folder.',
+    looks: '`REEVE_DATA`: whether it is writable, and its free disk space.',
+    fails: 'It is not writable, or the free space is below 200 MB or 5 % of the disk, whichever is less.',
+    remedy: 'Make the folder writable for Reeve’s user, free some space, or move the folder.',
     run: lookAtFolder,
   },
   {
     id: 'store',
     looks: 'The schema version of the store.',
-    fails: 'A newer Reeve has been there, or the file is no store.',
-    remedy: 'Start the newer Reeve, or go back to a copy of `REEVE_DATA` from before.',
+    fails: 'A newer Reeve has upgraded it, or the file is not a store.',
+    remedy: 'Start the newer Reeve, or restore an earlier copy of `REEVE_DATA`.',
     after: ['data-folder'],
     run: lookAtStore,
   },
   {
     id: 'process',
-    looks: 'Which process has the store, and who listens on `HOST` and `PORT`.',
+    looks: 'The process that uses the store, and the program that listens on `HOST` and `PORT`.',
     fails:
-      'A second process has the store, another program has the port, or a Reeve with other secrets runs there.',
-    remedy: 'End the one that is too many; start Reeve anew with these settings.',
+      'A second process uses the store, another program uses the port, or a Reeve with other secrets runs there.',
+    remedy: 'Stop the surplus process; restart Reeve with these settings.',
     after: ['store'],
     run: lookAtProcess,
   },
   {
     id: 'rules',
     looks: 'The operator’s rule files (`REEVE_RULES`).',
-    fails: 'A file has problems, and is therefore not in force; or the folder is not there.',
-    remedy: '`reeve check` lists every problem with its place.',
+    fails: 'A file has problems and is not in force, or the folder does not exist.',
+    remedy: '`reeve check` lists every problem with its position.',
     run: async ({ settings, rules }) => {
       if (settings.rules === undefined)
         return skipped('REEVE_RULES is not set: there are only rules of repositories');

@@ -17,14 +17,14 @@ const values = z
   .union([z.string(), z.array(z.string())])
   .transform((given) => (Array.isArray(given) ? given : [given]));
 
-/** An entry of secrets as the operator writes it: values here, or files that hold one value a line. */
+/** An entry of `secrets`: inline values, or files with one value per line. */
 const Entry = z.strictObject({
   name: z.string().min(1),
-  scope: values.describe('Repositories it may speak for: "acme/*", or "*" for all.'),
-  authorization: values.optional().describe('Live values of the Authorization header.'),
-  'authorization-file': z.string().optional().describe('A file with one live value a line.'),
-  hmac: values.optional().describe('Live secrets of the signature.'),
-  'hmac-file': z.string().optional().describe('A file with one live secret a line.'),
+  scope: values.describe('Repositories whose deliveries it may verify: "acme/*", or "*" for all.'),
+  authorization: values.optional().describe('Accepted values of the Authorization header.'),
+  'authorization-file': z.string().optional().describe('A file with one accepted value per line.'),
+  hmac: values.optional().describe('Accepted secrets of the signature.'),
+  'hmac-file': z.string().optional().describe('A file with one accepted secret per line.'),
 });
 
 const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'an organization is named as in its address');
@@ -35,11 +35,11 @@ const Organization = z.strictObject({
     .int()
     .positive()
     .optional()
-    .describe('Id of that repository. Left out, the id seen first is kept, and another one is refused.'),
+    .describe('Id of that repository. If omitted, the first id is stored, and a different one is refused.'),
 });
 
 const namesOf = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
-/** Returns a schema of one of these names that says which one was probably meant. */
+/** Returns a schema of these names. Its error message suggests the nearest name. */
 const nameOf = (what: string, known: readonly string[]) =>
   z.string().check((context) => {
     if (known.includes(context.value)) return;
@@ -51,7 +51,7 @@ const nameOf = (what: string, known: readonly string[]) =>
       message: `there is no ${what} "${context.value}"${hint}`,
     });
   });
-/** A list of patterns is judged as a whole: one that only takes out means something beside the others alone. */
+/** A list of patterns is validated as a whole: an excluding pattern has a meaning only together with others. */
 const patterns = z.array(z.string()).check((context) => {
   if (context.value.length === 0) return;
   try {
@@ -63,12 +63,12 @@ const patterns = z.array(z.string()).check((context) => {
 
 const Grant = z
   .strictObject({
-    repositories: patterns.min(1).optional().describe('Repositories whose own file gets it.'),
+    repositories: patterns.min(1).optional().describe('Repositories whose own rule file gets the grant.'),
     organizations: z
       .array(organizationName)
       .min(1)
       .optional()
-      .describe('Organizations whose rules repository gets it.'),
+      .describe('Organizations whose rules repository gets the grant.'),
     actions: z
       .array(nameOf('action', namesOf(actions)))
       .optional()
@@ -76,7 +76,7 @@ const Grant = z
     facts: z
       .array(nameOf('fact', namesOf(facts)))
       .optional()
-      .describe('Facts that show more than the repository, by name.'),
+      .describe('Facts with data from outside the repository or for administrators only, by name.'),
   })
   .refine((grant) => grant.repositories ?? grant.organizations, {
     message: 'say who gets it: repositories or organizations',
@@ -85,14 +85,14 @@ const Grant = z
 
 const count = z.int().min(1).max(100_000);
 const Limits = z.strictObject({
-  delivery: count.optional().describe(`Changes one delivery may make. Default ${budgets.delivery.all}.`),
-  hour: count.optional().describe(`Changes an hour in one repository. Default ${budgets.hour.all}.`),
+  delivery: count.optional().describe(`Changes per delivery. Default ${budgets.delivery.all}.`),
+  hour: count.optional().describe(`Changes per hour in one repository. Default ${budgets.hour.all}.`),
   'repository-delivery': count
     .optional()
-    .describe(`Of a delivery's changes, those of repository files. Default ${budgets.delivery.repository}.`),
+    .describe(`Changes per delivery by repository rule files. Default ${budgets.delivery.repository}.`),
   'repository-hour': count
     .optional()
-    .describe(`Of an hour's changes, those of repository files. Default ${budgets.hour.repository}.`),
+    .describe(`Changes per hour by repository rule files. Default ${budgets.hour.repository}.`),
 });
 
 const duration = z
@@ -108,73 +108,76 @@ const size = (least: string, most: string) =>
 const RetentionForm = z.strictObject({
   settled: duration
     .optional()
-    .describe('Age beyond which settled deliveries and all runs are deleted. Default 30d.'),
-  dead: duration.optional().describe('Age beyond which dead deliveries are deleted. Default 90d.'),
+    .describe('Age at which settled deliveries and all runs are deleted. Default 30d.'),
+  dead: duration.optional().describe('Age at which dead deliveries are deleted. Default 90d.'),
   'max-size': size('64MiB', '999999GiB')
     .optional()
     .describe(
-      'Size of the store, looked at once an hour. Beyond it the oldest are deleted whatever their age: settled deliveries, runs, then dead deliveries. Default 5GiB.',
+      'Size limit of the store, checked once an hour. Above it, the oldest entries are deleted, whatever their age: settled deliveries, runs, then dead deliveries. Default 5GiB.',
     ),
 });
 
-/** The operator file (`REEVE_CONFIG`): what does not fit into a variable of the environment. */
+/** The operator file (`REEVE_CONFIG`): settings that do not fit into an environment variable. */
 export const OperatorFile = z.strictObject({
   version: z.literal(1),
-  secrets: z.array(Entry).optional().describe('Who may send deliveries, and about which repositories.'),
+  secrets: z
+    .array(Entry)
+    .optional()
+    .describe('Secrets that verify deliveries, and the repositories they cover.'),
   repositories: patterns
     .optional()
-    .describe('Served repositories, beside those the account has starred: names or patterns.'),
+    .describe('Served repositories, in addition to those starred by the account: names or patterns.'),
   organizations: z
     .record(organizationName, Organization)
     .optional()
-    .describe('Organizations with rules of their own, in a repository of theirs. Default: none.'),
+    .describe('Organizations with a rules repository. Default: none.'),
   grants: z
     .array(Grant)
     .optional()
     .describe(
-      'What files of repositories and organizations may use beyond the small set. Default: nothing more.',
+      'Actions and facts that rule files of repositories and organizations may use in addition to the default set. Default: none.',
     ),
   limits: Limits.optional().describe(
-    'How many changes may be made: beyond those of a delivery the rest is refused, beyond those of an hour the run is deferred.',
+    'Budgets of changes. Beyond the budget of a delivery, further changes are refused; beyond the budget of an hour, the run is deferred.',
   ),
   'max-body': size('64KiB', '256MiB')
     .optional()
     .describe(
-      'Largest body of a delivery; a larger one is refused with 413, and forges do not send it again. Bodies above 256 KiB share 32 MiB of memory, or twice this where that is more. Default 8MiB.',
+      'Largest body of a delivery; a larger one is refused with 413, and forges do not send it again. Bodies above 256 KiB share 32 MiB of memory, or twice this limit if that is more. Default 8MiB.',
     ),
-  retention: RetentionForm.optional().describe('How long ended deliveries are kept with their runs.'),
+  retention: RetentionForm.optional().describe('Retention of ended deliveries and their runs.'),
   'delivery-lifetime': duration
     .optional()
-    .describe('Age beyond which a delivery that still fails is given up, such as 12h or 7d. Default 7d.'),
+    .describe('Age at which a failing delivery is given up, such as 12h or 7d. Default 7d.'),
   concurrency: z
     .int()
     .min(1)
     .max(64)
     .optional()
-    .describe('Deliveries handled at once, and calls under way at the forge. Default 8.'),
+    .describe('Concurrent deliveries, and concurrent requests to the forge. Default 8.'),
   preview: z
     .boolean()
     .optional()
-    .describe('Check the rule file of pull requests that touch it, and answer with a status. Default false.'),
+    .describe('Checks the rule file in pull requests that change it, and sets a status. Default false.'),
   'report-problems': z
     .enum(['status', 'issue', 'none'])
     .optional()
     .describe(
-      'How a repository is told that its rule file cannot be used: the status reeve/rules on its default branch, one issue, or not at all. Default status.',
+      'Report about an unusable rule file in its repository: the status reeve/rules on the default branch, one issue, or none. Default status.',
     ),
   repeated: z
     .enum(repeatedChoices)
     .optional()
     .describe(
-      'What becomes of a delivery with the same body as an earlier one that is still kept: it runs, without actions that describe no state, or it is refused. A redelivery by a person looks the same as a replay. Default run.',
+      'Handling of a delivery with the same body as an earlier one that is still stored: it runs without non-idempotent actions, or it is refused. A redelivery by a user looks the same as a replay attack. Default run.',
     ),
   'named-secrets': NamedSecretsForm.optional(),
-  webhook: WebhookForm.optional().describe('The hooks that `reeve setup` keeps and `reeve doctor` looks at.'),
+  webhook: WebhookForm.optional().describe('The hooks that `reeve setup` manages and `reeve doctor` checks.'),
   dashboard: DashboardForm.optional(),
   'allow-admin': z
     .boolean()
     .optional()
-    .describe('Run although the account is a site administrator. Default false.'),
+    .describe('Allows the bot’s account to be a site administrator. Default false.'),
 });
 export type OperatorFile = z.output<typeof OperatorFile>;
 export type OperatorEntry = z.output<typeof Entry>;

@@ -5,21 +5,23 @@ import { z } from 'zod';
 import { messageOf, ReeveError } from '../../errors.ts';
 import { loadGenerated } from './generated-file.ts';
 
-/** One secret as the operator file gives it: the value itself, a file that holds it, or a variable of the environment. */
+/** A secret in the operator file: the value itself, a file that contains it, or an environment variable. */
 const NamedSecret = z
   .strictObject({
     value: z.string().min(1).optional().describe('The value itself.'),
-    file: z.string().min(1).optional().describe('A file that holds the value and nothing else.'),
-    environment: z.string().min(1).optional().describe('A variable of the environment that holds the value.'),
+    file: z.string().min(1).optional().describe('A file that contains only the value.'),
+    environment: z.string().min(1).optional().describe('An environment variable with the value.'),
   })
   .refine(({ value, file, environment }) => [value, file, environment].filter(Boolean).length === 1, {
     message: 'say one of value, file and environment',
   });
 
-/** `named-secrets` of the operator file: what rules of the operator may name (`{ secret: NAME }`). */
+/** `named-secrets` of the operator file: secrets that operator rules can refer to (`{ secret: NAME }`). */
 export const NamedSecretsForm = z
   .record(z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'), NamedSecret)
-  .describe('Values that rules of the operator may name (`{ secret: NAME }`), such as those of hooks.');
+  .describe(
+    'Secret values that operator rules refer to by name (`{ secret: NAME }`), for instance for hooks.',
+  );
 export type NamedSecretsForm = z.output<typeof NamedSecretsForm>;
 
 const prefix = 'REEVE_SECRET_';
