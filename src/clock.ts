@@ -1,7 +1,21 @@
-/** The wall clock: what time it is. It may be set, wrong at boot, or corrected by hours. */
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Time, as an argument: tests pass their own. Parts take what they use of it (`Pick<Clock, 'now'>`). */
 export interface Clock {
+  /** Returns the wall-clock time. It may be set, wrong at boot, or corrected by hours. */
   now(): Date;
+  /** Returns the milliseconds of a clock that never goes back: for durations, ages and leases. */
+  monotonicMs(): number;
+  /** Resolves after that many milliseconds; rejects as soon as the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<unknown>;
 }
+
+/** The clock of the system. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms, signal) => wait(ms, undefined, { signal }),
+};
 
 /** A difference between the clocks beyond which the wall clock was set, rather than corrected a little. */
 const jumpMs = 60_000;
@@ -11,20 +25,19 @@ const believedAfterMs = 3_600_000;
 /**
  * Creates a wall clock for decisions that cannot be taken back, such as giving work up for its age. It goes on steadily
  * when the wall clock jumps, and follows it once the new time has lasted for an hour: a clock that was set by mistake and
- * set back makes nothing old. `nowMs` is a clock that never goes back; `onJump` is called once for each jump.
+ * set back makes nothing old. `onJump` is called once for each jump.
  */
 export function createSteadyClock(options: {
-  readonly clock: Clock;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly onJump?: (byMs: number) => void;
-}): Clock {
-  const { clock, nowMs, onJump } = options;
-  let agreed = { wallMs: clock.now().getTime(), atMs: nowMs() };
+}): Pick<Clock, 'now'> {
+  const { clock, onJump } = options;
+  let agreed = { wallMs: clock.now().getTime(), atMs: clock.monotonicMs() };
   let jump: { readonly byMs: number; readonly atMs: number } | undefined;
   return {
     now() {
       const wallMs = clock.now().getTime();
-      const atMs = nowMs();
+      const atMs = clock.monotonicMs();
       const expectedMs = agreed.wallMs + (atMs - agreed.atMs);
       const byMs = wallMs - expectedMs;
       const isJump = Math.abs(byMs) > jumpMs;

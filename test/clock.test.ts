@@ -6,7 +6,7 @@ const start = Date.parse('2026-03-01T12:00:00Z');
 let wallMs: number;
 let uptimeMs: number;
 let jumps: number[];
-let steady: Clock;
+let steady: Pick<Clock, 'now'>;
 
 const pass = (ms: number): void => {
   wallMs += ms;
@@ -19,8 +19,7 @@ beforeEach(() => {
   uptimeMs = 0;
   jumps = [];
   steady = createSteadyClock({
-    clock: { now: () => new Date(wallMs) },
-    nowMs: () => uptimeMs,
+    clock: { now: () => new Date(wallMs), monotonicMs: () => uptimeMs },
     onJump: (byMs) => jumps.push(byMs),
   });
 });

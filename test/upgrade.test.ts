@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../src/client/client.ts';
+import { systemClock } from '../src/clock.ts';
 import { operations } from '../src/contract/operations.ts';
 import { createForge, type Forge } from '../src/forge/forge.ts';
 import { silentLog } from '../src/log.ts';
@@ -63,6 +64,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
   /** A clock that goes on an hour after the recording: retries are due, and nothing is too old. */
   const startMs = performance.now();
   const clock = {
+    ...systemClock,
     now: () => new Date(Date.parse(recorded.madeAt) + 3_600_000 + performance.now() - startMs),
   };
 
@@ -136,7 +138,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     const store = await openSqliteStore({
       path: join(data, 'reeve.db'),
       role: 'worker',
-      clock: { now: () => now },
+      clock: { ...systemClock, now: () => now },
     });
     try {
       const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });

@@ -1,5 +1,6 @@
+import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -40,12 +41,12 @@ const base = {
   mode: 'plan',
   trigger: { door: 'cli', kind: 'issues', activity: 'opened', at: '' },
   now: new Date(0),
-  nowMs: () => performance.now(),
+  clock: systemClock,
 } as const;
 
 async function runOnce(rules: RuleSet): Promise<number> {
   const startedMs = performance.now();
-  await runEvent({ ...base, rules, event, facts: createGivenFacts({ subject, given: {}, payload }) });
+  await runRules({ ...base, rules, event, facts: createGivenFacts({ subject, given: {}, payload }) });
   return performance.now() - startedMs;
 }
 
@@ -103,7 +104,7 @@ async function measureHostile(): Promise<BenchRow> {
   );
   const runs = [...each.map((rule) => [rule]), each].map((rules) => async () => {
     const facts = createGivenFacts({ subject, given: data, payload: hostileEvent.payload });
-    await runEvent({ ...base, rules: createRuleSet(rules), event: hostileEvent, facts });
+    await runRules({ ...base, rules: createRuleSet(rules), event: hostileEvent, facts });
   });
   let worst = 0;
   for (const once of [...runs, ...Object.values(hostileRuns).map(prepareHostileRun)]) {

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /** A question that is asked once and whose answer is kept. */
 type Remembered<T> = {
   (): Promise<T>;
@@ -6,17 +8,19 @@ type Remembered<T> = {
 };
 
 /**
- * Returns a function that asks until it has an answer and then keeps it, for `maxAgeMs` where that is given. `nowMs` is a
- * clock that never goes back.
+ * Returns a function that asks until it has an answer and then keeps it, for `maxAgeMs` where that is given.
  */
 export function remembering<T>(
   ask: () => Promise<T>,
-  { maxAgeMs = Number.POSITIVE_INFINITY, nowMs = () => 0 }: { maxAgeMs?: number; nowMs?: () => number } = {},
+  {
+    maxAgeMs = Number.POSITIVE_INFINITY,
+    clock = { monotonicMs: () => 0 },
+  }: { maxAgeMs?: number; clock?: Pick<Clock, 'monotonicMs'> } = {},
 ): Remembered<T> {
   let known: { readonly answer: Promise<T>; readonly atMs: number } | undefined;
   const remembered = (): Promise<T> => {
-    if (known !== undefined && nowMs() - known.atMs <= maxAgeMs) return known.answer;
-    const asked = { answer: ask(), atMs: nowMs() };
+    if (known !== undefined && clock.monotonicMs() - known.atMs <= maxAgeMs) return known.answer;
+    const asked = { answer: ask(), atMs: clock.monotonicMs() };
     known = asked;
     asked.answer.catch(() => {
       if (known === asked) known = undefined;

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /** Readings that are kept for a while, each made once however many ask for it at the same time. */
 interface Kept<Key, Value> {
   /** Returns what is kept under the key, or reads it. A reading that fails is forgotten: the next one reads again. */
@@ -9,18 +11,18 @@ interface Kept<Key, Value> {
 
 type Entry<Value> = { readonly reading: Promise<Value>; readonly atMs: number; value?: Value };
 
-/** Creates an empty keep. Beyond `maxEntries` the oldest goes. `nowMs` is a clock that never goes back. */
+/** Creates an empty keep. Beyond `maxEntries` the oldest goes. */
 export function createKept<Key, Value>(options: {
   maxAgeMs: number;
   maxEntries: number;
-  nowMs: () => number;
+  clock: Pick<Clock, 'monotonicMs'>;
 }): Kept<Key, Value> {
   const entries = new Map<Key, Entry<Value>>();
   return {
     get(key, read) {
       const known = entries.get(key);
-      if (known && options.nowMs() - known.atMs <= options.maxAgeMs) return known.reading;
-      const entry: Entry<Value> = { reading: read(), atMs: options.nowMs() };
+      if (known && options.clock.monotonicMs() - known.atMs <= options.maxAgeMs) return known.reading;
+      const entry: Entry<Value> = { reading: read(), atMs: options.clock.monotonicMs() };
       entries.delete(key);
       entries.set(key, entry);
       entry.reading.then(

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { findAccount } from '../client/account.ts';
 import { type Client, createClient } from '../client/client.ts';
+import { systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
+import { makeEventRun } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import { runEvent } from '../engine/run.ts';
-import { createFactMemory, createFacts } from '../facts/ask.ts';
+import { createFactMemory } from '../facts/ask.ts';
 import { printRun } from '../output/print-run.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
@@ -100,29 +100,17 @@ async function runOn(
   mode: 'plan' | 'enforce',
 ): Promise<Run> {
   const client = clientOf(runner);
-  const now = new Date();
-  const nowMs = (): number => performance.now();
-  const subject = event.subject ?? { kind: 'repository' as const };
-  const { run } = await runEvent({
-    id: randomUUID(),
+  const { run } = await makeEventRun(event, {
     mode,
-    trigger: {
-      door: 'ci',
-      kind: event.family ?? event.eventType,
-      activity: event.activity,
-      at: now.toISOString(),
-    },
+    door: 'ci',
     rules: createRuleSet(rules),
-    event,
-    facts: createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs }),
-    client,
+    facts: { client, memory: createFactMemory(systemClock) },
     // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
     account: await findAccount(client, { allowAdmin: true }),
     capabilities: () => client.capabilities(),
     // A job that is started again replays its event, whatever became of the comment meanwhile.
     maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
-    now,
-    nowMs,
+    clock: systemClock,
     explainAll: mode === 'plan',
   });
   printRun(run, runner.terminal);

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { remembering } from '../cache/memoize.ts';
+import { systemClock } from '../clock.ts';
 import {
   type AnswerOf,
   type AnyInput,
@@ -120,7 +121,7 @@ export function createClient(options: ClientOptions): Client {
     });
   const capabilities = remembering(findOut, {
     maxAgeMs: 10 * 60_000,
-    nowMs: () => performance.now(),
+    clock: systemClock,
   });
 
   const create = ({ signal, tries = 3 }: Pick<ClientOptions, 'signal' | 'tries'>): Client => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { remembering } from '../cache/memoize.ts';
+import { systemClock } from '../clock.ts';
 import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
 import { apiRoot } from './client.ts';
@@ -109,7 +110,7 @@ export function createOAuth2(options: {
         `GET /.well-known/openid-configuration: the forge answered ${status} and no address to sign in at`,
       );
     },
-    { maxAgeMs: descriptionAgeMs, nowMs: () => performance.now() },
+    { maxAgeMs: descriptionAgeMs, clock: systemClock },
   );
 
   return {

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { findAccount } from '../client/account.ts';
 import { createClient } from '../client/client.ts';
-import type { Event } from '../contract/events/events.ts';
+import { systemClock } from '../clock.ts';
 import { namedEvent } from '../contract/events/named-event.ts';
+import { makeEventRun } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import { runEvent } from '../engine/run.ts';
-import { createFactMemory, createFacts, createGivenFacts } from '../facts/ask.ts';
-import type { Facts } from '../facts/fact.ts';
+import { createFactMemory } from '../facts/ask.ts';
 import { printRun } from '../output/print-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { formatProblem } from '../rules/problem.ts';
@@ -32,24 +30,12 @@ export async function plan(options: PlanOptions, settings: Settings, terminal: T
   const problems = files.flatMap((file) => file.problems);
   for (const problem of problems) terminal.error(`${formatProblem(problem)}\n`);
   const rules = createRuleSet(files.flatMap((file) => file.rules));
-  const now = new Date();
-  const facts = await factsFor(event, options, settings);
-  const { run } = await runEvent({
-    id: randomUUID(),
+  const { run } = await makeEventRun(event, {
+    ...(await sourceFor(options, settings)),
     mode: 'plan',
-    trigger: {
-      door: 'cli',
-      kind: event.family ?? event.eventType,
-      activity: event.activity,
-      at: now.toISOString(),
-    },
+    door: 'cli',
     rules,
-    event,
-    facts: facts.facts,
-    client: facts.client,
-    account: facts.account,
-    now,
-    nowMs: () => performance.now(),
+    clock: systemClock,
     explainAll: true,
   });
   if (options.json) terminal.out(JSON.stringify(run));
@@ -62,15 +48,11 @@ function hasFailed(run: Run): boolean {
 }
 
 /** With `--facts` nothing is asked of a forge; without it, and with one, facts are live. */
-async function factsFor(event: Event, options: PlanOptions, settings: Settings) {
-  const subject = event.subject ?? { kind: 'repository' as const };
-  if (options.facts !== undefined || settings.forge === undefined) {
-    const given = options.facts === undefined ? {} : await readData(options.facts);
-    return { facts: createGivenFacts({ subject, given, payload: event.payload }) };
-  }
+async function sourceFor(options: PlanOptions, settings: Settings) {
+  if (options.facts !== undefined || settings.forge === undefined)
+    return { facts: { given: options.facts === undefined ? {} : await readData(options.facts) } };
   const client = createClient({ ...settings.forge });
-  const nowMs = (): number => performance.now();
-  const facts: Facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+  const memory = createFactMemory(systemClock);
   // What was written before is known by its author: without the account, anybody's marker would pass for ours.
-  return { facts, client, account: await findAccount(client, { allowAdmin: true }) };
+  return { facts: { client, memory }, account: await findAccount(client, { allowAdmin: true }) };
 }

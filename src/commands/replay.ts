@@ -1,9 +1,10 @@
+import { systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { namedEvent } from '../contract/events/named-event.ts';
+import { makeEventRun } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import { runEvent } from '../engine/run.ts';
 import { ReeveError } from '../errors.ts';
-import { createFactMemory, createGivenFacts } from '../facts/ask.ts';
+import { createFactMemory } from '../facts/ask.ts';
 import { replayEvent } from '../handlers/replay.ts';
 import { eventOf } from '../handlers/route-delivery.ts';
 import { type Comparison, compareRuns, printComparison } from '../output/compare-runs.ts';
@@ -85,30 +86,15 @@ type Player = (event: Event, delivery?: string) => Promise<Run>;
 /** With a forge the rules in force are read from it and facts are live; without one the payload has to do. */
 async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
   const operatorRules = await readRules(options.rules ?? settings.rules, terminal);
-  const nowMs = (): number => performance.now();
-  const select = createSelection(operatorRules, options, settings, nowMs);
-  const memory = createFactMemory(nowMs);
+  const select = createSelection(operatorRules, options, settings);
+  const memory = createFactMemory(systemClock);
   const client = settings.forge ? clientOf(settings) : undefined;
   return async (event, delivery) => {
     const { rules, event: found } = await select(event);
-    const now = new Date();
-    const common = { rules, now, nowMs, explainAll: true, ...(delivery === undefined ? {} : { delivery }) };
-    if (client) return replayEvent(found, { ...common, client, memory });
-    const subject = event.subject ?? { kind: 'repository' as const };
-    const facts = createGivenFacts({ subject, given: {}, payload: event.payload });
-    const trigger = {
-      kind: event.family ?? event.eventType,
-      activity: event.activity,
-      at: now.toISOString(),
-    };
-    const { run } = await runEvent({
-      ...common,
-      id: 'replay',
-      mode: 'plan',
-      trigger: { door: 'cli', ...trigger },
-      event,
-      facts,
-    });
+    const common = { rules, explainAll: true, clock: systemClock };
+    if (client) return replayEvent(found, { ...common, delivery, client, memory });
+    const facts = { given: {} };
+    const { run } = await makeEventRun(event, { ...common, id: 'replay', mode: 'plan', door: 'cli', facts });
     return run;
   };
 }
@@ -129,16 +115,22 @@ function createSelection(
   operatorRules: readonly LoadedRule[],
   options: ReplayOptions,
   settings: Settings,
-  nowMs: () => number,
 ): Select {
   const given = createRuleSet(operatorRules);
   if (options.rules !== undefined || settings.forge === undefined)
     return async (event) => ({ rules: given, event });
   const { organizations, grants } = settings;
   const client = clientOf(settings);
-  const identities = createIdentities({ client, nowMs });
+  const identities = createIdentities({ client, clock: systemClock });
   const served = { starred: async () => [] };
-  const source = createRuleSource({ client, served, operatorRules, organizations, grants, nowMs });
+  const source = createRuleSource({
+    client,
+    served,
+    operatorRules,
+    organizations,
+    grants,
+    clock: systemClock,
+  });
   return async (event) => {
     if (event.repository === undefined || event.subject === undefined) return { rules: given, event };
     const { at } = await identities.read(event.repository);

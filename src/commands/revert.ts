@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { revertKind, revertStored } from '../handlers/revert.ts';
@@ -46,11 +47,7 @@ async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settin
   const client = clientOf(settings);
   const store = await openStore(settings, mode === 'plan' ? 'reader' : 'worker');
   try {
-    const clock = { now: () => new Date() };
-    const run = await revertStored(
-      { run: id },
-      { store, client, mode, clock, nowMs: () => performance.now() },
-    );
+    const run = await revertStored({ run: id }, { store, client, mode, clock: systemClock });
     if (mode === 'enforce') await store.appendRuns([run]);
     return run;
   } finally {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemClock } from '../clock.ts';
 import { parseEvent } from '../contract/events/events.ts';
 import type { Subject, SubjectKind } from '../contract/events/subject.ts';
-import { runEvent, runItem } from '../engine/run.ts';
-import { createGivenFacts } from '../facts/ask.ts';
+import { makeEventRun, makeItemRun } from '../engine/make-run.ts';
 import { count } from '../output/terminal.ts';
 import type { Problem } from '../rules/problem.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
@@ -49,47 +49,27 @@ export async function testRules(given: readonly string[]): Promise<RuleTestRepor
 
 /** Plans a case with given facts alone: the same engine, no forge. */
 async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
-  if (one.item) return runItemCase(one.item, one, file);
+  const clock = { ...systemClock, now: () => one.now ?? new Date() };
+  const common = { id: 'test', mode: 'plan', door: 'cli', clock } as const;
+  if (one.item) {
+    const { kind, value } = one.item;
+    const given = { [kind]: value, ...one.facts };
+    const { run } = await makeItemRun(
+      { subject: subjectOfItem(kind, value), value: { [kind]: value } },
+      {
+        ...common,
+        // The rules of the file that walk over items of this kind.
+        rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
+        facts: { given },
+        account: { id: 1 },
+      },
+    );
+    return run;
+  }
   const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
   const event = parseEvent(one.eventType, payload);
-  const subject = event.subject ?? { kind: 'repository' as const };
-  const now = one.now ?? new Date();
-  const { run } = await runEvent({
-    id: 'test',
-    mode: 'plan',
-    trigger: {
-      door: 'cli',
-      kind: event.family ?? event.eventType,
-      activity: event.activity,
-      at: now.toISOString(),
-    },
-    rules: createRuleSet(file.rules),
-    event,
-    facts: createGivenFacts({ subject, given: one.facts, payload: event.payload }),
-    now,
-    nowMs: () => performance.now(),
-  });
-  return run;
-}
-
-/** Plans a case of a sweep: the rules of the file that walk over items of its kind. */
-async function runItemCase(
-  { kind, value }: NonNullable<RuleCase['item']>,
-  one: RuleCase,
-  file: TestedFile,
-): Promise<CaseRun> {
-  const now = one.now ?? new Date();
-  const { run } = await runItem({
-    id: 'test',
-    mode: 'plan',
-    trigger: { door: 'cli', kind: 'schedule', activity: '', at: now.toISOString() },
-    rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
-    item: { [kind]: value },
-    facts: createGivenFacts({ subject: subjectOfItem(kind, value), given: { [kind]: value, ...one.facts } }),
-    account: { id: 1 },
-    now,
-    nowMs: () => performance.now(),
-  });
+  const rules = createRuleSet(file.rules);
+  const { run } = await makeEventRun(event, { ...common, rules, facts: { given: one.facts } });
   return run;
 }
 

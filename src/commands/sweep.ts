@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
 import { ReeveError } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../output/progress-line.ts';
@@ -42,7 +43,7 @@ export async function sweep(
     throw error;
   });
   if (door === undefined) return interrupted;
-  const line = createProgressLine(rule.name, { stream, nowMs: () => performance.now() });
+  const line = createProgressLine(rule.name, { stream, clock: systemClock });
   try {
     const job = await startJob(rule, options.in ?? [], door.store);
     const ended = await Promise.race([

@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.ts';
+import { systemClock } from '../clock.ts';
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
@@ -81,9 +82,9 @@ async function find(client: Client, names: readonly string[]): Promise<readonly 
 
 /** Returns the names of the labels of a repository and of its organization. */
 async function labelsIn(client: Client, repository: RepositoryRef): Promise<ReadonlySet<string>> {
-  const nowMs = (): number => performance.now();
+  const clock = systemClock;
   const subject: Subject = { kind: 'repository', repository };
-  const facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+  const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
   // What this fact returns is an array of its shape.
   const labels = (await facts.ask({ name: 'label_definitions' })) as readonly LabelDefinition[];
   return new Set(labels.map(({ name }) => name));

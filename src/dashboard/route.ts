@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import { createThrottle, type Throttle } from '../http/failure-throttle.ts';
 import { html } from '../http/html.ts';
@@ -39,7 +40,7 @@ export type DashboardParts = {
   readonly dashboardUrl?: string | undefined;
   /** Absent: people cannot sign in with their forge account. */
   readonly forge?: ForgeSignIn | undefined;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
 };
 
@@ -119,7 +120,7 @@ function registerMetrics(
 }
 
 function registerPages(app: FastifyInstance, parts: DashboardParts, makeThrottle: () => Throttle): void {
-  const { readings, dashboardUrl, forge, log, nowMs } = parts;
+  const { readings, dashboardUrl, forge, log, clock } = parts;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -129,7 +130,7 @@ function registerPages(app: FastifyInstance, parts: DashboardParts, makeThrottle
   app.addHook('onRequest', async (request, reply) => {
     if (refuseStrangeHost(request, reply, dashboardUrl)) return reply;
   });
-  const sessions = createSessions({ nowMs, isSecure: (request) => isSecureHost(request, dashboardUrl) });
+  const sessions = createSessions({ clock, isSecure: (request) => isSecureHost(request, dashboardUrl) });
   const signInView = signInPage(forge && dashboardUrl);
   const visits = createVisits({ sessions, entries, signInView, log });
   app.setErrorHandler<FastifyError>((error, request, reply) => {

@@ -83,7 +83,7 @@ function roomFor(wanted: number, budget: number): number {
 
 /** Rules that speak of what happened, and not of how things are, need their own trigger: those have no key. */
 function keyOf(deferred: readonly PlannedChange[]): { readonly key?: string } {
-  const rules = new Map(deferred.flatMap(({ wishes }) => wishes.map(({ rule }) => [rule.id, rule])));
+  const rules = new Map(deferred.flatMap(({ proposals }) => proposals.map(({ rule }) => [rule.id, rule])));
   if (![...rules.values()].every(isRecoverable)) return {};
   return { key: [...rules.keys()].sort().join('\n') };
 }

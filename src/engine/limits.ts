@@ -31,7 +31,7 @@ export function withinLimits(
       continue;
     }
     allowed.push(planned);
-    for (const { rule } of planned.wishes) spentByRule.set(rule.id, (spentByRule.get(rule.id) ?? 0) + 1);
+    for (const { rule } of planned.proposals) spentByRule.set(rule.id, (spentByRule.get(rule.id) ?? 0) + 1);
     if (levelOf(planned) === 'repository') byRepositoryFiles += 1;
   }
   return allowed;
@@ -46,7 +46,7 @@ export function withinLimits(
   }
 
   function overItsOwn(planned: PlannedChange): string | undefined {
-    const isNarrow = planned.wishes.every(({ rule }) => {
+    const isNarrow = planned.proposals.every(({ rule }) => {
       const limit = rule.limits.changes;
       return limit !== undefined && (spentByRule.get(rule.id) ?? 0) >= limit;
     });

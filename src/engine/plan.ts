@@ -4,9 +4,9 @@ import {
   isEnforcing,
   namesOf,
   type PlannedChange,
+  type Proposal,
   type RefusedChange,
   rankOf,
-  type Wish,
 } from './proposal.ts';
 
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
@@ -16,22 +16,22 @@ export type Plan = { readonly changes: readonly PlannedChange[]; readonly refuse
  * are decided by where the rules come from, and by nobody between equals; what exceeds a limit is refused. What rules
  * observe is planned by itself, so that to watch a rule changes nothing of what is done.
  */
-export function makePlan(wishes: readonly Wish[], limits: Limits = {}): Plan {
-  const done = planOf(wishes.filter(isEnforcing), limits, 0);
+export function makePlan(proposals: readonly Proposal[], limits: Limits = {}): Plan {
+  const done = planOf(proposals.filter(isEnforcing), limits, 0);
   const watched = planOf(
-    wishes.filter((wish) => !isEnforcing(wish)),
+    proposals.filter((proposal) => !isEnforcing(proposal)),
     limits,
     done.count,
   );
   const byPlace = new Map(done.groups.flatMap((group) => group.map((one) => [keyOf(one.change), group])));
-  const watchers = new Map<PlannedChange, readonly Wish[]>();
+  const watchers = new Map<PlannedChange, readonly Proposal[]>();
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [];
   for (const planned of watched.changes) {
     const group = byPlace.get(keyOf(planned.change));
     const same = group?.find((one) => valueKeyOf(one.change) === valueKeyOf(planned.change));
     if (group === undefined) changes.push(planned);
-    else if (same) watchers.set(same, planned.wishes);
+    else if (same) watchers.set(same, planned.proposals);
     else refused.push({ planned, why: `it is only observed, and up to ${namesOf(...group)}` });
   }
   const withWatchers = (planned: PlannedChange): PlannedChange => {
@@ -51,10 +51,10 @@ type Decided = Plan & {
   readonly count: number;
 };
 
-function planOf(wishes: readonly Wish[], limits: Limits, from: number): Decided {
+function planOf(proposals: readonly Proposal[], limits: Limits, from: number): Decided {
   const refused: RefusedChange[] = [];
   const kept: PlannedChange[] = [];
-  const { groups, count } = byTarget(wishes, from);
+  const { groups, count } = byTarget(proposals, from);
   for (const group of groups) {
     const { winner, losers, why } = decide(group);
     for (const loser of losers) if (!loser.change.already) refused.push({ planned: loser, why });
@@ -67,25 +67,25 @@ function inOrder(changes: readonly PlannedChange[]): readonly PlannedChange[] {
   return changes.toSorted((a, b) => (a.change.stage ?? 1) - (b.change.stage ?? 1));
 }
 
-/** Returns the wishes for each target, those of one value together, in order of appearance. */
+/** Returns the proposals for each target, those of one value together, in order of appearance. */
 function byTarget(
-  wishes: readonly Wish[],
+  proposals: readonly Proposal[],
   from: number,
 ): { readonly groups: readonly (readonly PlannedChange[])[]; readonly count: number } {
   const targets = new Map<string, Map<string, PlannedChange>>();
   let count = from;
-  for (const wish of wishes) {
-    for (const change of wish.changes) {
+  for (const proposal of proposals) {
+    for (const change of proposal.changes) {
       const values = targets.get(keyOf(change)) ?? new Map<string, PlannedChange>();
       targets.set(keyOf(change), values);
       const value = valueKeyOf(change);
       const same = values.get(value);
       if (same) {
-        values.set(value, { ...same, wishes: [...same.wishes, wish] });
+        values.set(value, { ...same, proposals: [...same.proposals, proposal] });
         continue;
       }
       count += 1;
-      values.set(value, { id: `c${count}`, change, wishes: [wish] });
+      values.set(value, { id: `c${count}`, change, proposals: [proposal] });
     }
   }
   return { groups: [...targets.values()].map((values) => [...values.values()]), count };
@@ -119,7 +119,9 @@ export function refuseUnfounded(plan: Plan): Plan {
       plan.changes.some(
         (other) =>
           other.change.target === needs &&
-          [...other.wishes, ...(other.watchers ?? [])].some((wish) => planned.wishes.includes(wish)) &&
+          [...other.proposals, ...(other.watchers ?? [])].some((proposal) =>
+            planned.proposals.includes(proposal),
+          ) &&
           (isEnforced(other) || !isEnforced(planned)),
       );
     if (isFounded) changes.push(planned);
@@ -142,9 +144,9 @@ function decide(group: readonly PlannedChange[]): {
     const losers = group.filter((planned) => planned !== winner);
     return { winner, losers, why: `${namesOf(winner)} decides this otherwise, and ranks higher` };
   }
-  const names = [...new Set(best.flatMap((planned) => planned.wishes.map((wish) => wish.rule.id)))].join(
-    ' and ',
-  );
+  const names = [
+    ...new Set(best.flatMap((planned) => planned.proposals.map((proposal) => proposal.rule.id))),
+  ].join(' and ');
   return {
     winner: undefined,
     losers: group,

@@ -4,7 +4,7 @@ import type { PlanContext } from '../actions/plan-context.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
 
 /** What one step of a rule that matched wants. */
-export type Wish = {
+export type Proposal = {
   readonly rule: LoadedRule;
   readonly step: string;
   readonly action: Action;
@@ -15,15 +15,15 @@ export type Wish = {
 };
 
 /**
- * One change of the plan with everybody who wants it. Its wishes are all of rules that write, or all of rules that observe:
+ * One change of the plan with everybody who wants it. Its proposals are all of rules that write, or all of rules that observe:
  * with what powers it is made, what it costs and what it is made of is no matter of those who watch.
  */
 export type PlannedChange = {
   readonly id: string;
   readonly change: Change;
-  readonly wishes: readonly Wish[];
+  readonly proposals: readonly Proposal[];
   /** What rules that observe want the same. */
-  readonly watchers?: readonly Wish[];
+  readonly watchers?: readonly Proposal[];
 };
 
 export type RefusedChange = {
@@ -35,12 +35,12 @@ export type RefusedChange = {
 
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
 export function rankOf(planned: PlannedChange): number {
-  return Math.min(...planned.wishes.map((wish) => levels.indexOf(wish.rule.level)));
+  return Math.min(...planned.proposals.map((proposal) => levels.indexOf(proposal.rule.level)));
 }
 
 /** Returns the rules that want changes, for people. */
 export function namesOf(...planned: readonly PlannedChange[]): string {
-  return [...new Set(planned.flatMap(({ wishes }) => wishes.map(({ rule }) => rule.id)))].join(' and ');
+  return [...new Set(planned.flatMap(({ proposals }) => proposals.map(({ rule }) => rule.id)))].join(' and ');
 }
 
 /** Returns the most powerful origin among the rules that want a change: it is made with those powers. */
@@ -49,11 +49,11 @@ export function levelOf(planned: PlannedChange): Level {
 }
 
 /** Says whether a change may be sent: those who want it do more than observe. */
-export function isEnforced({ wishes }: PlannedChange): boolean {
-  return wishes.some(isEnforcing);
+export function isEnforced({ proposals }: PlannedChange): boolean {
+  return proposals.some(isEnforcing);
 }
 
-/** Says whether a wish is of a rule that does more than observe. */
-export function isEnforcing({ rule }: Wish): boolean {
+/** Says whether a proposal is of a rule that does more than observe. */
+export function isEnforcing({ rule }: Proposal): boolean {
   return rule.mode === 'enforce';
 }

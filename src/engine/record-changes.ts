@@ -1,9 +1,10 @@
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
-import { inputOf, together } from './apply.ts';
+
 import { isEnforced, levelOf, type PlannedChange } from './proposal.ts';
 import type { RecordedChange } from './record.ts';
+import { groupByRequest, inputOf } from './requests.ts';
 
 /** Returns changes as a run records them: each with the request that is sent for it, alone or together with others. */
 export async function recordChanges(
@@ -13,7 +14,7 @@ export async function recordChanges(
   const recorded = new Map<string, RecordedChange>();
   // What is only observed leaves with nothing: a plan must not show it in a request that is made without it.
   const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
-  for (const group of [...together(sent ?? []), ...together(observed ?? [])]) {
+  for (const group of [...groupByRequest(sent ?? []), ...groupByRequest(observed ?? [])]) {
     const input = await inputOf(group, facts);
     for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
   }
@@ -37,13 +38,13 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
 
 /** Returns a change as a run records it, with the input of its request. */
 export function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
-  const { id, change, wishes, watchers = [] } = planned;
+  const { id, change, proposals, watchers = [] } = planned;
   const operation = findOperation(change.operation);
   return {
     id,
-    rules: [...new Set([...wishes, ...watchers].map((wish) => wish.rule.id))],
+    rules: [...new Set([...proposals, ...watchers].map((proposal) => proposal.rule.id))],
     level: levelOf(planned),
-    step: wishes[0]?.step ?? '',
+    step: proposals[0]?.step ?? '',
     action: change.action,
     operation: change.operation,
     method: operation?.method ?? '',

@@ -15,7 +15,7 @@ export function refuseRepeated(plan: Plan, { repeated }: Trigger): Plan {
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [...plan.refused];
   for (const planned of plan.changes) {
-    const describesState = planned.wishes.every(({ action }) => action.describesState);
+    const describesState = planned.proposals.every(({ action }) => action.describesState);
     const why = `${planned.change.action} is not repeated: an earlier delivery had the same content`;
     if (describesState) changes.push(planned);
     else refused.push({ planned, why });

@@ -1,10 +1,11 @@
 import { createsWhole, findAction, findInverse } from '../actions/actions.ts';
 import { type DoneChange, isStill, type Undo } from '../actions/inverses/inverse.ts';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
 import { adviseOn } from './permission-hint.ts';
-import type { Outcome, RecordedChange, Run } from './record.ts';
+import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
 
 type Refusal = { readonly change: RecordedChange; readonly why: string };
 
@@ -15,10 +16,16 @@ type Refusal = { readonly change: RecordedChange; readonly why: string };
  */
 export async function revertRun(
   done: Run,
-  options: { id: string; client: Client; mode: 'enforce' | 'plan'; now: Date; nowMs: () => number },
+  options: {
+    readonly id: string;
+    readonly trigger: Trigger;
+    readonly client: Client;
+    readonly mode: 'enforce' | 'plan';
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+  },
 ): Promise<Run> {
-  const { client, mode, now, nowMs } = options;
-  const startedMs = nowMs();
+  const { id, trigger, client, mode, clock } = options;
+  const startedMs = clock.monotonicMs();
   const changes: RecordedChange[] = [];
   const refused: Refusal[] = [];
   const outcomes: Outcome[] = [];
@@ -48,15 +55,15 @@ export async function revertRun(
   }
   return {
     schema: 1,
-    id: options.id,
+    id,
     mode,
-    trigger: { door: 'cli', kind: 'revert', activity: '', item: done.id, at: now.toISOString() },
+    trigger,
     rules: [],
     changes,
     refused,
     outcomes,
     requests: client.requests,
-    ms: Math.round(nowMs() - startedMs),
+    ms: Math.round(clock.monotonicMs() - startedMs),
   };
 }
 

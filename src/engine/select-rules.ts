@@ -14,12 +14,12 @@ import type { SkipReason, Verdict } from '../rules/verdict.ts';
 /** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
 export type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
 /** The rules that are evaluated, and the verdicts on those that need not be. */
-type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
+export type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
 
 /** What the selection of rules depends on; the engine documents each member with its input. */
 type SelectionInput = {
   readonly rules: RuleSet;
-  readonly event?: Event;
+  readonly event?: Event | undefined;
   readonly facts: Facts;
   readonly account?: { readonly id: number } | undefined;
   readonly explainAll?: boolean | undefined;

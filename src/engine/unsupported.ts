@@ -6,7 +6,7 @@ import type { PlannedChange, RefusedChange } from './proposal.ts';
  * Returns the plan without the changes that this forge cannot make: they are refused with the reason, since a member that
  * a forge ignores in silence would be written again for ever. The forge is asked only where a change needs it to be.
  */
-export async function refuseLacking(
+export async function refuseUnsupported(
   plan: Plan,
   capabilities: (() => Promise<Capabilities>) | undefined,
 ): Promise<Plan> {

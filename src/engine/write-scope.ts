@@ -44,7 +44,7 @@ function leavesBounds(
   repository: RepositoryRef | undefined,
 ): string | undefined {
   const goesHome = repository !== undefined && isHome(repository, params);
-  const refusals = planned.wishes.map(({ rule }) => escapeOf(rule, params, goesHome, repository));
+  const refusals = planned.proposals.map(({ rule }) => escapeOf(rule, params, goesHome, repository));
   return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, type Fact, type FactMemory, type FactRequest, type Facts, keyOf } from './fact.ts';
@@ -10,18 +11,18 @@ const memoryMs = 5 * 60_000;
 /** Answers kept at most; beyond it the oldest goes. */
 const memoryEntries = 2_000;
 
-/** Creates a memory of answers that outlives runs. `nowMs` is a clock that never goes back. */
-export function createFactMemory(nowMs: () => number): FactMemory {
+/** Creates a memory of answers that outlives runs. `clock` is a clock that never goes back. */
+export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory {
   const entries = new Map<string, { value: unknown; until: number }>();
   return {
     get(key) {
       const entry = entries.get(key);
-      if (entry === undefined || entry.until < nowMs()) return undefined;
+      if (entry === undefined || entry.until < clock.monotonicMs()) return undefined;
       return entry.value;
     },
     set(key, value) {
       entries.delete(key);
-      entries.set(key, { value, until: nowMs() + memoryMs });
+      entries.set(key, { value, until: clock.monotonicMs() + memoryMs });
       const [oldest] = entries.keys();
       if (entries.size > memoryEntries && oldest !== undefined) entries.delete(oldest);
     },
@@ -39,7 +40,7 @@ export function createFacts(options: {
   subject: Subject;
   memory: FactMemory;
   /** A clock that never goes back, for the age of answers. */
-  nowMs: () => number;
+  clock: Pick<Clock, 'monotonicMs'>;
 }): Facts {
   return asking(new Map(), new Set());
 
@@ -56,7 +57,10 @@ export function createFacts(options: {
       asked.set(key, entry);
       const stamp = (): void => {
         // What was taken from another answer is as old as that; one that failed has no age to give.
-        entry.answeredAtMs = Math.min(options.nowMs(), source?.answeredAtMs ?? Number.POSITIVE_INFINITY);
+        entry.answeredAtMs = Math.min(
+          options.clock.monotonicMs(),
+          source?.answeredAtMs ?? Number.POSITIVE_INFINITY,
+        );
       };
       entry.answer.then(stamp, stamp);
       return entry.answer;
@@ -73,7 +77,7 @@ export function createFacts(options: {
         const dropped = new Set<string>();
         for (const key of requests.map(keyOf)) {
           const entry = kept.get(key);
-          if (entry && options.nowMs() - entry.answeredAtMs <= maxAgeMs) continue;
+          if (entry && options.clock.monotonicMs() - entry.answeredAtMs <= maxAgeMs) continue;
           kept.delete(key);
           dropped.add(key);
         }
@@ -115,7 +119,7 @@ export class FactNotGiven extends Error {}
 export function createGivenFacts(options: {
   subject: Subject;
   given: Readonly<Record<string, unknown>>;
-  payload?: Readonly<Record<string, unknown>>;
+  payload?: Readonly<Record<string, unknown>> | undefined;
 }): Facts {
   const facts: Facts = {
     subject: options.subject,

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
+import { makeEventRun, type RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
-import { type RunInput, runEvent } from '../engine/run.ts';
 import { ReeveError } from '../errors.ts';
-import { createFacts } from '../facts/ask.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import { skipRule } from '../rules/evaluate.ts';
 import { isRecoverable } from '../rules/recoverable.ts';
@@ -28,9 +27,6 @@ type DeliveryHandler = (
   lease?: { readonly signal: AbortSignal },
 ) => Promise<Handled>;
 
-/** What every run of this process is given, whatever it is about. */
-export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
-
 /**
  * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the
  * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
@@ -44,8 +40,7 @@ export function createDeliveryHandler(options: {
   rules: Pick<RuleSource, 'rulesFor' | 'forget' | 'noteUnserved'>;
   memory: FactMemory;
   store: Pick<Store, 'appendRuns' | 'remember' | 'recall'>;
-  clock: { now(): Date };
-  nowMs: () => number;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
   settings?: RunSettings;
   /** Age of a delivery, and of what it announces as new; default: seven days. */
   lifetimeMs?: number | undefined;
@@ -58,7 +53,7 @@ export function createDeliveryHandler(options: {
   /** Told of every run once it is known what became of it. */
   onRun?: (run: Run, event: Event) => void;
 }): DeliveryHandler {
-  const { admissions, clock, memory, nowMs, lifetimeMs = standardDeliveryLifetimeMs } = options;
+  const { admissions, clock, client, memory, lifetimeMs = standardDeliveryLifetimeMs } = options;
   const actionMemory = createStoredMemory(options.store);
 
   const attempt = async (
@@ -68,35 +63,24 @@ export function createDeliveryHandler(options: {
   ) => {
     const { rules, left } =
       event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
-    const client = options.client.counted({ signal });
-    const now = clock.now();
-    const ran = await runEvent({
+    const ran = await makeEventRun(event, {
       ...options.settings,
-      id: randomUUID(),
       mode: 'enforce',
-      trigger: {
-        door: delivery.door,
-        kind: event.family ?? event.eventType,
-        activity: event.activity,
-        delivery: delivery.id,
-        ...(delivery.repeatOf === undefined ? {} : { repeated: true }),
-        at: now.toISOString(),
-      },
+      door: delivery.door,
+      delivery: delivery.id,
+      isRepeated: delivery.repeatOf !== undefined,
       rules,
-      event,
-      facts: createFacts({ client, subject: event.subject, memory, nowMs }),
-      client,
+      facts: { client, memory, signal },
       account: await options.account(),
       memory: actionMemory,
       maxAnnouncedAgeMs: lifetimeMs,
-      now,
-      nowMs,
+      clock,
     });
     const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
     options.onRun?.(run, event);
     // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
-    const isDenied = ran.retry === undefined && client.denials > 0 && hasFailed(run);
-    const denial = isDenied ? await denialOf(client, event.repository) : undefined;
+    const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
+    const denial = isDenied ? await denialOf(client.counted({ signal }), event.repository) : undefined;
     const doubt = denial && doubted(denial, delivery, clock.now());
     return { ...ran, run, ...(doubt instanceof ReeveError && doubt.keepsWork ? { retry: doubt } : {}) };
   };

@@ -1,5 +1,6 @@
 import { findAction } from '../actions/actions.ts';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
@@ -36,11 +37,10 @@ export function createPreview(options: {
   organizations: readonly OrganizationSource[];
   store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
   memory: FactMemory;
-  clock: { now(): Date };
-  nowMs: () => number;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
   log: Log;
 }): Preview {
-  const { client, store, memory, nowMs, clock } = options;
+  const { client, store, memory, clock } = options;
   const powers = createPowers(options.grants);
 
   const look = async (at: RepositoryRef, index: number): Promise<void> => {
@@ -82,8 +82,7 @@ export function createPreview(options: {
         client,
         rules,
         memory,
-        now: clock.now(),
-        nowMs,
+        clock,
         account,
         delivery: id,
       });

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
+import { makeEventRun } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import { runEvent } from '../engine/run.ts';
-import { createFacts } from '../facts/ask.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 
@@ -17,34 +16,22 @@ export async function replayEvent(
     client: Client;
     rules: RuleSet;
     memory: FactMemory;
-    now: Date;
-    nowMs: () => number;
+    clock: Pick<Clock, 'now' | 'monotonicMs'>;
     account?: { readonly id: number };
-    delivery?: string;
+    delivery?: string | undefined;
     explainAll?: boolean;
   },
 ): Promise<Run> {
-  const { rules, now, nowMs, memory, account, delivery, explainAll } = options;
-  const client = options.client.counted();
-  const subject = event.subject ?? { kind: 'repository' as const };
-  const { run } = await runEvent({
-    id: randomUUID(),
+  const { rules, clock, client, memory, account, delivery, explainAll } = options;
+  const { run } = await makeEventRun(event, {
     mode: 'plan',
-    trigger: {
-      door: 'cli',
-      kind: event.family ?? event.eventType,
-      activity: event.activity,
-      ...(delivery === undefined ? {} : { delivery }),
-      at: now.toISOString(),
-    },
+    door: 'cli',
+    delivery,
     rules,
-    event,
-    facts: createFacts({ client, subject, memory, nowMs }),
-    client,
+    facts: { client, memory },
     account,
     explainAll,
-    now,
-    nowMs,
+    clock,
   });
   return run;
 }

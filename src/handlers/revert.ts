@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
+import { makeRevertRun } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import { revertRun } from '../engine/revert.ts';
+
 import { ReeveError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 
@@ -21,17 +22,15 @@ export async function revertStored(
     store: Pick<Store, 'readRun'>;
     client: Client;
     mode: 'enforce' | 'plan';
-    clock: { now(): Date };
-    nowMs: () => number;
+    clock: Pick<Clock, 'now' | 'monotonicMs'>;
     /** Ends calls under way, and sends no further change, once it is aborted. */
     signal?: AbortSignal;
   },
 ): Promise<Run> {
-  const { store, mode, clock, nowMs, signal } = options;
+  const { store, client, mode, clock, signal } = options;
   const done = await store.readRun(id);
   if (done === undefined) throw new ReeveError('usage', `there is no run "${id}"`);
-  const client = options.client.counted({ signal });
-  return revertRun(done, { id: randomUUID(), client, mode, now: clock.now(), nowMs });
+  return makeRevertRun(done, { facts: { client, signal }, mode, clock });
 }
 
 /** Reads the payload of a job. It comes from our own store, but perhaps from another version of this program. */

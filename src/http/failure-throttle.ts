@@ -16,7 +16,7 @@ export function createThrottle({
   clock,
 }: {
   perMinute: number;
-  clock: { now(): Date };
+  clock: Pick<Clock, 'now'>;
 }): Throttle {
   const seen = new Map<string, { startMs: number; failures: number }>();
   const find = (address: string, nowMs: number) => {
@@ -42,3 +42,5 @@ export function createThrottle({
     },
   };
 }
+
+import type { Clock } from '../clock.ts';

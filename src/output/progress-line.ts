@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { describeProgress, type SweepProgress } from '../sweeps/progress.ts';
 
 /** Shows how far something is while it goes on. */
@@ -21,14 +22,14 @@ const barWidth = 24;
 /** Creates a line that is drawn anew on a terminal, and is written now and again elsewhere (a log, a pipe). */
 export function createProgressLine(
   name: string,
-  { stream, nowMs }: { stream: ProgressStream; nowMs: () => number },
+  { stream, clock }: { stream: ProgressStream; clock: Pick<Clock, 'monotonicMs'> },
 ): ProgressLine {
   if (!stream.isTTY) {
-    let writtenAtMs = nowMs();
+    let writtenAtMs = clock.monotonicMs();
     return {
       show(progress) {
-        if (nowMs() - writtenAtMs < everyMs) return;
-        writtenAtMs = nowMs();
+        if (clock.monotonicMs() - writtenAtMs < everyMs) return;
+        writtenAtMs = clock.monotonicMs();
         stream.write(`${name}: ${describeProgress(progress)}\n`);
       },
       end() {},

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 /** A body that holds memory, as the budget sees it. */
 export interface BudgetedBody {
   /** Address of the sender. */
@@ -45,7 +46,13 @@ type Entry = {
  * fit, the largest one that has been arriving for more than a second is dropped; while there is none, the body waits.
  * Smaller bodies never wait. Together they may hold `maxBytes` once more; beyond that the one open longest is dropped.
  */
-export function createBodyBudget({ maxBytes, nowMs }: { maxBytes: number; nowMs: () => number }): BodyBudget {
+export function createBodyBudget({
+  maxBytes,
+  clock,
+}: {
+  maxBytes: number;
+  clock: Pick<Clock, 'monotonicMs'>;
+}): BodyBudget {
   /** In order of their first byte. */
   const entries = new Map<BudgetedBody, Entry>();
   const waiting = new Set<Entry>();
@@ -72,8 +79,8 @@ export function createBodyBudget({ maxBytes, nowMs }: { maxBytes: number; nowMs:
   };
 
   const isSlow = (entry: Entry): boolean => {
-    const waitedMs = entry.waitedMs + (entry.wait ? nowMs() - entry.wait.sinceMs : 0);
-    return !entry.isComplete && nowMs() - entry.openedMs - waitedMs > slowAfterMs;
+    const waitedMs = entry.waitedMs + (entry.wait ? clock.monotonicMs() - entry.wait.sinceMs : 0);
+    return !entry.isComplete && clock.monotonicMs() - entry.openedMs - waitedMs > slowAfterMs;
   };
 
   const isOf = (entry: Entry, address: string | undefined): boolean =>
@@ -136,7 +143,7 @@ export function createBodyBudget({ maxBytes, nowMs }: { maxBytes: number; nowMs:
       if (wait === undefined || !waiting.has(entry) || !isGranted(entry, wait.bytes)) continue;
       waiting.delete(entry);
       entry.wait = undefined;
-      entry.waitedMs += nowMs() - wait.sinceMs;
+      entry.waitedMs += clock.monotonicMs() - wait.sinceMs;
       entry.body.resume();
     }
     // A body becomes slow by time alone.
@@ -167,7 +174,7 @@ export function createBodyBudget({ maxBytes, nowMs }: { maxBytes: number; nowMs:
     const known = entries.get(body);
     if (known !== undefined) return known;
     const entry: Entry = {
-      ...{ body, openedMs: nowMs(), bytes: 0, isComplete: false, wait: undefined, waitedMs: 0 },
+      ...{ body, openedMs: clock.monotonicMs(), bytes: 0, isComplete: false, wait: undefined, waitedMs: 0 },
     };
     entries.set(body, entry);
     return entry;
@@ -179,7 +186,7 @@ export function createBodyBudget({ maxBytes, nowMs }: { maxBytes: number; nowMs:
       if (bytes <= smallBytes) return growSmall(entry, bytes);
       if (isGranted(entry, bytes)) return 'granted';
       if (!entries.has(body)) return 'dropped';
-      entry.wait = { sinceMs: nowMs(), bytes };
+      entry.wait = { sinceMs: clock.monotonicMs(), bytes };
       waiting.add(entry);
       lookSoon();
       return 'waits';

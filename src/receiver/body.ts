@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import { type Clock, systemClock } from '../clock.ts';
 import { type BudgetedBody, createBodyBudget } from './body-budget.ts';
 import { type BufferPool, createBufferPool, pooledSizes, release } from './buffer-pool.ts';
 
@@ -31,10 +32,10 @@ export function createBodies(options: {
   maxBytes: number;
   budgetBytes: number;
   /** Monotonic milliseconds; default `performance.now`. */
-  nowMs?: () => number;
+  clock?: Pick<Clock, 'monotonicMs'>;
 }): Bodies {
-  const { maxBytes, budgetBytes, nowMs = () => performance.now() } = options;
-  const budget = createBodyBudget({ maxBytes: budgetBytes, nowMs });
+  const { maxBytes, budgetBytes, clock = systemClock } = options;
+  const budget = createBodyBudget({ maxBytes: budgetBytes, clock });
   const pool = createBufferPool();
   return {
     refuse: (request) =>

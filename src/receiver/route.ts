@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
 import { type EventHeaders, readEventHeaders } from '../contract/events/event-headers.ts';
 import { laneOf, parseDelivery } from '../contract/events/events.ts';
 import { parsePayload } from '../contract/events/parse-payload.ts';
@@ -18,7 +19,7 @@ export type ReceiverOptions = {
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
   readonly log: Log;
-  readonly clock?: { now(): Date };
+  readonly clock?: Pick<Clock, 'now'>;
   /** Largest body in bytes; default 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** Bytes of all large bodies together that may be in memory; default 32 MiB, or twice the largest body. */

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import type { Clock } from '../clock.ts';
 import type { ForgeReading, Readings, RuleRow, ScheduleRow, SweptRow } from '../dashboard/data.ts';
 import type { MetricReadings, Metrics } from '../dashboard/metrics/metrics.ts';
 import type { LoadedRule } from '../rules/rule.ts';
@@ -28,7 +29,7 @@ export function readingsOf(
   }: {
     forge: () => ForgeReading;
     metrics: Pick<Metrics, 'refusals'>;
-    clock: { now(): Date };
+    clock: Pick<Clock, 'now'>;
     folder?: string | undefined;
     sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
   },

@@ -11,7 +11,7 @@ export type Doors = {
   close(): Promise<void>;
 };
 
-type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'nowMs'> & {
+type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'clock'> & {
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];

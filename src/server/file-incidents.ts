@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import { type Incident, type IncidentKind, type Occurrence, shorten } from '../incidents/incident.ts';
 import type { Log } from '../log.ts';
@@ -40,7 +41,7 @@ export function createFileIncidents({
   log,
 }: {
   readonly store: IncidentStore;
-  readonly clock: { now(): Date };
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }): FileIncidents {
   let noting: Promise<void> = Promise.resolve();

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Incident } from '../incidents/incident.ts';
 import { reportedFailuresOf } from '../incidents/reported-failures.ts';
@@ -37,8 +38,7 @@ export async function openRules(options: {
   readonly grants: readonly Grant[];
   readonly store: RulesStore;
   readonly reportProblems: ReportProblems;
-  readonly clock: { now(): Date };
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Log;
 }): Promise<RulesInForce> {
   const { folder, client, store, clock, log, served, organizations } = options;

@@ -6,15 +6,16 @@ import { type Account, findAccount } from '../client/account.ts';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { createMetrics } from '../dashboard/metrics/metrics.ts';
 import { createLedger, type ReadRuns } from '../engine/budget-ledger.ts';
 import type { Budgets } from '../engine/budgets.ts';
+import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
 import { ReeveError } from '../errors.ts';
 import { createFactMemory } from '../facts/ask.ts';
-import type { RunSettings } from '../handlers/delivery.ts';
 import { createPreview } from '../handlers/preview.ts';
 import type { Log } from '../log.ts';
 import { createCoverage } from '../receiver/scope.ts';
@@ -72,7 +73,7 @@ export type ServerOptions = {
   /** Ends the start with `stopped` once it is aborted; a server that has started is stopped by `stop`. */
   readonly signal?: AbortSignal;
   /** Default: the system's clock. */
-  readonly clock?: { now(): Date };
+  readonly clock?: Clock;
   /** Waits between the attempts of a delivery, and its lifetime; default: the worker's. */
   readonly backoff?: BackoffOptions;
   /** Deliveries handled at once, and calls under way at the forge; default: 8. */
@@ -114,8 +115,7 @@ export interface Server {
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [], repositories, signal, concurrency = 8 } = options;
-  const clock = options.clock ?? { now: () => new Date() };
-  const nowMs = (): number => performance.now();
+  const { clock = systemClock } = options;
   const metrics = createMetrics();
   const forgeState = createForgeStateReader(() => clock.now());
   /** Answers of the forge, by which it shows that it works. */
@@ -149,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await store.close();
   };
   try {
-    const served = createServed({ client, login: whoAmI, listed: repositories, nowMs });
+    const served = createServed({ client, login: whoAmI, listed: repositories, clock });
     rules = await openRules({
       folder: options.rules,
       client,
@@ -158,18 +158,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       grants,
       store,
       clock,
-      nowMs,
       log,
       reportProblems: options.reportProblems ?? 'status',
     });
-    const memory = createFactMemory(nowMs);
+    const memory = createFactMemory(clock);
     const admissions = createAdmissions({
-      identities: createIdentities({ client, nowMs }),
+      identities: createIdentities({ client, clock }),
       served,
       coverageOf: createCoverage(options.secrets),
       onRefused: (kind) => metrics.countRefusedDelivery(kind),
     });
-    const looks = { client, account, grants, organizations, store, memory, clock, nowMs, log };
+    const looks = { client, account, grants, organizations, store, memory, clock, log };
     work = createWork({
       client,
       account,
@@ -179,7 +178,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       metrics,
       clock,
-      nowMs,
       log,
       admissions,
       rules,
@@ -208,7 +206,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         log,
         metrics,
         readings,
-        nowMs,
+        clock,
         wake: () => worker.wake(),
         data,
         secrets,
@@ -236,7 +234,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 /** What every run of this process is given, whatever it is about. */
 async function runSettings(
   { budgets, namedSecrets, data }: ServerOptions,
-  { client, store, clock }: { client: Client; store: Store; clock: { now(): Date } },
+  { client, store, clock }: { client: Client; store: Store; clock: Pick<Clock, 'now'> },
 ): Promise<RunSettings> {
   const readRuns: ReadRuns = (repositoryId, before) =>
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });

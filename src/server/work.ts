@@ -1,13 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from '../client/account.ts';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { operations } from '../contract/operations.ts';
 import type { Metrics } from '../dashboard/metrics/metrics.ts';
+import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
 import type { FactMemory } from '../facts/fact.ts';
-import { createDeliveryHandler, type RunSettings } from '../handlers/delivery.ts';
+import { createDeliveryHandler } from '../handlers/delivery.ts';
 import type { Preview } from '../handlers/preview.ts';
 import { readRevertJob, revertKind, revertStored } from '../handlers/revert.ts';
 import type { Log } from '../log.ts';
@@ -50,13 +51,12 @@ export function createWork(options: {
   readonly metrics: Pick<Metrics, 'countRun'>;
   readonly onRun: ((run: Run, event: Event) => void) | undefined;
   readonly onSweepRun: ((run: Run) => void) | undefined;
-  readonly clock: { now(): Date };
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   readonly log: Log;
 }): Work {
-  const { client, account, admissions, rules, memory, store, settings, metrics, clock, nowMs, log } = options;
+  const { client, account, admissions, rules, memory, store, settings, metrics, clock, log } = options;
   const { preview, backoff, concurrency, answers } = options;
-  const seen = createSeen(store, nowMs);
+  const seen = createSeen(store, clock);
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
@@ -68,7 +68,6 @@ export function createWork(options: {
     memory,
     store,
     clock,
-    nowMs,
     settings,
     preview,
     repeated: options.repeated,
@@ -85,8 +84,6 @@ export function createWork(options: {
     memory,
     store,
     clock,
-    nowMs,
-    sleep,
     log,
     settings,
     seen,
@@ -104,7 +101,7 @@ export function createWork(options: {
   });
   const handleJob: HandleJob = async (job, payload, lease) => {
     if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
-    const reverting = { store, client, mode: 'enforce', clock, nowMs, signal: lease.signal } as const;
+    const reverting = { store, client, mode: 'enforce', clock, signal: lease.signal } as const;
     const run = await revertStored(readRevertJob(payload), reverting);
     metrics.countRun(run);
     return { runs: [run] };
@@ -115,7 +112,6 @@ export function createWork(options: {
     handleJob,
     log,
     clock,
-    nowMs,
     concurrency,
     answers,
     probe: askWhoWeAre,
@@ -144,9 +140,4 @@ function withReports(store: Store, rules: Pick<RulesInForce, 'refreshReport'>): 
       report(part.runs, part.repositoryId ?? claim.repositoryId);
     },
   };
-}
-
-/** Resolves after that time; rejects at once when the signal is aborted. */
-function sleep(ms: number, signal?: AbortSignal): Promise<unknown> {
-  return wait(ms, undefined, signal ? { signal } : {});
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { createScope } from '../patterns/repository-scope.ts';
@@ -29,7 +30,7 @@ export function createServed(options: {
   /** Name of the account whose stars count. */
   login: () => Promise<string>;
   listed: readonly string[];
-  nowMs: () => number;
+  clock: Pick<Clock, 'monotonicMs'>;
 }): Served {
   const isListed = options.listed.length === 0 ? () => false : createScope(options.listed);
   let stars: ReadonlyMap<number, RepositoryRef> = new Map();
@@ -46,7 +47,7 @@ export function createServed(options: {
         for (const [id, ref] of stars) if (!found.has(id) && missing.size < maxMissing) missing.set(id, ref);
         for (const id of found.keys()) missing.delete(id);
         stars = found;
-        readAtMs = options.nowMs();
+        readAtMs = options.clock.monotonicMs();
       })
       .finally(() => {
         reading = undefined;
@@ -57,7 +58,7 @@ export function createServed(options: {
   return {
     async has(repository) {
       if (isListed(`${repository.owner}/${repository.name}`)) return true;
-      const ageMs = options.nowMs() - readAtMs;
+      const ageMs = options.clock.monotonicMs() - readAtMs;
       if (ageMs > maxAgeMs || (ageMs > minAgeMs && !stars.has(repository.id))) await read();
       const lost = missing.get(repository.id);
       if (lost !== undefined) {
@@ -69,7 +70,7 @@ export function createServed(options: {
       return stars.has(repository.id);
     },
     async starred() {
-      if (options.nowMs() - readAtMs > maxAgeMs) await read();
+      if (options.clock.monotonicMs() - readAtMs > maxAgeMs) await read();
       return [...stars.values()];
     },
   };

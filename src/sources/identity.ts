@@ -1,5 +1,6 @@
 import { createKept } from '../cache/ttl-cache.ts';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
@@ -30,8 +31,14 @@ const maxEntries = 5_000;
  * Creates the lookup, with a cache. Its key is the whole claim, id and name: a claim that is wrong fails and is never
  * cached, and it cannot reach the entry of the repository whose id it names.
  */
-export function createIdentities({ client, nowMs }: { client: Client; nowMs: () => number }): Identities {
-  const cache = createKept<string, Identity>({ maxAgeMs, maxEntries, nowMs });
+export function createIdentities({
+  client,
+  clock,
+}: {
+  client: Client;
+  clock: Pick<Clock, 'monotonicMs'>;
+}): Identities {
+  const cache = createKept<string, Identity>({ maxAgeMs, maxEntries, clock });
 
   const ask = async ({ id, owner, name }: RepositoryRef): Promise<Identity> => {
     const live = await client.call(operations.getRepository, { params: { owner, repo: name } });

@@ -1,5 +1,6 @@
 import { createKept } from '../cache/ttl-cache.ts';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { messageOf } from '../errors.ts';
@@ -77,11 +78,11 @@ export function createRuleSource(options: {
   grants?: readonly Grant[];
   /** Needed where there are organizations. */
   pins?: Pins;
-  nowMs: () => number;
+  clock: Pick<Clock, 'monotonicMs'>;
   log?: Log;
   onRead?: OnRead;
 }): RuleSource {
-  const { client, nowMs, onRead, log = silentLog } = options;
+  const { client, clock, onRead, log = silentLog } = options;
   const powers = createPowers(options.grants ?? []);
   const organizations = new Map(
     (options.organizations ?? []).map((source) => [source.name.toLowerCase(), source]),
@@ -92,9 +93,9 @@ export function createRuleSource(options: {
   const repositories = createKept<number, RepositoryReading>({
     maxAgeMs,
     maxEntries: maxRepositories,
-    nowMs,
+    clock,
   });
-  const shared = createKept<string, OrganizationReading>({ maxAgeMs, maxEntries: maxRepositories, nowMs });
+  const shared = createKept<string, OrganizationReading>({ maxAgeMs, maxEntries: maxRepositories, clock });
   /** Sets are made once for the same rules: an index over a thousand rules is not for every event. */
   const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
-import { type Ran, type RunInput, runItem } from '../engine/run.ts';
+import type { Clock } from '../clock.ts';
+import { makeItemRun, type RunSettings } from '../engine/make-run.ts';
+import type { Ran } from '../engine/run.ts';
 import { messageOf, ReeveError } from '../errors.ts';
-import { createFacts } from '../facts/ask.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Target } from './targets/target.ts';
@@ -15,9 +16,8 @@ type ItemParts = {
     readonly client: Client;
     readonly memory: FactMemory;
     readonly actionMemory: ActionMemory;
-    readonly clock: { now(): Date };
-    readonly nowMs: () => number;
-    readonly settings?: Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+    readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+    readonly settings?: RunSettings | undefined;
   };
   /** The slot and the job of the sweep that the item belongs to, and the door that asked for it. */
   readonly order: { readonly slot: string; readonly job: string; readonly door: 'cron' | 'cli' };
@@ -40,32 +40,28 @@ export async function runPatiently(target: Target, given: ItemParts): Promise<Ra
 }
 
 async function runOne(target: Target, { parts, order, rules, account, signal }: ItemParts): Promise<Ran> {
-  const { clock, memory, nowMs } = parts;
-  const client = parts.client.counted({ signal });
+  const { client, memory, clock } = parts;
+  const { key, subject, item: value } = target;
+  const { slot, job, door } = order;
+  // The instant of the run is a part of its id.
   const now = clock.now();
-  return runItem({
-    ...parts.settings,
-    id: runIdOf(order.slot, target.key, now),
-    mode: 'enforce',
-    trigger: {
-      door: order.door,
-      kind: 'schedule',
-      activity: '',
-      delivery: order.job,
-      slot: order.slot,
-      item: target.key,
-      at: now.toISOString(),
+  const run = makeItemRun(
+    { key, subject, value, slot },
+    {
+      ...parts.settings,
+      id: runIdOf(slot, key, now),
+      mode: 'enforce',
+      door,
+      delivery: job,
+      rules,
+      facts: { client, memory, signal },
+      account,
+      memory: parts.actionMemory,
+      clock: { ...clock, now: () => now },
     },
-    rules,
-    item: target.item,
-    facts: createFacts({ client, subject: target.subject, memory, nowMs }),
-    client,
-    account,
-    memory: parts.actionMemory,
-    now,
-    nowMs,
-  }).catch((error: unknown) => {
-    throw new ReeveError('internal', `${target.key}: ${messageOf(error)}`, { cause: error });
+  );
+  return run.catch((error: unknown) => {
+    throw new ReeveError('internal', `${key}: ${messageOf(error)}`, { cause: error });
   });
 }
 

@@ -1,9 +1,10 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import type { Deferral } from '../engine/deferral.ts';
+import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import type { RunInput } from '../engine/run.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { Log } from '../log.ts';
@@ -46,13 +47,10 @@ export type SweepParts = {
   readonly runners: RunnerMemory;
   readonly store: SweepStore;
   readonly incidents: IncidentStore;
-  readonly clock: { now(): Date };
-  readonly nowMs: () => number;
-  /** Resolves after that time, or rejects when the signal is aborted. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  readonly clock: Clock;
   readonly log: Log;
   /** What every run of this process is given. */
-  readonly settings?: Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+  readonly settings?: RunSettings | undefined;
   /** Items held against the rule at once; the client's limiter bounds the requests. Default 8. */
   readonly atOnce?: number;
   /** Requests that one slot may make; what is left is for the next. Default 100,000. */
@@ -145,13 +143,13 @@ type Sweep = {
 };
 
 async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease): Promise<Sweep> {
-  const { clock, nowMs, log, store } = parts;
+  const { clock, log, store } = parts;
   const { rule, checkpoint } = order;
   const account = await parts.account();
   const rules = createRuleSet([rule]);
   const drift: DriftBook = await openDriftBook(store, rule.id);
   const now = clock.now();
-  const beganMs = nowMs();
+  const beganMs = clock.monotonicMs();
   let progress: SweepProgress = checkpoint
     ? { ...checkpoint.progress, ...checkpoint.before }
     : beginProgress(now);
@@ -165,7 +163,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   const current = (): SweepProgress => ({
     ...progress,
     requests: earlier.requests + itemRequests + listing.requests,
-    ms: earlier.ms + Math.round(nowMs() - beganMs),
+    ms: earlier.ms + Math.round(clock.monotonicMs() - beganMs),
   });
 
   const checkpointNow = (): SweepCheckpoint => ({ next, progress: current(), before });
@@ -178,7 +176,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease
   const stop = AbortSignal.any([lease.signal, lease.stopping]);
   const pause = async (ms: number): Promise<void> => {
     // A long wait ends as soon as the process is asked to stop; what that means is said below.
-    await parts.sleep(ms, stop).catch(() => {});
+    await clock.sleep(ms, stop).catch(() => {});
     mayGoOn();
   };
   const listing = patientClient(parts.client.counted({ signal: lease.signal }), pause);

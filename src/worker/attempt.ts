@@ -33,7 +33,7 @@ type AttemptOptions = {
   /** Returns how many answers the forge has given so far: what asks for nothing shows nothing of the forge. */
   readonly answers: () => number;
   /** For the age of deliveries. */
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly sleep: Sleep;
   readonly stopping: AbortSignal;
   readonly onHostFailure: (error: ReeveError) => void;

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { turnOf } from '../store/lane.ts';
 
 export type BreakerOptions = {
@@ -46,7 +47,7 @@ const maxKnown = 1_000;
 const jitter = 0.2;
 
 /**
- * Creates the breaker, closed. `nowMs` is a clock that never goes back.
+ * Creates the breaker, closed.
  *
  * Closed: the first host failure of a lane opens it; a lane whose failure is known already fails for itself. Open: after a
  * wait the forge is probed, again and again, with a longer wait each time; no delivery is touched. Half-open: one delivery
@@ -54,9 +55,9 @@ const jitter = 0.2;
  * at least three repositories have failed since it opened; otherwise the forge answers others and the failure is its own.
  */
 export function createBreaker({
-  nowMs,
+  clock,
   random = Math.random,
-}: BreakerOptions & { nowMs: () => number }): Breaker {
+}: BreakerOptions & { clock: Pick<Clock, 'monotonicMs'> }): Breaker {
   let state: BreakerState = 'closed';
   let delayMs = firstMs;
   let dueAtMs = 0;
@@ -69,7 +70,7 @@ export function createBreaker({
     state = 'open';
     trial = undefined;
     delayMs = Math.min(waitMs, maxMs);
-    dueAtMs = nowMs() + delayMs * (1 - jitter + 2 * jitter * random());
+    dueAtMs = clock.monotonicMs() + delayMs * (1 - jitter + 2 * jitter * random());
   };
   const close = (): void => {
     state = 'closed';
@@ -90,7 +91,7 @@ export function createBreaker({
       // What began before it opened takes no place of the one that is tried: a sweep may go on for an hour.
       return state === 'half-open' && trial === undefined ? 1 : 0;
     },
-    isDue: () => state === 'open' && nowMs() >= dueAtMs,
+    isDue: () => state === 'open' && clock.monotonicMs() >= dueAtMs,
     probed(isAnswered) {
       if (state !== 'open') return;
       if (isAnswered) state = 'half-open';

@@ -21,7 +21,7 @@ interface ForgeWatch {
 export function createForgeWatch(options: {
   readonly breaker: Breaker;
   readonly probe: (() => Promise<unknown>) | undefined;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
   readonly onAnswer: () => void;
 }): ForgeWatch {

@@ -1,4 +1,4 @@
-import { type Clock, createSteadyClock } from '../clock.ts';
+import { type Clock, createSteadyClock, systemClock } from '../clock.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -21,9 +21,7 @@ export type WorkerOptions = {
   readonly handleJob?: HandleJob;
   readonly log: Log;
   /** Default: the system's clock. */
-  readonly clock?: Clock;
-  /** A clock that never goes back, for waits and the age of deliveries; default: `performance.now`. */
-  readonly nowMs?: () => number;
+  readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
   /** Asks the forge one small question after it failed; rejects while it does. Default: none, it is tried by a delivery. */
   readonly probe?: () => Promise<unknown>;
   /** Returns how many answers the forge has given so far; default: every attempt counts as answered. */
@@ -63,11 +61,11 @@ type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
 /** Creates the worker, at rest. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { store, log, clock = { now: () => new Date() }, timer = systemTimer } = options;
-  const { nowMs = () => performance.now(), answers = countUp() } = options;
+  const { store, log, clock = systemClock, timer = systemTimer } = options;
+  const { answers = countUp() } = options;
   const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000, localLanes = [] } = options;
   const sleep = createSleep(timer);
-  const breaker = createBreaker({ ...options.breaker, nowMs });
+  const breaker = createBreaker({ ...options.breaker, clock });
   const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => wake() });
   const stopping = new AbortController();
   const route = createRouter({ store, log });
@@ -79,7 +77,7 @@ export function createWorker(options: WorkerOptions): Worker {
     breaker,
     answers,
     sleep,
-    clock: createSteadyClock({ clock, nowMs, onJump: (byMs) => logJump(log, byMs) }),
+    clock: createSteadyClock({ clock, onJump: (byMs) => logJump(log, byMs) }),
     backoff: createBackoff(options.backoff),
     lifetimeMs: options.backoff?.lifetimeMs ?? standardDeliveryLifetimeMs,
     stopping: stopping.signal,

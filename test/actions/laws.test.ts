@@ -3,6 +3,7 @@ import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
 import type { Change } from '../../src/actions/change.ts';
 import type { Client } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { applyPlan } from '../../src/engine/apply.ts';
 import { makePlan } from '../../src/engine/plan.ts';
@@ -98,9 +99,14 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
   it('is taken back as far as the forge permits, and then wanted anew', async () => {
     const client = world.holder.client.counted();
-    const nowMs = () => performance.now();
 
-    const back = await revertRun(done, { id: 'back', client, mode: 'enforce', now: new Date(), nowMs });
+    const back = await revertRun(done, {
+      id: 'back',
+      client,
+      mode: 'enforce',
+      trigger: { door: 'cli', kind: 'revert', activity: '', at: new Date().toISOString() },
+      clock: systemClock,
+    });
 
     expect(back.outcomes.map(({ status, error }) => error ?? status)).toEqual(
       back.changes.map(() => 'applied'),
@@ -132,8 +138,12 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   }
 
   function factsOf() {
-    const nowMs = () => performance.now();
-    return createFacts({ client: world.holder.client, subject, memory: createFactMemory(nowMs), nowMs });
+    return createFacts({
+      client: world.holder.client,
+      subject,
+      memory: createFactMemory(systemClock),
+      clock: systemClock,
+    });
   }
 });
 

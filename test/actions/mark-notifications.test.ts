@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import { markNotifications } from '../../src/actions/mark-notifications.ts';
 import { createClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
 import { applyPlan } from '../../src/engine/apply.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
@@ -57,8 +58,12 @@ describe('what is told of the write', () => {
     });
     try {
       const client = createClient({ url: server.url });
-      const nowMs = () => performance.now();
-      const facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+      const facts = createFacts({
+        client,
+        subject,
+        memory: createFactMemory(systemClock),
+        clock: systemClock,
+      });
       const [given, context] = [{ as: 'read' as const }, makeContext()];
       const changes = await markNotifications.plan(given, facts, context);
       const rule = { id: 'r', name: 'r', level: 'operator', limits: {} } as unknown as LoadedRule;

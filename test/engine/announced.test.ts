@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { staleAnnouncement } from '../../src/engine/announced.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -88,7 +88,7 @@ rules:
     given: Readonly<Record<string, unknown>>,
     maxAnnouncedAgeMs: number | undefined = maxAgeMs,
   ) =>
-    runEvent({
+    runRules({
       id: 'r',
       mode: 'plan',
       trigger: { door: 'webhook', kind: 'issue_comment', activity: 'created', at: '' },
@@ -100,7 +100,7 @@ rules:
       ),
       ...(maxAnnouncedAgeMs === undefined ? {} : { maxAnnouncedAgeMs }),
       now,
-      nowMs: () => 0,
+      clock: { monotonicMs: () => 0 },
     });
 
   it('skips every rule with the reason where the comment is gone, and plans nothing', async () => {
@@ -120,7 +120,7 @@ rules:
   });
 
   it('of a past event does not look at the comment', async () => {
-    const past = await runEvent({
+    const past = await runRules({
       id: 'r',
       mode: 'plan',
       trigger: { door: 'cli', kind: 'issue_comment', activity: 'created', at: '' },
@@ -131,7 +131,7 @@ rules:
         { subject: { kind: 'issue' } },
       ),
       now,
-      nowMs: () => 0,
+      clock: { monotonicMs: () => 0 },
     });
 
     expect(past.run.changes).toMatchObject([{ target: 'label:answered' }]);

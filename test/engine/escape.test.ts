@@ -6,7 +6,7 @@ import { actions } from '../../src/actions/actions.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
@@ -114,7 +114,7 @@ const event = parseEvent('issues', {
 
 async function sentBy(rule: LoadedRule, liveId = home.id) {
   const client = makeRecordingClient();
-  const { run } = await runEvent({
+  const { run } = await runRules({
     id: 'r',
     mode: 'enforce',
     trigger: { door: 'webhook', kind: 'issues', activity: 'opened', at: '' },
@@ -126,7 +126,7 @@ async function sentBy(rule: LoadedRule, liveId = home.id) {
     ),
     client,
     now: new Date(0),
-    nowMs: () => 0,
+    clock: { monotonicMs: () => 0 },
   });
   return { sent: client.sent, run };
 }
@@ -234,7 +234,7 @@ describe('a dry run', () => {
           const runs = await Promise.all(
             (['plan', 'enforce'] as const).map(async (mode) => {
               const client = makeRecordingClient();
-              const { run } = await runEvent({
+              const { run } = await runRules({
                 id: 'r',
                 mode,
                 trigger: { door: 'webhook', kind: 'issues', activity: 'opened', at: '' },
@@ -250,7 +250,7 @@ describe('a dry run', () => {
                 ),
                 client,
                 now: new Date(0),
-                nowMs: () => 0,
+                clock: { monotonicMs: () => 0 },
               });
               return { run, sent: client.sent.map(({ input }) => input) };
             }),

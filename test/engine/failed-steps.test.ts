@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -31,7 +31,7 @@ it('a step that fails refuses the later steps of its rule, not the earlier ones 
   const event = parseEvent('pull_request', payload);
   const subject = event.subject ?? { kind: 'repository' as const };
 
-  const { run } = await runEvent({
+  const { run } = await runRules({
     id: 'r',
     mode: 'plan',
     trigger: { door: 'cli', kind: 'pull_request', activity: 'opened', at: '' },
@@ -39,7 +39,7 @@ it('a step that fails refuses the later steps of its rule, not the earlier ones 
     event,
     facts: createGivenFacts({ subject, given: {}, payload }),
     now: new Date(),
-    nowMs: () => 0,
+    clock: { monotonicMs: () => 0 },
   });
 
   expect(problems).toEqual([]);

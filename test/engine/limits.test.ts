@@ -5,14 +5,14 @@ import { setLabels } from '../../src/actions/set-labels.ts';
 import { createLedger, type Entry } from '../../src/engine/budget-ledger.ts';
 import { budgets } from '../../src/engine/budgets.ts';
 import { makePlan } from '../../src/engine/plan.ts';
-import type { Wish } from '../../src/engine/proposal.ts';
+import type { Proposal } from '../../src/engine/proposal.ts';
 import type { Run } from '../../src/engine/record.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 
 const startMs = Date.parse('2026-11-20T12:00:00Z');
 
-function wishFor(changes: readonly Change[], level: Level = 'operator'): Wish {
+function wishFor(changes: readonly Change[], level: Level = 'operator'): Proposal {
   const id = `${level}.yml#rule`;
   const rule = { id, name: 'rule', level, limits: {} } as LoadedRule;
   return { rule, step: '1', action: setLabels as Action, arguments: {}, context: makeContext(), changes };

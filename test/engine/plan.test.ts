@@ -3,7 +3,7 @@ import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { makePlan, refuseUnfounded } from '../../src/engine/plan.ts';
-import type { Wish } from '../../src/engine/proposal.ts';
+import type { Proposal } from '../../src/engine/proposal.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 
@@ -41,7 +41,7 @@ function change(target: string, value: unknown, more: Partial<Change> = {}): Cha
   };
 }
 
-const wish = (rule: LoadedRule, ...changes: readonly Change[]): Wish => ({
+const proposal = (rule: LoadedRule, ...changes: readonly Change[]): Proposal => ({
   rule,
   step: '1',
   action: setLabels as Action,
@@ -50,10 +50,10 @@ const wish = (rule: LoadedRule, ...changes: readonly Change[]): Wish => ({
   changes,
 });
 
-const shape = (wishes: readonly Wish[]) => {
-  const plan = makePlan(wishes);
+const shape = (proposals: readonly Proposal[]) => {
+  const plan = makePlan(proposals);
   return {
-    changes: plan.changes.map(({ change: { target, value }, wishes: by }) => [
+    changes: plan.changes.map(({ change: { target, value }, proposals: by }) => [
       target,
       value,
       by.map(({ rule }) => rule.name),
@@ -65,7 +65,10 @@ const shape = (wishes: readonly Wish[]) => {
 describe('several rules and one target', () => {
   it('are one change where they agree', () => {
     expect(
-      shape([wish(makeRule('a'), change('label:x', true)), wish(makeRule('b'), change('label:x', true))]),
+      shape([
+        proposal(makeRule('a'), change('label:x', true)),
+        proposal(makeRule('b'), change('label:x', true)),
+      ]),
     ).toEqual({
       changes: [['label:x', true, ['a', 'b']]],
       refused: [],
@@ -76,7 +79,7 @@ describe('several rules and one target', () => {
     const operator = makeRule('from-above', 'operator');
 
     expect(
-      shape([wish(makeRule('a'), change('label:x', true)), wish(operator, change('label:x', false))]),
+      shape([proposal(makeRule('a'), change('label:x', true)), proposal(operator, change('label:x', false))]),
     ).toEqual({
       changes: [['label:x', false, ['from-above']]],
       refused: [['label:x', true, 'operator/rules.yml#from-above decides this otherwise, and ranks higher']],
@@ -85,8 +88,8 @@ describe('several rules and one target', () => {
 
   it('are decided by nobody between equals', () => {
     const { changes, refused } = shape([
-      wish(makeRule('a'), change('label:x', true)),
-      wish(makeRule('b'), change('label:x', false)),
+      proposal(makeRule('a'), change('label:x', true)),
+      proposal(makeRule('b'), change('label:x', false)),
     ]);
 
     expect(changes).toEqual([]);
@@ -98,13 +101,15 @@ describe('several rules and one target', () => {
 
   it('lose nothing to a rule that only observes, wherever it comes from', () => {
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
-    const own = wish(makeRule('own'), change('label:x', true));
+    const own = proposal(makeRule('own'), change('label:x', true));
 
-    expect(shape([wish(above, change('label:x', false)), own])).toEqual({
+    expect(shape([proposal(above, change('label:x', false)), own])).toEqual({
       changes: [['label:x', true, ['own']]],
       refused: [['label:x', false, 'it is only observed, and up to repository/rules.yml#own']],
     });
-    expect(shape([wish(above, change('label:x', false))]).changes).toEqual([['label:x', false, ['above']]]);
+    expect(shape([proposal(above, change('label:x', false))]).changes).toEqual([
+      ['label:x', false, ['above']],
+    ]);
   });
 
   it('gain nothing by a rule that only observes: no rank, no members, no budget, no ground', () => {
@@ -114,27 +119,32 @@ describe('several rules and one target', () => {
     const watched = change('label:x', true, { requires: ['hook_names'] });
 
     const ranked = makePlan([
-      wish(above, watched),
-      wish(own, same),
-      wish(makeRule('middle', 'organization'), change('label:x', false)),
+      proposal(above, watched),
+      proposal(own, same),
+      proposal(makeRule('middle', 'organization'), change('label:x', false)),
     ]);
     expect(ranked.changes.map(({ change: { value } }) => value)).toEqual([false]);
 
-    const [planned] = makePlan([wish(above, watched), wish(own, same)]).changes;
+    const [planned] = makePlan([proposal(above, watched), proposal(own, same)]).changes;
     expect(planned?.change).toBe(same);
-    expect(planned?.wishes.map(({ rule }) => rule.name)).toEqual(['own']);
+    expect(planned?.proposals.map(({ rule }) => rule.name)).toEqual(['own']);
     expect(planned?.watchers?.map(({ rule }) => rule.name)).toEqual(['above']);
 
     const many = Array.from({ length: 50 }, (_, at) => change(`label:${at}`, true));
-    const limited = makePlan([wish(above, ...many), wish(makeRule('one', 'operator', 1), same, ...many)]);
-    const enforced = limited.changes.filter(({ wishes }) => wishes.some(({ rule }) => rule.name === 'one'));
+    const limited = makePlan([
+      proposal(above, ...many),
+      proposal(makeRule('one', 'operator', 1), same, ...many),
+    ]);
+    const enforced = limited.changes.filter(({ proposals }) =>
+      proposals.some(({ rule }) => rule.name === 'one'),
+    );
     expect(enforced).toHaveLength(1);
 
     const removed = (count: number, from: number) =>
       Array.from({ length: count }, (_, at) =>
         change(`tag:${from + at}`, null, { removes: { from: 'tags', there: 10 } }),
       );
-    const pruned = makePlan([wish(above, ...removed(5, 0)), wish(makeRule('b'), ...removed(1, 5))]);
+    const pruned = makePlan([proposal(above, ...removed(5, 0)), proposal(makeRule('b'), ...removed(1, 5))]);
     expect(pruned.refused).toEqual([]);
   });
 
@@ -145,19 +155,19 @@ describe('several rules and one target', () => {
 
     const plan = refuseUnfounded(
       makePlan([
-        wish(above, make('C'), remove),
-        wish(makeRule('b'), make('B'), remove),
-        wish(makeRule('c', 'organization'), make('C')),
+        proposal(above, make('C'), remove),
+        proposal(makeRule('b'), make('B'), remove),
+        proposal(makeRule('c', 'organization'), make('C')),
       ]),
     );
 
     expect(plan.changes.map(({ change: { target } }) => target)).toEqual(['hook:u']);
   });
 
-  it('notice a rule whose wish is so already', () => {
-    const content = wish(makeRule('content'), change('label:x', true, { already: true }));
+  it('notice a rule whose proposal is so already', () => {
+    const content = proposal(makeRule('content'), change('label:x', true, { already: true }));
 
-    expect(shape([content, wish(makeRule('other'), change('label:x', false))])).toMatchObject({
+    expect(shape([content, proposal(makeRule('other'), change('label:x', false))])).toMatchObject({
       changes: [],
       refused: [['label:x', false, expect.stringContaining('neither ranks higher')]],
     });
@@ -169,8 +179,8 @@ describe('several rules and one target', () => {
 
     expect(
       shape([
-        wish(makeRule('a'), change('label:x', true)),
-        wish(makeRule('b'), change('label:x', false, elsewhere)),
+        proposal(makeRule('a'), change('label:x', true)),
+        proposal(makeRule('b'), change('label:x', false, elsewhere)),
       ]).refused,
     ).toEqual([]);
   });
@@ -183,8 +193,8 @@ describe('what goes only with another', () => {
     stage: 2,
     needs: 'hook:u',
   });
-  const left = (...wishes: readonly Wish[]) => {
-    const { changes, refused } = refuseUnfounded(makePlan(wishes));
+  const left = (...proposals: readonly Proposal[]) => {
+    const { changes, refused } = refuseUnfounded(makePlan(proposals));
     return {
       changes: changes.map(({ change: { target } }) => target),
       refused: refused.map(({ why }) => why),
@@ -192,15 +202,18 @@ describe('what goes only with another', () => {
   };
 
   it('goes with it', () => {
-    expect(left(wish(makeRule('a'), make('A'), remove)).changes).toEqual(['hook:u', 'hook:u#7']);
+    expect(left(proposal(makeRule('a'), make('A'), remove)).changes).toEqual(['hook:u', 'hook:u#7']);
   });
 
   it('stays where rules quarrel about it, also when one of them would edit what the other replaces', () => {
-    const quarrel = left(wish(makeRule('a'), make('A'), remove), wish(makeRule('b'), make('B'), remove));
+    const quarrel = left(
+      proposal(makeRule('a'), make('A'), remove),
+      proposal(makeRule('b'), make('B'), remove),
+    );
     const numbered = { input: { params: { ...remove.input.params } } };
     const edit = left(
-      wish(makeRule('a'), make('A'), remove),
-      wish(makeRule('b'), change('hook:u', {}, numbered)),
+      proposal(makeRule('a'), make('A'), remove),
+      proposal(makeRule('b'), change('hook:u', {}, numbered)),
     );
 
     for (const { changes, refused } of [quarrel, edit]) {
@@ -213,11 +226,12 @@ describe('what goes only with another', () => {
     const observing = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
 
     // Removed by a rule that makes nothing in its place: what the other would make is not made.
-    expect(left(wish(observing, make('A'), remove), wish(makeRule('b'), remove)).changes).toEqual(['hook:u']);
-    expect(left(wish(observing, make('A'), remove), wish(makeRule('b'), make('B'), remove)).changes).toEqual([
+    expect(left(proposal(observing, make('A'), remove), proposal(makeRule('b'), remove)).changes).toEqual([
       'hook:u',
-      'hook:u#7',
     ]);
+    expect(
+      left(proposal(observing, make('A'), remove), proposal(makeRule('b'), make('B'), remove)).changes,
+    ).toEqual(['hook:u', 'hook:u#7']);
   });
 });
 
@@ -229,7 +243,7 @@ describe('budgets', () => {
     ['files of repositories', 'repository', 20],
     ['all rules together', 'operator', 50],
   ] as const)('hold %s', (_title, level, budget) => {
-    const { changes, refused } = shape([wish(makeRule('a', level), ...many(60))]);
+    const { changes, refused } = shape([proposal(makeRule('a', level), ...many(60))]);
 
     expect(changes).toHaveLength(budget);
     expect(refused).toHaveLength(60 - budget);
@@ -237,7 +251,7 @@ describe('budgets', () => {
   });
 
   it('are narrowed by the limit of a rule', () => {
-    const { changes, refused } = shape([wish(makeRule('a', 'operator', 2), ...many(3))]);
+    const { changes, refused } = shape([proposal(makeRule('a', 'operator', 2), ...many(3))]);
 
     expect(changes).toHaveLength(2);
     expect(refused[0]?.[2]).toContain('sets itself');
@@ -246,7 +260,7 @@ describe('budgets', () => {
 
 it('puts what others need first and keeps the order of the rest', () => {
   const { changes } = shape([
-    wish(
+    proposal(
       makeRule('a'),
       change('label:b', true),
       change('label:a', true),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hostileTexts } from '../../scripts/bench/rules/hostile.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -50,7 +50,7 @@ async function run(
   const event = parseEvent('pull_request', payload);
   const subject = event.subject ?? { kind: 'pull_request' as const };
   const known = { labels: [], label_definitions: [{ id: 1, name: 'x' }], ...given };
-  const { run: record } = await runEvent({
+  const { run: record } = await runRules({
     id: '1',
     mode: 'plan',
     trigger: { door: 'cli', kind: 'pull_request', activity: 'opened', at: '' },
@@ -58,7 +58,7 @@ async function run(
     event,
     facts: createGivenFacts({ subject, given: known, payload }),
     now: new Date('2026-01-01T00:00:00Z'),
-    nowMs: () => 0,
+    clock: { monotonicMs: () => 0 },
   });
   return record;
 }
@@ -199,7 +199,7 @@ describe('a pattern outside of expressions is paid for as well', () => {
     const ref = 'a'.repeat(250_000);
     const event = parseEvent('pull_request', { ...payload, pull_request: { ...pull, base: { ref } } });
     const on = { pull_request: { types: ['opened'], branches: many.slice(0, 40) } };
-    const { run: record } = await runEvent({
+    const { run: record } = await runRules({
       id: '1',
       mode: 'plan',
       trigger: { door: 'cli', kind: 'pull_request', activity: 'opened', at: '' },
@@ -207,7 +207,7 @@ describe('a pattern outside of expressions is paid for as well', () => {
       event,
       facts: createGivenFacts({ subject: event.subject ?? { kind: 'pull_request' }, given: {}, payload }),
       now: new Date(0),
-      nowMs: () => 0,
+      clock: { monotonicMs: () => 0 },
     });
 
     expect(record.rules[0]).toMatchObject({ verdict: 'failed', findings: [] });

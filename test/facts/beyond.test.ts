@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { dependencies } from '../../src/facts/dependencies.ts';
@@ -25,8 +26,9 @@ async function ask(subject: Subject, request: FactRequest, answers: Readonly<Rec
     json(response, found ?? { message: 'not found' }, found === undefined ? 404 : 200, headers);
   });
   const client: Client = createClient({ url: server.url });
-  const nowMs = () => performance.now();
-  return createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs }).ask(request);
+  return createFacts({ client, subject, memory: createFactMemory(systemClock), clock: systemClock }).ask(
+    request,
+  );
 }
 
 describe('what lies in other repositories', () => {

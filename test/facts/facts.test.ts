@@ -19,9 +19,9 @@ async function setUp(answer: (seen: Seen) => unknown, subject: Subject = pull) {
   });
   open.push(server);
   let now = 0;
-  const memory = createFactMemory(() => now);
+  const memory = createFactMemory({ monotonicMs: () => now });
   const client = createClient({ url: server.url, tries: 1 });
-  const facts = () => createFacts({ client, subject, memory, nowMs: () => now });
+  const facts = () => createFacts({ client, subject, memory, clock: { monotonicMs: () => now } });
   return { server, facts, later: (ms: number) => (now += ms), memory };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
@@ -14,8 +15,12 @@ beforeAll(async () => {
 afterAll(() => worlds.close());
 
 function ask(request: FactRequest, subject: Subject = world.subjects.pull_request): Promise<unknown> {
-  const nowMs = () => performance.now();
-  const facts = createFacts({ client: world.holder.client, subject, memory: createFactMemory(nowMs), nowMs });
+  const facts = createFacts({
+    client: world.holder.client,
+    subject,
+    memory: createFactMemory(systemClock),
+    clock: systemClock,
+  });
   return facts.ask(request);
 }
 const branch = (more: object): Subject => ({
@@ -191,12 +196,11 @@ it('own issues are those of our account alone, closed ones too', async () => {
 });
 
 it('who may not ask is told so', async () => {
-  const nowMs = () => performance.now();
   const facts = createFacts({
     client: world.ada.client,
     subject: world.subjects.repository,
-    memory: createFactMemory(nowMs),
-    nowMs,
+    memory: createFactMemory(systemClock),
+    clock: systemClock,
   });
 
   await expect(facts.ask({ name: 'branch_protections' })).rejects.toThrow('403');

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createLog } from '../../src/log.ts';
 import { visitWithPassword } from '../support/dashboard-visitor.ts';
@@ -34,7 +35,7 @@ beforeEach(async () => {
   stage = await setStage({
     server: {
       rules: folder,
-      clock: { now: () => new Date(Date.now() + aheadMs) },
+      clock: { ...systemClock, now: () => new Date(Date.now() + aheadMs) },
       log: createLog({ destination: { write } }),
     },
   });
@@ -108,7 +109,7 @@ it('a deferred run is planned anew from live state', { timeout: 10 * patienceMs 
     server: {
       rules: folder,
       budgets: { delivery: { all: 50, repository: 20 }, hour: { all: 2, repository: 2 } },
-      clock: { now: () => new Date(Date.now() + aheadMs) },
+      clock: { ...systemClock, now: () => new Date(Date.now() + aheadMs) },
     },
   });
   for (const title of ['docs one', 'docs two', 'docs three']) {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { patienceMs } from '../support/flow-names.ts';
 import { at, type Stage, setStage } from '../support/stage.ts';
@@ -45,7 +46,7 @@ describe.each([403, 404])('a served repository that answers %i', (status) => {
 
   it('is believed after ten minutes', { timeout: 4 * patienceMs }, async () => {
     nowMs = Date.now();
-    stage = await setStage({ rules, server: { clock: { now: () => new Date(nowMs) } } });
+    stage = await setStage({ rules, server: { clock: { ...systemClock, now: () => new Date(nowMs) } } });
     await stage.quiet();
     deny(status);
     await openIssue();

@@ -61,7 +61,7 @@ beforeAll(async () => {
   app = makeDashboardApp(stage.server.store, {
     forge: { oauth2, url: stage.proxy.url, redirectUri: redirectOf(url) },
     dashboardUrl: url,
-    nowMs: () => nowMs,
+    clock: { monotonicMs: () => nowMs },
   });
   await app.listen({ port: Number(new URL(url).port), host: '127.0.0.1' });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Delivery } from '../../src/store/store.ts';
 import { reeve } from '../support/command.ts';
@@ -20,7 +21,7 @@ rules:
 
 let stage: Stage;
 let aheadMs = 0;
-const clock = { now: () => new Date(Date.now() + aheadMs) };
+const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 afterEach(() => stage.close());
 
 const start = async (server: StageOptions['server'] = {}): Promise<void> => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { type Server, startServer } from '../../src/server/server.ts';
 import type { Retention } from '../../src/store/retention-limits.ts';
@@ -17,7 +18,7 @@ let data: string;
 let forge: ManyRepositories;
 let server: Server | undefined;
 let now: Date;
-const clock = { now: () => now };
+const clock = { ...systemClock, now: () => now };
 
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'reeve-retention-'));
@@ -53,7 +54,7 @@ const store = async (days: number, body: Buffer = Buffer.from('{}')): Promise<vo
   const made = await openSqliteStore({
     path: join(data, 'reeve.db'),
     role: 'worker',
-    clock: { now: () => then },
+    clock: { ...systemClock, now: () => then },
   });
   for (const to of ['settled', 'dead'] as const) {
     const delivery = makeDelivery({

@@ -2,10 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
@@ -55,19 +56,18 @@ async function enforce(rulesIn: string): Promise<Run> {
     repository: { id, full_name: `${acme}/demo`, owner: { id: 1 } },
     sender: { id: 1, login: people.root },
   });
-  const nowMs = (): number => performance.now();
   const client = stage.bot.counted();
   const subject = event.subject ?? { kind: 'repository' as const };
-  const { run } = await runEvent({
+  const { run } = await runRules({
     id: 'protections',
     mode: 'enforce',
     trigger: { door: 'webhook', kind: 'repository', activity: 'created', at: new Date().toISOString() },
     rules: createRuleSet(files.flatMap((file) => file.rules)),
     event,
-    facts: createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs }),
+    facts: createFacts({ client, subject, memory: createFactMemory(systemClock), clock: systemClock }),
     client,
     now: new Date(),
-    nowMs,
+    clock: systemClock,
   });
   return run;
 }

@@ -8,7 +8,7 @@ let nowMs = 0;
 let budget: BodyBudget;
 beforeEach(() => {
   nowMs = 0;
-  budget = createBodyBudget({ maxBytes: 32 * miB, nowMs: () => nowMs });
+  budget = createBodyBudget({ maxBytes: 32 * miB, clock: { monotonicMs: () => nowMs } });
 });
 
 /** A body that notes what is asked of it. */

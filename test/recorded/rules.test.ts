@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { runEvent } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
@@ -41,7 +42,7 @@ function headOf({ pull_request: pull }: Readonly<Record<string, unknown>>): stri
 async function plan(fixture: Fixture, loaded: readonly LoadedRule[]): Promise<Run> {
   const event = parseEvent(fixture.eventType, parsePayload(Buffer.from(jsonOf(fixture))));
   const subject = event.subject ?? { kind: 'repository' as const };
-  const { run } = await runEvent({
+  const { run } = await runRules({
     id: 'recorded',
     mode: 'plan',
     trigger: { door: 'cli', kind: event.family ?? event.eventType, activity: event.activity, at: '' },
@@ -49,7 +50,7 @@ async function plan(fixture: Fixture, loaded: readonly LoadedRule[]): Promise<Ru
     event,
     facts: createGivenFacts({ subject, given: around(headOf(event.payload)), payload: event.payload }),
     now: new Date('2026-11-20T14:00:00Z'),
-    nowMs: () => performance.now(),
+    clock: systemClock,
   });
   return run;
 }

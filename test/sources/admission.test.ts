@@ -42,7 +42,7 @@ beforeEach(() => {
   [asked, refused, nowMs] = [[], [], 0];
   const client = createClient({ url: `http://127.0.0.1:${(forge.address() as AddressInfo).port}` });
   admissions = createAdmissions({
-    identities: createIdentities({ client, nowMs: () => nowMs }),
+    identities: createIdentities({ client, clock: { monotonicMs: () => nowMs } }),
     served: { has: async ({ owner }) => owner !== 'stranger' },
     coverageOf: createCoverage([
       { name: 'all', scope: ['*'] },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { RepositoryRef } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { readRepositoryRules } from '../../src/sources/repository-file.ts';
@@ -99,10 +100,14 @@ describe.each([...certain, ...uncertain])(
     it.each(['repository', 'pull_request', 'issue', 'branch'] as const)(
       'is no file of a fact about a %s',
       async (kind) => {
-        const nowMs = () => performance.now();
         const branch = { ...world.subjects.repository, kind: 'branch', ref: 'main' } as const;
         const subject = { ...world.subjects, branch }[kind];
-        const facts = createFacts({ client: clientOf(one), subject, memory: createFactMemory(nowMs), nowMs });
+        const facts = createFacts({
+          client: clientOf(one),
+          subject,
+          memory: createFactMemory(systemClock),
+          clock: systemClock,
+        });
 
         const found = await facts.ask({ name: 'contents', argument: '.reeve.yml' });
 
@@ -113,10 +118,9 @@ describe.each([...certain, ...uncertain])(
 );
 
 it('a tag that was made is read by its own name, never as a branch', async () => {
-  const nowMs = () => performance.now();
   const client = clientOf({ version: '15.0.3+gitea-1.22.0', looks: 'git', isForgejo: true });
   const subject = { ...world.subjects.repository, kind: 'branch', ref: 'v1', isTag: true } as const;
-  const facts = createFacts({ client, subject, memory: createFactMemory(nowMs), nowMs });
+  const facts = createFacts({ client, subject, memory: createFactMemory(systemClock), clock: systemClock });
 
   await facts.ask({ name: 'contents', argument: '.reeve.yml' });
 

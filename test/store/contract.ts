@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { digestOfBody } from '../../src/store/fingerprint.ts';
 import { type Claim, type DeliveryState, deliveryStates, type Store } from '../../src/store/store.ts';
@@ -10,8 +11,7 @@ export interface Backend {
   open(options: {
     name: string;
     role: 'worker' | 'reader';
-    clock: { now(): Date };
-    monotonicMs: () => number;
+    clock: Pick<Clock, 'now' | 'monotonicMs'>;
   }): Promise<Store>;
 }
 
@@ -29,8 +29,7 @@ export function describeStore(title: string, backend: Backend): void {
       const store = await backend.open({
         name,
         role,
-        clock: { now: () => now },
-        monotonicMs: () => uptimeMs,
+        clock: { now: () => now, monotonicMs: () => uptimeMs },
       });
       opened.push(store);
       return store;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import type { Run } from '../../src/engine/record.ts';
 import type { Occurrence } from '../../src/incidents/incident.ts';
 import type { Verdict } from '../../src/rules/verdict.ts';
@@ -11,7 +12,7 @@ let nowMs: number;
 let store: Store;
 let path: string;
 let close: () => Promise<void>;
-const clock = { now: () => new Date(nowMs) };
+const clock = { ...systemClock, now: () => new Date(nowMs) };
 const start = Date.parse('2030-01-01T00:00:00Z');
 const dayMs = 86_400_000;
 

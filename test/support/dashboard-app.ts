@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { systemClock } from '../../src/clock.ts';
 import { createMetrics } from '../../src/dashboard/metrics/metrics.ts';
 import { silentLog } from '../../src/log.ts';
 import { type AppParts, createApp } from '../../src/server/app.ts';
@@ -33,7 +34,7 @@ export function makeDashboardApp(
     readings: { ...readings, ...parts.readings },
     deeds: { runAgain: (ids, by) => store.redrive(ids, by, { settled: true }) },
     password: dashboardPassword,
-    nowMs: () => performance.now(),
+    clock: systemClock,
     onStored: () => {},
     ...parts,
   });

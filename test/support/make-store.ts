@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Opens a store of its own in a temporary folder, which `close` removes. */
 export async function makeStore(
-  options: { clock?: { now(): Date } } = {},
+  options: Pick<SqliteOptions, 'clock'> = {},
 ): Promise<{ store: Store; path: string; close(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-store-'));
   const path = join(folder, 'reeve.db');

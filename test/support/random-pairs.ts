@@ -5,7 +5,7 @@ import type { Client } from '../../src/client/client.ts';
 import { type Event, familyOf, parseEvent } from '../../src/contract/events/events.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import type { Run, RunMode } from '../../src/engine/record.ts';
-import { runEvent, runItem } from '../../src/engine/run.ts';
+import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
@@ -226,25 +226,25 @@ export async function runPair(pair: Pair): Promise<Passages> {
       client,
       account: { id: botAccount.id },
       now: new Date(0),
-      nowMs,
+      clock,
       trigger: { door: 'webhook', kind: occasion.name, activity: '', at: new Date(0).toISOString() },
       secrets: createNamedSecrets(new Map([['TOKEN', secretValue]]), key),
-      facts: createFacts({ client, subject, nowMs, memory: createFactMemory(nowMs) }),
+      facts: createFacts({ client, subject, clock, memory: createFactMemory(clock) }),
     } as const;
     const { run } = event
-      ? await runEvent({ ...input, event })
-      : await runItem({ ...input, item: itemOf(subject) });
+      ? await runRules({ ...input, event })
+      : await runRules({ ...input, item: itemOf(subject) });
     return { run, written: client.written };
   };
   return { dry: await pass('plan'), real: await pass('enforce'), problems };
 }
 
-const nowMs = (): number => 0;
+const clock = { monotonicMs: () => 0 };
 const key = new Uint8Array(32);
 
 async function admit(event: Event, client: Client): Promise<AdmittedEvent | undefined> {
-  const served = createServed({ client, login: async () => botAccount.login, listed: ['*/*'], nowMs });
-  const identities = createIdentities({ client, nowMs });
+  const served = createServed({ client, login: async () => botAccount.login, listed: ['*/*'], clock });
+  const identities = createIdentities({ client, clock });
   const admissions = createAdmissions({ identities, served, coverageOf: () => true });
   try {
     const admission = await admissions.admit({}, event);
@@ -265,9 +265,9 @@ function sourceOf(
   return createRuleSource({
     client,
     operatorRules,
-    nowMs,
+    clock,
     grants: grantsOf(pair),
-    served: createServed({ client, login: async () => botAccount.login, listed: ['*/*'], nowMs }),
+    served: createServed({ client, login: async () => botAccount.login, listed: ['*/*'], clock }),
     organizations: [{ name: organization, rules: `${organization}/.reeve` }],
     pins: {
       recall: async (name) => kept.get(name),

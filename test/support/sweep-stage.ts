@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../src/client/client.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
+import type { RunSettings } from '../../src/engine/make-run.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
-import { createDeliveryHandler, type RunSettings } from '../../src/handlers/delivery.ts';
+import { createDeliveryHandler } from '../../src/handlers/delivery.ts';
 import { silentLog } from '../../src/log.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
@@ -102,17 +104,22 @@ export async function setSweepStage(
   await bot.call(operations.createOrganization, { body: { username: acme } });
 
   const { token } = await forge.makeToken(people.bot, sweepScopes);
+  const clock: Clock = {
+    ...systemClock,
+    now,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+  };
   const client = createClient({ url: proxy.url, credentials: { token }, sleep: async () => {} });
-  const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock: { now } });
-  const clock = { now };
-  const steadyMs = (): number => performance.now();
-  const memory = createFactMemory(steadyMs);
-  const seen = createSeen(store, steadyMs);
+  const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
+  const memory = createFactMemory(clock);
+  const seen = createSeen(store, clock);
   const login = async (): Promise<string> => people.bot;
   const self = await bot.call(operations.getSelf, {});
   const account = async () => ({ id: self.id });
-  const served = createServed({ client, login, listed: [], nowMs: steadyMs });
-  const rules = createRuleSource({ client, served, operatorRules: [], nowMs: steadyMs });
+  const served = createServed({ client, login, listed: [], clock });
+  const rules = createRuleSource({ client, served, operatorRules: [], clock });
   const runs: Run[] = [];
   const onRun = (run: Run): void => {
     runs.push(run);
@@ -124,20 +131,16 @@ export async function setSweepStage(
     memory,
     store,
     clock,
-    nowMs: steadyMs,
     onRun,
     ...(settings ? { settings } : {}),
   };
-  const identities = createIdentities({ client, nowMs: steadyMs });
+  const identities = createIdentities({ client, clock });
   const admissions = createAdmissions({ identities, served, coverageOf: () => true });
   const handle = createDeliveryHandler({ ...shared, admissions, rules });
   const sweeps = createSweeps({
     ...shared,
     served: { login, listed: [] },
     actionMemory: createStoredMemory(store),
-    sleep: async (ms) => {
-      nowMs += ms;
-    },
     log: silentLog,
     rules,
     seen,

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { silentLog } from '../../src/log.ts';
@@ -119,7 +120,11 @@ it('a sweep that is refused on its third page of repositories repeats none of th
   const slept: number[] = [];
   const sleep = async (ms: number) => void slept.push(ms);
 
-  const { progress } = await runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, lease);
+  const { progress } = await runSweep(
+    { ...parts, clock: { ...parts.clock, sleep } },
+    { ...order, slot: 'one' },
+    lease,
+  );
   await close();
   await forge.close();
 
@@ -139,7 +144,7 @@ it.each([
   const slept: number[] = [];
   const sleep = async (ms: number) => void slept.push(ms);
 
-  const sweeping = runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, lease);
+  const sweeping = runSweep({ ...parts, clock: { ...parts.clock, sleep } }, { ...order, slot: 'one' }, lease);
 
   await expect(sweeping).rejects.toMatchObject({ code: 'forge-throttled', retryable: true });
   expect(forge.asked.filter(({ path }) => path.includes('page=2'))).toHaveLength(given.asked);
@@ -160,7 +165,7 @@ it('a sweep that waits for the forge stops at once when the process is asked to'
   };
 
   const told = { ...lease, stopping: stopping.signal };
-  const sweeping = runSweep({ ...parts, sleep }, { ...order, slot: 'one' }, told);
+  const sweeping = runSweep({ ...parts, clock: { ...parts.clock, sleep } }, { ...order, slot: 'one' }, told);
 
   await expect(sweeping).rejects.toThrow('goes on at its checkpoint');
   await close();
@@ -186,7 +191,6 @@ it('a sweep ends at its budget of requests, and the next slot goes on from there
 /** What a sweep of one rule over the repositories of a stand-in needs, but for its slot. */
 async function prepare(forge: ManyRepositories) {
   const { store, close } = await makeStore();
-  const nowMs = (): number => performance.now();
   const [rule] = rulesOf(`
 version: 1
 rules:
@@ -201,14 +205,16 @@ rules:
     client: createClient({ url: forge.url }),
     account: async () => ({ id: 2 }),
     served: { login: async () => 'reeve', listed: [] },
-    memory: createFactMemory(nowMs),
+    memory: createFactMemory(systemClock),
     actionMemory: createStoredMemory(store),
     incidents: store,
     runners: createRunnerMemory(store),
     store: createSweepStore(store),
-    clock: { now: () => new Date('2026-05-04T10:00:00Z') },
-    nowMs,
-    sleep: async () => {},
+    clock: {
+      ...systemClock,
+      now: () => new Date('2026-05-04T10:00:00Z'),
+      sleep: async () => {},
+    },
     log: silentLog,
   };
   const lease = {

@@ -5,7 +5,7 @@ let nowMs: number;
 let breaker: Breaker;
 beforeEach(() => {
   nowMs = 0;
-  breaker = createBreaker({ nowMs: () => nowMs, random: () => 0.5 });
+  breaker = createBreaker({ clock: { monotonicMs: () => nowMs }, random: () => 0.5 });
 });
 
 /** Lets the wait pass and the forge answer a probe. */

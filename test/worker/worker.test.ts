@@ -15,7 +15,7 @@ let now: Date;
 let store: Store;
 let worker: Worker;
 let timers: { run: () => void; atMs: number }[];
-const clock = { now: () => now };
+const clock = { now: () => now, monotonicMs: () => now.getTime() };
 const nothing = { runs: [] };
 
 /** Moves clock and timers, and lets what they begin come to rest. */
@@ -41,7 +41,6 @@ const start = (options: Partial<WorkerOptions>): void => {
     handle: async () => nothing,
     log: silentLog,
     clock,
-    nowMs: () => now.getTime(),
     timer: (run, ms) => {
       const entry = { run, atMs: now.getTime() + ms };
       timers.push(entry);
@@ -86,7 +85,6 @@ beforeEach(async () => {
     path: ':memory:',
     role: 'worker',
     clock,
-    monotonicMs: () => now.getTime(),
   });
 });
 afterEach(() => store.close());
@@ -219,7 +217,7 @@ describe('a failure', () => {
   });
 
   it('ends nothing because the wall clock jumps ahead', async () => {
-    start({ handle: failing('forge-unexpected'), nowMs: () => 0 });
+    start({ handle: failing('forge-unexpected'), clock: { ...clock, monotonicMs: () => 0 } });
     const id = await accept(1);
 
     now = new Date(now.getTime() + 30 * 86_400_000);

@@ -1,6 +1,6 @@
 import { parseEvent } from '../../../src/contract/events/events.ts';
 import type { Run } from '../../../src/engine/record.ts';
-import { runEvent } from '../../../src/engine/run.ts';
+import { runRules } from '../../../src/engine/run.ts';
 import { limits } from '../../../src/expressions/budget/limits.ts';
 import { createGivenFacts } from '../../../src/facts/ask.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
@@ -151,7 +151,7 @@ export function prepareHostileRun({ rules, pull: more, facts }: HostileRun): () 
   const given = { labels: [], label_definitions: [{ id: 1, name: 'x' }], ...facts };
   return async () => {
     const subject = event.subject ?? { kind: 'pull_request' as const };
-    const { run } = await runEvent({
+    const { run } = await runRules({
       id: '1',
       mode: 'plan',
       trigger: { door: 'cli', kind: 'pull_request', activity: 'opened', at: '' },
@@ -159,7 +159,7 @@ export function prepareHostileRun({ rules, pull: more, facts }: HostileRun): () 
       event,
       facts: createGivenFacts({ subject, given, payload }),
       now: new Date('2026-01-01T00:00:00Z'),
-      nowMs: () => 0,
+      clock: { monotonicMs: () => 0 },
     });
     return run;
   };

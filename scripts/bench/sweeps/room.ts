@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../../src/clock.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -44,7 +45,7 @@ const things: readonly {
     what: 'a served repository with 2 branches, 10 tags and 50 issues, for catching up',
     maxBytes: 12 * 1024,
     async write(store, count) {
-      const seen = createSeen(store, () => performance.now());
+      const seen = createSeen(store, systemClock);
       const name = (prefix: string, length: number) =>
         Object.fromEntries(
           Array.from({ length }, (_, at) => [`${prefix}${at}`, randomBytes(20).toString('hex')]),

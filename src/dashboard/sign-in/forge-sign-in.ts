@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientOptions } from '../../client/client.ts';
 import { createLimiter } from '../../client/limiter.ts';
 import type { OAuth2 } from '../../client/oauth2.ts';
+import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Throttle } from '../../http/failure-throttle.ts';
 import { html } from '../../http/html.ts';
@@ -33,7 +34,7 @@ type Parts = {
   readonly isSecure: (request: FastifyRequest) => boolean;
   /** Shows the form, with what went wrong. */
   readonly showForm: (request: FastifyRequest, reply: FastifyReply, problem: string) => FastifyReply;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
 };
 
@@ -42,7 +43,7 @@ const maxAtOnce = 4;
 
 /** Registers the way to the forge and back (RFC 6749, section 4.1, with PKCE). */
 export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts: Parts): void {
-  const { forge, sessions, throttle, log, nowMs } = parts;
+  const { forge, sessions, throttle, log, clock } = parts;
   const { oauth2, redirectUri, url, onRequest, signal } = forge;
   const state = createSignInState(parts.isSecure);
   const limiter = createLimiter({ max: maxAtOnce });
@@ -89,8 +90,8 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
     }
     try {
       const tokens = await oauth2.redeem(code, { verifier: begun.verifier, redirectUri });
-      const client = createPersonalClient({ forge: shared, oauth2, tokens, nowMs });
-      const viewer = await personOf(client, nowMs);
+      const client = createPersonalClient({ forge: shared, oauth2, tokens, clock });
+      const viewer = await personOf(client, clock);
       sessions.start(request, reply, viewer);
       log.info({ viewer: viewer.name, operator: viewer.isOperator }, 'signed in to the dashboard');
     } catch (error) {

@@ -1,5 +1,6 @@
 import { createKept } from '../../cache/ttl-cache.ts';
 import type { Client } from '../../client/client.ts';
+import type { Clock } from '../../clock.ts';
 import { type Family, familyOf } from '../../contract/events/events.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
@@ -47,14 +48,17 @@ function unitOf(eventType: string): ReadableUnit | undefined {
  * Returns who signed in with their forge account: a site administrator is an operator here, since they can read everything
  * on the forge; everybody else sees what the forge shows them, which is asked as them. Rejects with a `forge-…` error.
  */
-export async function personOf(clientOf: () => Promise<Client>, nowMs: () => number): Promise<Viewer> {
-  const selves = createKept<'self', User>({ maxAgeMs, maxEntries: 1, nowMs });
+export async function personOf(
+  clientOf: () => Promise<Client>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Promise<Viewer> {
+  const selves = createKept<'self', User>({ maxAgeMs, maxEntries: 1, clock });
   const readSelf = () => selves.get('self', async () => (await clientOf()).call(operations.getSelf, {}));
   let self = await readSelf();
   const isOperator = (): boolean => self.is_admin === true;
 
-  const repositories = createKept<string, Sight>({ maxAgeMs, maxEntries: maxKept, nowMs });
-  const units = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, nowMs });
+  const repositories = createKept<string, Sight>({ maxAgeMs, maxEntries: maxKept, clock });
+  const units = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, clock });
 
   const read = async (params: At): Promise<Repository | undefined> =>
     orUndefined((await clientOf()).call(operations.getRepository, { params }));

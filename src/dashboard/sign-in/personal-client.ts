@@ -1,5 +1,6 @@
 import { type Client, type ClientOptions, createClient } from '../../client/client.ts';
 import type { OAuth2, Tokens } from '../../client/oauth2.ts';
+import type { Clock } from '../../clock.ts';
 import { ReeveError } from '../../errors.ts';
 import { SignedOut } from '../viewer.ts';
 
@@ -20,14 +21,14 @@ export function createPersonalClient(options: {
   readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest' | 'signal'>;
   readonly oauth2: Pick<OAuth2, 'refresh'>;
   readonly tokens: Tokens;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
 }): () => Promise<Client> {
-  const { forge, oauth2, nowMs } = options;
+  const { forge, oauth2, clock } = options;
   // A renewal need not bring another token to renew with (RFC 6749, section 6).
   const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): Held => ({
     client: createClient({ ...forge, ...patience, credentials: { token: accessToken, scheme: 'Bearer' } }),
     refreshToken: refreshToken ?? before,
-    endsMs: nowMs() + expiresInMs,
+    endsMs: clock.monotonicMs() + expiresInMs,
   });
   let held = hold(options.tokens);
   let renewal: Promise<void> | undefined;
@@ -43,7 +44,7 @@ export function createPersonalClient(options: {
   };
 
   return async () => {
-    if (nowMs() >= held.endsMs - renewBeforeMs) {
+    if (clock.monotonicMs() >= held.endsMs - renewBeforeMs) {
       renewal ??= renew().finally(() => {
         renewal = undefined;
       });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import type { Viewer } from '../viewer.ts';
 
@@ -25,10 +26,10 @@ const maxOfOne = 10;
 
 /** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
 export function createSessions(options: {
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly isSecure: (request: FastifyRequest) => boolean;
 }): Sessions {
-  const { nowMs } = options;
+  const { clock } = options;
   const kept = new Map<string, { readonly viewer: Viewer; readonly endsMs: number }>();
   const marks = createFormMarks();
 
@@ -43,7 +44,7 @@ export function createSessions(options: {
   };
 
   const makeRoom = ({ name }: Viewer): void => {
-    for (const [id, { endsMs }] of kept) if (endsMs <= nowMs()) kept.delete(id);
+    for (const [id, { endsMs }] of kept) if (endsMs <= clock.monotonicMs()) kept.delete(id);
     const own = [...kept].filter(([, { viewer }]) => viewer.name === name);
     // Operators are let be: the others can be as many as a forge has accounts.
     const others = [...kept].filter(([, { viewer }]) => !viewer.isOperator);
@@ -55,7 +56,7 @@ export function createSessions(options: {
     find(request) {
       const id = idOf(request);
       const known = kept.get(id);
-      if (known && nowMs() < known.endsMs) return { id, viewer: known.viewer };
+      if (known && clock.monotonicMs() < known.endsMs) return { id, viewer: known.viewer };
       kept.delete(id);
       return undefined;
     },
@@ -63,7 +64,7 @@ export function createSessions(options: {
       kept.delete(idOf(request));
       const id = randomBytes(32).toString('base64url');
       makeRoom(viewer);
-      kept.set(id, { viewer, endsMs: nowMs() + lifeMs });
+      kept.set(id, { viewer, endsMs: clock.monotonicMs() + lifeMs });
       write(request, reply, id, lifeMs / 1_000);
     },
     end(request, reply) {

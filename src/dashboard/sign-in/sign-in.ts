@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
 import { isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import type { Throttle } from '../../http/failure-throttle.ts';
@@ -19,7 +20,7 @@ type SignInParts = {
   readonly sessions: Sessions;
   /** Creates a count of what went wrong, by address. */
   readonly makeThrottle: () => Throttle;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
 };
 
@@ -89,7 +90,7 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
     sessions,
     throttle: parts.makeThrottle(),
     log,
-    nowMs: parts.nowMs,
+    clock: parts.clock,
     isSecure: (request) => isSecureHost(request, dashboardUrl),
     showForm: (request, reply, problem) => showForm(request, reply, '/', problem),
   });

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { Store } from '../store.ts';
 import type { IncidentTable } from './incident-table.ts';
 
@@ -11,7 +12,7 @@ export function createIncidentMethods(
   }: {
     readonly write: <Result>(work: () => Result) => Promise<Result>;
     readonly read: <Result>(ask: () => Result) => Result;
-    readonly clock: { now(): Date };
+    readonly clock: Pick<Clock, 'now'>;
   },
 ): Pick<Store, 'raise' | 'clear' | 'listIncidents'> {
   return {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { type Clock, systemClock } from '../../clock.ts';
 import { ReeveError } from '../../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
 import type { Claim, Store } from '../store.ts';
@@ -30,9 +31,7 @@ export type SqliteOptions = {
    */
   readonly role: 'worker' | 'reader';
   /** Default: the system's clock. */
-  readonly clock?: { now(): Date };
-  /** Milliseconds that never go back, for leases; default: `performance.now`. */
-  readonly monotonicMs?: () => number;
+  readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
   /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
   readonly maxFileBytes?: number;
   /** Called once when a file of the store was removed or replaced: it stores nothing any more (`store-lost`). */
@@ -90,7 +89,7 @@ function createSqliteStore(
   lock: WorkerLock | undefined,
   options: SqliteOptions,
 ): Store {
-  const { path, role, clock = { now: () => new Date() }, monotonicMs = () => performance.now() } = options;
+  const { path, role, clock = systemClock } = options;
   const others = lock === undefined ? [] : [lock.file];
   const { onLost = () => {} } = options;
   const durability =
@@ -174,7 +173,7 @@ function createSqliteStore(
     async claim({ limit, leaseMs, avoid = [], only }) {
       asWorker();
       await loadRepeats();
-      const nowMs = monotonicMs();
+      const nowMs = clock.monotonicMs();
       const now = clock.now();
       const ended = [...leases].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
       const claims = await commits.write(() => {
@@ -198,10 +197,10 @@ function createSqliteStore(
     },
     async heartbeat(claim, leaseMs) {
       // A lease that has ended but was not yet given to anybody else is not taken up again: fewer cases to be wrong in.
-      if ((leases.get(claim.lease) ?? 0) <= monotonicMs()) {
+      if ((leases.get(claim.lease) ?? 0) <= clock.monotonicMs()) {
         throw new ReeveError('lease-lost', `delivery ${claim.id} is no longer ours: its lease has ended`);
       }
-      leases.set(claim.lease, monotonicMs() + leaseMs);
+      leases.set(claim.lease, clock.monotonicMs() + leaseMs);
     },
     async settle(claim, runs, reason) {
       const encoded = encodeRuns(runs, claim.repositoryId);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Client } from '../../client/client.ts';
+import type { Clock } from '../../clock.ts';
 import { type Event, laneOf, parseEvent } from '../../contract/events/events.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
@@ -33,9 +34,8 @@ type CatchUpOptions = {
   readonly served: ServedBy;
   readonly seen: Seen;
   readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall'>;
-  readonly clock: { now(): Date };
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly log: Log;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** Told that a job was stored. */
   readonly onEnqueued: () => void;
 };
@@ -71,7 +71,7 @@ export function createCatchUp(options: CatchUpOptions): JobHandler {
     };
     const stop = AbortSignal.any([lease.signal, lease.stopping]);
     const client = patientClient(options.client.counted({ signal: lease.signal }), async (ms) => {
-      await options.sleep(ms, stop).catch(() => {}); // Aborted: said below.
+      await clock.sleep(ms, stop).catch(() => {}); // Aborted: said below.
       mayGoOn();
     });
     const beganAt = clock.now();

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Store } from '../../store/store.ts';
 import { withEvent } from './apply-event.ts';
@@ -18,9 +19,12 @@ const maxRepositories = 50;
 /** Notes are written together after this time at the latest, when another comes. */
 const saveAfterMs = 30_000;
 
-export function createSeen(store: Pick<Store, 'remember' | 'recall'>, nowMs: () => number): Seen {
+export function createSeen(
+  store: Pick<Store, 'remember' | 'recall'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Seen {
   const kept = new Map<number, { seen: SeenRepository; isDirty: boolean }>();
-  let savedAtMs = nowMs();
+  let savedAtMs = clock.monotonicMs();
   const keyOf = (id: number): string => `seen ${id}`;
 
   const put = async (id: number, seen: SeenRepository, isDirty: boolean): Promise<void> => {
@@ -52,10 +56,10 @@ export function createSeen(store: Pick<Store, 'remember' | 'recall'>, nowMs: () 
       const after = withEvent(before, event);
       if (after === before) return;
       await put(id, after, true);
-      if (nowMs() - savedAtMs > saveAfterMs) await seenStore.save();
+      if (clock.monotonicMs() - savedAtMs > saveAfterMs) await seenStore.save();
     },
     async save() {
-      savedAtMs = nowMs();
+      savedAtMs = clock.monotonicMs();
       for (const [id, entry] of kept) {
         if (!entry.isDirty) continue;
         entry.isDirty = false;

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Schedule } from '../../rules/rule.ts';
@@ -65,7 +66,7 @@ export function keyOf({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>): str
 export function createScheduler(options: {
   store: ScheduleStore;
   entries: () => readonly Scheduled[];
-  clock: { now(): Date };
+  clock: Pick<Clock, 'now'>;
   log: Log;
   /** Told that a job was stored. */
   onEnqueued?: () => void;

@@ -20,7 +20,7 @@ function stage(answers: readonly (Tokens | Error)[], tokens: Tokens = first) {
     forge: { url: 'http://127.0.0.1:1' },
     oauth2: { refresh },
     tokens,
-    nowMs: () => clock.nowMs,
+    clock: { monotonicMs: () => clock.nowMs },
   });
   return { client, asked, clock };
 }

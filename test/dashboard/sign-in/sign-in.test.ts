@@ -13,7 +13,7 @@ beforeAll(async () => {
   made = await makeStore();
   app = makeDashboardApp(
     made.store,
-    { nowMs: () => nowMs, dashboardUrl: 'https://reeve.example.org/bot/' },
+    { clock: { monotonicMs: () => nowMs }, dashboardUrl: 'https://reeve.example.org/bot/' },
     () => now,
   );
 });
@@ -178,7 +178,7 @@ describe('many sessions', () => {
   });
 
   it('of others end no operator’s', async () => {
-    const sessions = createSessions({ nowMs: () => 0, isSecure: () => false });
+    const sessions = createSessions({ clock: { monotonicMs: () => 0 }, isSecure: () => false });
     const viewerNamed = (name: string, isOperator: boolean): Viewer => ({
       ...passwordHolder,
       name,

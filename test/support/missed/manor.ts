@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../../src/client/client.ts';
+import { systemClock } from '../../../src/clock.ts';
 import { operations } from '../../../src/contract/operations.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { createForge } from '../../../src/forge/forge.ts';
@@ -112,7 +113,7 @@ export async function setManor(): Promise<Manor> {
         host: '127.0.0.1',
         port,
         log: silentLog,
-        clock: { now },
+        clock: { ...systemClock, now },
         onRun: (run) => void runs.push(run),
         onSweepRun: (run) => void runs.push(run),
       });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
 import type { Log } from '../../../src/log.ts';
 import { standardRetention } from '../../../src/store/retention-limits.ts';
 import { createChores, scheduledChores } from '../../../src/sweeps/schedule/maintenance.ts';
@@ -9,7 +10,7 @@ const now = new Date('2026-05-04T10:00:00Z');
 
 /** Chores on a store of their own; what they say is kept. */
 async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?: number } = {}) {
-  const { store, close } = await makeStore({ clock: { now: () => now } });
+  const { store, close } = await makeStore({ clock: { ...systemClock, now: () => now } });
   const said: string[] = [];
   let readings = 0;
   const note = (level: string) => (members: object, message: string) =>

@@ -1,0 +1,110 @@
+import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
+import type { PlanContext } from '../actions/plan-context.ts';
+import { messageOf, ReeveError } from '../errors.ts';
+import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import type { Verdict } from '../rules/verdict.ts';
+import { staleAnnouncement } from './announced.ts';
+import type { Proposal } from './proposal.ts';
+import { reasonOf } from './reason.ts';
+import type { RunInput } from './run-input.ts';
+import type { Considered, Selection } from './select-rules.ts';
+
+/** What the rules of a run say. */
+export type Evaluated = {
+  /** One for each rule that the run considers, in the order of the rules. */
+  readonly verdicts: readonly Verdict[];
+  /** What the steps of the rules that matched propose; empty where a later attempt has to evaluate them again. */
+  readonly proposals: readonly Proposal[];
+  /** Set where the forge could not answer and a later attempt may: a half-known event writes nothing. */
+  readonly retry?: ReeveError | undefined;
+};
+
+/** Evaluates the selected rules side by side. A rule that fails does not stop the others. */
+export async function evaluateRules({ considered, decided }: Selection, input: RunInput): Promise<Evaluated> {
+  const memory = input.memory ?? createActionMemory();
+  const stale = considered.length === 0 ? undefined : await findStaleness(input);
+  const evaluated = await Promise.all(
+    considered.map((one) => stale?.(one.rule) ?? evaluateOne(one, input, contextFor(one, input, memory))),
+  );
+  const verdicts = [...decided, ...evaluated.map(({ verdict }) => verdict)];
+  const retry = evaluated.find((one) => one.retry)?.retry;
+  return {
+    // The order of the rules, found without looking at those that do not listen.
+    verdicts: verdicts.toSorted((a, b) => input.rules.placeOf(a.rule) - input.rules.placeOf(b.rule)),
+    proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
+    retry,
+  };
+}
+
+type EvaluatedRule = {
+  readonly verdict: Verdict;
+  readonly proposals: readonly Proposal[];
+  readonly retry?: ReeveError | undefined;
+};
+
+/** Returns what becomes of each rule where the comment or review of the event is gone, too old, or cannot be read. */
+async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => EvaluatedRule) | undefined> {
+  const { event, facts, now, maxAnnouncedAgeMs: maxAgeMs } = input;
+  if (event === undefined || maxAgeMs === undefined) return undefined;
+  try {
+    const reason = await staleAnnouncement(event, facts, { now, maxAgeMs });
+    return reason && ((rule) => ({ verdict: skipRule(rule, reason), proposals: [] }));
+  } catch (error) {
+    const reason = `what the event announces cannot be read: ${messageOf(error)}`;
+    const retry = error instanceof ReeveError && error.keepsWork ? error : undefined;
+    return (rule) => ({ verdict: failRule(rule, reason), proposals: [], retry });
+  }
+}
+
+/** Returns what the actions of a rule know beside the facts. */
+function contextFor({ rule, meter }: Considered, input: RunInput, memory: ActionMemory): PlanContext {
+  return {
+    rule: rule.name,
+    level: rule.level,
+    account: input.account,
+    memory,
+    secrets: input.secrets,
+    now: input.now,
+    meter,
+    dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
+  };
+}
+
+/** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
+async function evaluateOne(
+  { rule, meter }: Considered,
+  { event, item, facts, now }: RunInput,
+  context: PlanContext,
+): Promise<EvaluatedRule> {
+  const evaluation = await evaluateRule(rule, { event, item, facts, now, meter });
+  const proposals: Proposal[] = [];
+  for (const resolved of evaluation.steps) {
+    if (resolved.state === 'unmatched') continue;
+    if (resolved.state === 'failed') return failStep(evaluation, proposals, resolved, resolved.reason);
+    const { action, name } = resolved.step;
+    try {
+      await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
+      const planned = await action.plan(resolved.arguments, facts, context);
+      const { written } = resolved.step.arguments;
+      const changes = planned.map((change) => ({ ...change, reason: reasonOf(action, change, written) }));
+      proposals.push({ rule, step: name, action, arguments: resolved.arguments, context, changes });
+    } catch (error) {
+      return failStep(evaluation, proposals, resolved, messageOf(error), error);
+    }
+  }
+  return { ...evaluation, proposals };
+}
+
+function failStep(
+  { verdict, retry: known }: Evaluation,
+  proposals: readonly Proposal[],
+  { step }: ResolvedStep,
+  reason: string,
+  error?: unknown,
+): EvaluatedRule {
+  const retry = error instanceof ReeveError && error.keepsWork ? error : known;
+  const code = error instanceof ReeveError ? { code: error.code } : {};
+  const failed: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
+  return { verdict: failed, proposals, retry };
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
+import type { Event } from '../contract/events/events.ts';
+import type { Subject } from '../contract/events/subject.ts';
+import { createFacts, createGivenFacts } from '../facts/ask.ts';
+import type { FactMemory, Facts } from '../facts/fact.ts';
+import type { Run, Trigger } from './record.ts';
+import { revertRun } from './revert.ts';
+import { type Ran, runRules } from './run.ts';
+import type { RunInput } from './run-input.ts';
+
+/**
+ * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. A door
+ * says what is its own; identity, instant, trigger, facts and the count of requests are the same for all of them.
+ */
+
+/** Facts that are read from the forge. The calls of a run are counted, and end when `signal` is aborted. */
+type LiveFacts = {
+  readonly client: Client;
+  readonly memory: FactMemory;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Facts by name, without a forge: the run ends with its plan. */
+type GivenFacts = { readonly given: Readonly<Record<string, unknown>> };
+
+/** What a door says about a run, whatever the run is about. */
+type RunParts = Pick<
+  RunInput,
+  | 'mode'
+  | 'rules'
+  | 'account'
+  | 'memory'
+  | 'secrets'
+  | 'capabilities'
+  | 'budgets'
+  | 'ledger'
+  | 'maxAnnouncedAgeMs'
+  | 'explainAll'
+> & {
+  /** Default: a new UUID. */
+  readonly id?: string | undefined;
+  readonly door: Trigger['door'];
+  /** Our id of the delivery or job. */
+  readonly delivery?: string | undefined;
+  readonly facts: LiveFacts | GivenFacts;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+};
+
+/** A run, and how many of its requests the forge answered with 403 or 404. */
+export type MadeRun = Ran & { readonly denials: number };
+
+/** What every run of a process is given, whatever it is about. */
+export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+
+/** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
+export async function makeEventRun(
+  event: Event,
+  { isRepeated = false, ...parts }: RunParts & { readonly isRepeated?: boolean | undefined },
+): Promise<MadeRun> {
+  const { door, delivery, clock } = parts;
+  const now = clock.now();
+  const trigger: Trigger = {
+    door,
+    kind: event.family ?? event.eventType,
+    activity: event.activity,
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(isRepeated ? { repeated: true } : {}),
+    at: now.toISOString(),
+  };
+  const subject = event.subject ?? { kind: 'repository' };
+  return make(parts, { now, trigger, subject, payload: event.payload, about: { event } });
+}
+
+/** One item of a sweep. */
+export type RunItem = {
+  readonly subject: Subject;
+  /** The item, by the name that conditions know it by. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Identity of the item and the slot of its sweep; absent in rule tests. */
+  readonly key?: string | undefined;
+  readonly slot?: string | undefined;
+};
+
+/** Runs rules over one item of a sweep; all of them walk over items of its kind. */
+export async function makeItemRun(item: RunItem, parts: RunParts): Promise<MadeRun> {
+  const { door, delivery, clock } = parts;
+  const { subject, value, key, slot } = item;
+  const now = clock.now();
+  const trigger: Trigger = {
+    door,
+    kind: 'schedule',
+    activity: '',
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(slot === undefined ? {} : { slot }),
+    ...(key === undefined ? {} : { item: key }),
+    at: now.toISOString(),
+  };
+  return make(parts, { now, trigger, subject, about: { item: value } });
+}
+
+/** Reverts the changes of a run, and returns that as a run of its own. */
+export async function makeRevertRun(
+  done: Run,
+  {
+    facts,
+    mode,
+    clock,
+  }: Pick<RunParts, 'clock'> & { mode: 'enforce' | 'plan'; facts: Omit<LiveFacts, 'memory'> },
+): Promise<Run> {
+  const client = facts.client.counted({ signal: facts.signal });
+  const at = clock.now().toISOString();
+  const trigger: Trigger = { door: 'cli', kind: 'revert', activity: '', item: done.id, at };
+  return revertRun(done, { id: randomUUID(), trigger, client, mode, clock });
+}
+
+type Start = {
+  readonly now: Date;
+  readonly trigger: Trigger;
+  readonly subject: Subject;
+  /** Stands in for the live subject where facts are given. */
+  readonly payload?: Readonly<Record<string, unknown>>;
+  readonly about: Pick<RunInput, 'event' | 'item'>;
+};
+
+async function make(parts: RunParts, { now, trigger, subject, payload, about }: Start): Promise<MadeRun> {
+  const { id = randomUUID(), clock } = parts;
+  const { client, facts } = sourceOf(parts, subject, payload);
+  const ran = await runRules({ ...parts, ...about, id, trigger, facts, client, now, clock });
+  return { ...ran, denials: client?.denials ?? 0 };
+}
+
+/** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */
+function sourceOf(
+  { facts, clock }: RunParts,
+  subject: Subject,
+  payload: Start['payload'],
+): { readonly facts: Facts; readonly client?: Client } {
+  if ('given' in facts) return { facts: createGivenFacts({ subject, given: facts.given, payload }) };
+  const { memory, signal } = facts;
+  const client = facts.client.counted({ signal });
+  return { client, facts: createFacts({ client, subject, memory, clock }) };
+}

@@ -1,0 +1,54 @@
+import type { NamedSecrets } from '../actions/secrets.ts';
+import { ReeveError } from '../errors.ts';
+import { adviseOn } from './permission-hint.ts';
+import type { PlannedChange, Proposal } from './proposal.ts';
+import type { Outcome } from './record.ts';
+
+/** What becomes of the changes of a plan, change by change. */
+export interface Outcomes {
+  /** Notes the result of a change. */
+  settle(planned: PlannedChange, status: Outcome['status'], error?: string): void;
+  /** Notes that a change failed; the later changes of its steps are not made. */
+  fail(planned: PlannedChange, error: unknown): void;
+  /** Says whether all steps that propose the change have failed before. */
+  isInFailedStep(planned: PlannedChange): boolean;
+  has(planned: PlannedChange): boolean;
+  /** Returns the outcomes of these changes, in order. */
+  of(changes: readonly PlannedChange[]): readonly Outcome[];
+  /** Returns the first error after which a later attempt, planned anew, may succeed. */
+  retry(): ReeveError | undefined;
+  /** Says whether the forge answered that the repository has another name now. */
+  isMoved(): boolean;
+}
+
+/** Creates the outcomes of one plan, empty. Values of `secrets` are removed from all errors. */
+export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
+  const outcomes = new Map<string, Outcome>();
+  const failedSteps = new Set<Proposal>();
+  let retry: ReeveError | undefined;
+  let isMoved = false;
+  const redact = (text: string): string => secrets?.redact(text) ?? text;
+
+  const settle: Outcomes['settle'] = ({ id }, status, error) => {
+    outcomes.set(id, { change: id, status, ...(error === undefined ? {} : { error: redact(error) }) });
+  };
+
+  return {
+    settle,
+    fail(planned, error) {
+      const needs = planned.proposals[0]?.action.needs;
+      settle(planned, 'failed', `${planned.change.target}: ${adviseOn(error, needs)}`);
+      for (const proposal of planned.proposals) failedSteps.add(proposal);
+      if (!(error instanceof ReeveError)) return;
+      if (error.code === 'forge-moved') isMoved = true;
+      if (!error.keepsWork) return;
+      const { code, retryAfterMs, status } = error;
+      retry ??= new ReeveError(code, redact(error.message), { retryAfterMs, status });
+    },
+    isInFailedStep: ({ proposals }) => proposals.every((proposal) => failedSteps.has(proposal)),
+    has: ({ id }) => outcomes.has(id),
+    of: (changes) => changes.flatMap(({ id }) => outcomes.get(id) ?? []),
+    retry: () => retry,
+    isMoved: () => isMoved,
+  };
+}

@@ -1,0 +1,54 @@
+import type { ActionMemory } from '../actions/memory.ts';
+import type { NamedSecrets } from '../actions/secrets.ts';
+import type { Capabilities } from '../client/capabilities.ts';
+import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
+import type { Event } from '../contract/events/events.ts';
+import type { Facts } from '../facts/fact.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
+import type { Ledger } from './budget-ledger.ts';
+import type { Budgets } from './budgets.ts';
+import { isEnforced, type PlannedChange } from './proposal.ts';
+import type { RunMode, Trigger } from './record.ts';
+
+/** What a run works with. It has no clock, no disk and no server of its own. */
+export type RunInput = {
+  readonly id: string;
+  readonly mode: RunMode;
+  readonly trigger: Trigger;
+  readonly rules: RuleSet;
+  /** Absent where a clock or a person started the run. */
+  readonly event?: Event | undefined;
+  /** The item of `each`, by the name that conditions know it by (`{ notification: … }`). */
+  readonly item?: Readonly<Record<string, unknown>> | undefined;
+  readonly facts: Facts;
+  /** Absent: there is no forge, the run ends with its plan. */
+  readonly client?: Client | undefined;
+  /** The account Reeve acts as; its own events trigger nothing. */
+  readonly account?: { readonly id: number } | undefined;
+  /** What actions know beyond the run; absent: it ends with the run. */
+  readonly memory?: ActionMemory | undefined;
+  /** Values that rules of the operator may name; absent in a what-if, which knows none. */
+  readonly secrets?: NamedSecrets | undefined;
+  /** Returns what the forge can do, asked when a change needs more than every forge has; absent: everything. */
+  readonly capabilities?: (() => Promise<Capabilities>) | undefined;
+  /** How much may be written; absent: the engine's defaults. */
+  readonly budgets?: Budgets | undefined;
+  /** What was written of late; absent: this run stands alone. */
+  readonly ledger?: Ledger | undefined;
+  /**
+   * Age beyond which a comment or review that the event announces as new triggers nothing; also whether it must still be
+   * there. Absent where past events are planned: neither matters.
+   */
+  readonly maxAnnouncedAgeMs?: number | undefined;
+  /** The instant of the run. */
+  readonly now: Date;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** True where the record shows the rules that listen to other kinds, too. */
+  readonly explainAll?: boolean | undefined;
+};
+
+/** Says whether a change is sent: a rule in `observe`, and every rule of a run that is no enforcement, only plans. */
+export function isSent(planned: PlannedChange, { mode, client }: RunInput): boolean {
+  return mode === 'enforce' && client !== undefined && isEnforced(planned);
+}
