@@ -1,5 +1,5 @@
-import { maxFlips, type Past, targetKey } from './budget-ledger.ts';
-import { type Budgets, budgets as standard } from './budgets.ts';
+import { type Budgets, budgets as standard } from './budget/budgets.ts';
+import { maxFlips, type Past, targetKey } from './budget/ledger.ts';
 import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './proposal.ts';
 
 /** What bounds a plan: how much one run may write, and what was written of late where it goes. */

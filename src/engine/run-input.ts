@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
-import type { Ledger } from './budget-ledger.ts';
-import type { Budgets } from './budgets.ts';
+import type { Budgets } from './budget/budgets.ts';
+import type { Ledger } from './budget/ledger.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 

@@ -1,15 +1,15 @@
 import type { Subject } from '../contract/events/subject.ts';
 import type { ReeveError } from '../errors.ts';
 import { type Applied, applyPlan } from './apply.ts';
-import type { Past } from './budget-ledger.ts';
-import type { Deferral } from './deferral.ts';
+import type { Deferral } from './budget/deferral.ts';
+import type { Past } from './budget/ledger.ts';
+import { reserve } from './budget/reserve.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import type { Proposal } from './proposal.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
 import { refuseRepeated } from './repeated.ts';
-import { reserve } from './reserve.ts';
 import { isSent, type RunInput } from './run-input.ts';
 import { selectRules } from './select-rules.ts';
 import { refuseUnsupported } from './unsupported.ts';

@@ -1,5 +1,5 @@
 import type { Event } from '../contract/events/events.ts';
-import type { Deferral } from '../engine/deferral.ts';
+import type { Deferral } from '../engine/budget/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import type { Claim, Store } from './store.ts';
 

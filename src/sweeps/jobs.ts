@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Subject } from '../contract/events/subject.ts';
-import type { Deferral } from '../engine/deferral.ts';
+import type { Deferral } from '../engine/budget/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { createSweepMeter } from '../expressions/budget/budget.ts';

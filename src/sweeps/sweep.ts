@@ -2,7 +2,7 @@ import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
-import type { Deferral } from '../engine/deferral.ts';
+import type { Deferral } from '../engine/budget/deferral.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { ErrorCode } from '../errors.ts';

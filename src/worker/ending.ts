@@ -1,4 +1,4 @@
-import type { Deferral } from '../engine/deferral.ts';
+import type { Deferral } from '../engine/budget/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Claim } from '../store/store.ts';

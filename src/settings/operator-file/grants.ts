@@ -1,4 +1,4 @@
-import { type Budgets, budgets } from '../../engine/budgets.ts';
+import { type Budgets, budgets } from '../../engine/budget/budgets.ts';
 import type { RepeatedChoice } from '../../engine/repeated.ts';
 import type { Grant } from '../../sources/grants.ts';
 import type { OrganizationSource } from '../../sources/organization.ts';

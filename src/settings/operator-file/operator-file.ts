@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { actions } from '../../actions/actions.ts';
-import { budgets } from '../../engine/budgets.ts';
+import { budgets } from '../../engine/budget/budgets.ts';
 import { repeatedChoices } from '../../engine/repeated.ts';
 import { messageOf } from '../../errors.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';

@@ -1,6 +1,6 @@
-import type { Level } from '../rules/rule.ts';
+import type { Level } from '../../rules/rule.ts';
+import type { Run } from '../record.ts';
 import type { Budget } from './budgets.ts';
-import type { Run } from './record.ts';
 import { createReservations, type Reservations } from './reservations.ts';
 
 /** One write to one target. `value` and `before` are compared as JSON. */

@@ -1,8 +1,8 @@
-import { isRecoverable } from '../rules/recoverable.ts';
-import type { Past } from './budget-ledger.ts';
+import { isRecoverable } from '../../rules/recoverable.ts';
+import type { Plan } from '../plan.ts';
+import { levelOf, type PlannedChange } from '../proposal.ts';
 import type { Budget } from './budgets.ts';
-import type { Plan } from './plan.ts';
-import { levelOf, type PlannedChange } from './proposal.ts';
+import type { Past } from './ledger.ts';
 
 /** A run that an hourly budget stopped: it keeps its trigger and runs again from live state. */
 export type Deferral = {

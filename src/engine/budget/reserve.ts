@@ -1,9 +1,9 @@
-import { type Entry, type Past, targetKey } from './budget-ledger.ts';
+import type { Plan } from '../plan.ts';
+import { levelOf, type PlannedChange } from '../proposal.ts';
+import { isSent, type RunInput } from '../run-input.ts';
 import { budgets } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';
-import type { Plan } from './plan.ts';
-import { levelOf, type PlannedChange } from './proposal.ts';
-import { isSent, type RunInput } from './run-input.ts';
+import { type Entry, type Past, targetKey } from './ledger.ts';
 
 /** A plan whose changes have their place in the hourly budgets. */
 export type Reserved = {
