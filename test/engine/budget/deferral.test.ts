@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Action } from '../../src/actions/action.ts';
-import type { Change } from '../../src/actions/change.ts';
-import { setLabels } from '../../src/actions/set-labels.ts';
-import { budgets } from '../../src/engine/budget/budgets.ts';
-import { deferBeyondHour } from '../../src/engine/budget/deferral.ts';
-import { createLedger, type Past } from '../../src/engine/budget/ledger.ts';
-import { makePlan, type Plan } from '../../src/engine/plan.ts';
-import { levelOf } from '../../src/engine/proposal.ts';
-import type { Level, LoadedRule } from '../../src/rules/rule.ts';
-import { makeContext } from '../support/make-context.ts';
+import type { Action } from '../../../src/actions/action.ts';
+import type { Change } from '../../../src/actions/change.ts';
+import { setLabels } from '../../../src/actions/set-labels.ts';
+import { budgets } from '../../../src/engine/budget/budgets.ts';
+import { deferBeyondHour } from '../../../src/engine/budget/deferral.ts';
+import { createLedger, type Past } from '../../../src/engine/budget/ledger.ts';
+import { makePlan, type Plan } from '../../../src/engine/plan.ts';
+import { levelOf } from '../../../src/engine/proposal.ts';
+import type { Level, LoadedRule } from '../../../src/rules/rule.ts';
+import { makeContext } from '../../support/make-context.ts';
 
 const startMs = Date.parse('2026-11-20T12:00:00Z');
 const hourMs = 3_600_000;
