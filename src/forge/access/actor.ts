@@ -28,7 +28,7 @@ type Credentials = {
   readonly authorization: string | undefined;
   /** `?token=` or `?access_token=`. */
   readonly queryToken: string | undefined;
-  /** `?sudo=` or the header `Sudo`: a site administrator acts as somebody else. */
+  /** `?sudo=` or the header `Sudo`: a site administrator acts as another account. */
   readonly sudo: string | undefined;
 };
 

@@ -20,7 +20,7 @@ type Target =
   | { readonly kind: 'none' };
 
 /**
- * Walks the checks that stand before a request's body: scope of the token, what the path names, whether somebody is
+ * Walks the checks that stand before a request's body: scope of the token, what the path names, whether an account is
  * signed in, the role, the archive. Their order is visible to callers; it is that of the baseline.
  */
 export function guard(
@@ -30,7 +30,7 @@ export function guard(
   actor: Actor,
 ): Target {
   guardScopes(operation, actor);
-  // The group of one's own things asks for somebody before it looks anything up.
+  // The group of one's own things requires an account before it looks anything up.
   if (/^\/user(\/|$)/.test(operation.path)) requireUser(actor);
   const target = findTarget(db, operation, params, actor);
   const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;

@@ -38,7 +38,7 @@ SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesc
 type Ranks = { readonly whole: number; readonly unit: number; readonly any_unit: number };
 
 /**
- * Returns what an account may do with a repository, or with one unit of it; `undefined` is an anonymous caller. Whoever
+ * Returns what an account may do with a repository, or with one unit of it; `undefined` is an anonymous caller. Anyone who
  * administers the repository administers each unit.
  */
 export function permissionOf(

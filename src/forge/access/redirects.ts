@@ -49,7 +49,7 @@ export function userNamed(db: Database, name: string): UserRow | undefined {
 }
 
 /**
- * Returns the account or organization of this name. Throws `Moved` where it had the name once, except to nobody signed
+ * Returns the account or organization of this name. Throws `Moved` where it had the name once, except to an anonymous caller
  * in where only they may see it; ends the request with 404 where there is none.
  */
 export function accountNamed(db: Database, name: string, caller: UserRow | undefined): UserRow {

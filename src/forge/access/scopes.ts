@@ -17,7 +17,7 @@ const known = new Set([
   ...categories.flatMap((category) => [`read:${category}`, `write:${category}`]),
 ]);
 
-/** Returns the scopes without doubles and without what a wider one implies, or the first one nobody knows. */
+/** Returns the scopes without doubles and without what a wider one implies, or the first unknown one. */
 export function normalizeScopes(
   scopes: readonly string[],
 ): { readonly scopes: readonly string[] } | { readonly unknown: string } {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 
-/** Somebody's browser on the pages where people sign in to allow a program something. */
+/** A browser on the pages where people sign in to authorize a program. */
 export type Session = { readonly id: string; readonly userId: number | undefined };
 
 /**
@@ -12,7 +12,7 @@ export type Session = { readonly id: string; readonly userId: number | undefined
 export interface Sessions {
   /** Returns the session of a browser; a new one, and its cookie, where it has none. */
   open(request: FastifyRequest, reply: FastifyReply): Session;
-  /** Makes the session that of a person, under a new id, so that nobody can have known it before. */
+  /** Makes the session that of a person, under a new id, which no one can have known before. */
   signIn(session: Session, reply: FastifyReply, userId: number): Session;
   markOf(session: Session, purpose: string): string;
   /** Tells whether a mark is right, and no other site made the browser send it. */

@@ -21,7 +21,7 @@ const refreshSeconds = 730 * 3600;
 /** What a token says: the grant it stands for, whether it is an access (0) or a refresh (1) token. */
 type Claims = { readonly gnt: number; readonly tt: 0 | 1; readonly exp: number; readonly iat: number };
 
-/** Keys are read once per database; making one takes a moment, so it waits until somebody needs it. */
+/** Keys are read once per database; making one takes a moment, so it waits for the first use. */
 const keys = new WeakMap<Database, KeyObject>();
 
 function privateKeyOf({ db, clock }: Part): KeyObject {

@@ -57,7 +57,7 @@ export function showsTeam(db: Database, target: TeamTarget, user: UserRow): bool
   return isOwn || canReadTeam(db, target, user);
 }
 
-/** Public teams are seen by whoever sees the organization, limited ones by its members, private ones by their own. */
+/** Everyone who sees the organization sees its public teams; its members see limited teams, and members of a team see private ones. */
 function canReadTeam(db: Database, { team, organization }: TeamTarget, user: UserRow): boolean {
   if (team.visibility === 'public') return isVisible(db, organization, user);
   return team.visibility === 'limited' && isMember(db, organization, user);

@@ -79,7 +79,7 @@ export const memberHandlers = defineHandlers({
       return undefined;
     }
     if (user.id === caller.id) throw new ForgeProblem(404, 'not found');
-    // Whoever stands outside is sent to what everybody may see.
+    // A caller outside of the organization is redirected to the public list.
     const [name, member] = [organization.name, user.name].map(encodeURIComponent);
     reply.status(303);
     reply.header('location', `/api/v1/orgs/${name}/public_members/${member}`);

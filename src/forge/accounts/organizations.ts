@@ -126,7 +126,7 @@ function pageOf(context: ForgeContext, { page, reply }: Sight, from: string, id 
   return rows.map((row) => toOrganization(context, row));
 }
 
-/** What answers for organizations; whoever makes one becomes its owner. */
+/** Handlers of organizations; the account that creates one becomes its owner. */
 export const organizationHandlers = defineHandlers({
   ...memberHandlers,
 

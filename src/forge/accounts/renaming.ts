@@ -5,7 +5,7 @@ import { secondsOf } from '../core/time.ts';
 import { assertNameIsFree } from './users.ts';
 
 /**
- * Gives a person or an organization another name; the old one keeps leading there until somebody else takes it. Nothing
+ * Gives a person or an organization another name; the old name redirects until another account takes it. Nothing
  * moves on disk. Ends the request with 422 where the name is taken or unusable.
  */
 export function renameAccount(context: ForgeContext, account: UserRow, name: string): void {
@@ -33,7 +33,7 @@ export function renameAccount(context: ForgeContext, account: UserRow, name: str
   });
 }
 
-/** Ends what led from a name to whoever had it: the name is somebody's again. */
+/** Removes the redirect of a name: another account has it now. */
 export function freeName({ db }: Pick<ForgeContext, 'db'>, name: string): void {
   db.run('DELETE FROM account_redirects WHERE lower_name = ?', name.toLowerCase());
 }

@@ -6,7 +6,7 @@ import type { TeamRow, UserRow } from '../core/rows.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toUser } from '../views/user.ts';
 
-/** Takes a person into a team, and so into its organization; whoever is there already stays. */
+/** Takes a person into a team, and so into its organization; members stay members. */
 function addTeamMember(db: Database, team: TeamRow, user: UserRow): void {
   db.run(
     'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

@@ -71,7 +71,7 @@ export const tokenHandlers = defineHandlers({
 
   getCurrentToken({ actor, context }) {
     const token = currentToken({ actor });
-    // Whose token it is, also where an administrator acts as somebody else.
+    // The owner of the token, also where an administrator acts as another account.
     const sql = 'SELECT * FROM users WHERE id = ?';
     const user = found(context.db.get<UserRow>(sql, token.user_id));
     const { id, name, scopes, created_at, last_used_at } = toToken(token);

@@ -6,7 +6,7 @@ import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toUser } from '../views/user.ts';
 
-/** What a person's account is made from; without a password nobody signs in with one. */
+/** What a person's account is made from; without a password, password sign-in is off. */
 type NewAccount = {
   readonly name: string;
   readonly email: string;

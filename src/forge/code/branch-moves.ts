@@ -71,7 +71,7 @@ async function moveName(
   const isDone = isNested
     ? (await moveRefs(git, [going])) && (await moveRefs(git, [coming]))
     : await moveRefs(git, [going, coming]);
-  if (!isDone) throw new ForgeProblem(422, 'the branch was moved by somebody else meanwhile');
+  if (!isDone) throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
 }
 
 /** Branches moved to another commit or name. */
@@ -101,7 +101,7 @@ export const branchMoveHandlers = defineHandlers({
       const mover = { db: context.db, repository, owner, user: caller, git };
       await guardMove(mover, { ref, before, after: commit.id });
       if (!(await moveRefs(git, [{ name: ref, before, after: commit.id }]))) {
-        throw new ForgeProblem(422, 'the branch was moved by somebody else meanwhile');
+        throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
       }
       return { result: undefined, changes: [{ ref, before, after: commit.id }] };
     });

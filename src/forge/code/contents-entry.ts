@@ -5,7 +5,7 @@ import { findEntry, readBlob, type TreeEntry } from '../git/tree.ts';
 import type { RepositoryAddress } from '../views/commit.ts';
 import { escapePath } from '../views/commit.ts';
 
-/** What of an entry is told beside its name. */
+/** The fields of an entry beside its name. */
 export type Includes = {
   readonly fileContent: boolean;
   readonly lfs: boolean;
@@ -27,7 +27,7 @@ type Place = {
 /** Blobs of this size or more are no pointers to large files. */
 const maxPointerBytes = 1024;
 
-/** Returns an entry of a tree as the API tells it; `last` is the commit that changed it last, where that is told. */
+/** Returns an entry of a tree as the API shows it; `last` is the commit that changed it last, where the API shows it. */
 export async function toContentsEntry(
   place: Place,
   entry: TreeEntry,

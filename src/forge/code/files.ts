@@ -150,7 +150,7 @@ async function describe(
   return { entries, commit: toFileCommit(address, commit), verification: toVerification(commit) };
 }
 
-/** Whoever is named alone is both author and committer; nobody named means the caller. */
+/** A single name is both author and committer; without names, the caller is both. */
 function signaturesOf({ context, caller }: Writer, { author, committer, dates }: Writing) {
   const own = signatureOf(context, caller);
   const sign = (

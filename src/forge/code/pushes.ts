@@ -72,7 +72,7 @@ async function recordPush(
     if (!isBranch && !change.ref.startsWith('refs/tags/')) continue;
     const news = await gatherNews(context, git, told, change);
     context.db.transaction(() => {
-      // Before the push is told, as on the baseline.
+      // Before the push event is sent, as on the baseline.
       if (isBranch) {
         const place = { ...told, actor: told.pusher };
         closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });

@@ -6,7 +6,7 @@ import { refreshPulls } from '../pull-sync/refresh.ts';
 import { updateRepository } from './pushes.ts';
 
 /**
- * Brings git and database in line where a former process died between the two: a repository half made goes, as nobody
+ * Brings git and database in line where a former process died between the two: a half-created repository is removed, as no one
  * was told of it; one whose refs were moving is read again, its row and its pull requests following what git says. To be
  * called before anybody asks; what events a push would have told died with the process that took it. Returns what is
  * left to do once the forge has an address, since it tells hooks: the pull requests.

@@ -24,7 +24,7 @@ const FaultShape = z.strictObject({
 export type Control = { readonly token: string; readonly clock: MovableClock; readonly faults: Faults };
 
 /**
- * Registers `/-/control/`: what a real forge learns by other protocols, told by whoever holds the bearer. Only for a
+ * Registers `/-/control/`: what a real forge learns through other protocols, for callers with the bearer token. Only for a
  * forge that listens on loopback.
  */
 export function registerControl(app: FastifyInstance, context: ForgeContext, control: Control): void {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 
-/** Work that nobody waits for, one piece after the other, so that it never takes the machine from those who ask. */
+/** Background work, one task after the other, so that requests keep the processor. */
 export interface Background {
   /** Adds work to the end; what it throws is logged. After `close` nothing is added any more. */
   add(work: () => Promise<void>): void;

@@ -93,7 +93,7 @@ function createDatabase(sqlite: DatabaseSync): Database {
         return isNamed ? byNumber(inputs) : inputs;
       },
     };
-    // Lists build their text from a few filters; the bound is for whoever forgets to keep values out of it.
+    // Lists build their text from a few filters; the bound catches code that puts values into the text.
     if (statements.size > 2000) statements.clear();
     statements.set(sql, statement);
     return statement;

@@ -95,7 +95,7 @@ export type PullRow = {
   readonly changed_files: number;
 };
 
-/** Time that somebody tracked on an issue; a removed entry stays, marked. */
+/** Time tracked on an issue; a removed entry stays, marked. */
 export type TrackedTimeRow = {
   readonly id: number;
   readonly issue_id: number;

@@ -1,4 +1,4 @@
-/** Items of a page where nobody says how many. */
+/** Items of a page where the request names no limit. */
 export const defaultLimit = 30;
 /** Items of a page at most; more is capped in silence. */
 export const maxLimit = 50;

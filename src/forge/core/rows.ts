@@ -6,9 +6,9 @@
 /** Seconds since the epoch; 0 is "never". */
 export type Seconds = number;
 export type Bit = 0 | 1;
-/** Who sees an account: everybody, whoever signed in, its members. */
+/** Who sees an account: everyone, signed-in accounts, its members. */
 export type Visibility = 'public' | 'limited' | 'private';
-/** What somebody may do with a repository, from least to most. */
+/** What an account may do with a repository, from least to most. */
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
 
 /** A person or an organization. */

@@ -37,7 +37,7 @@ export function emitPull(context: ForgeContext, place: PullPlace, issueId: numbe
     payload: () => {
       const { db } = context;
       const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', issueId);
-      if (!issue) throw new TypeError(`issue ${issueId} is gone while its event is told`);
+      if (!issue) throw new TypeError(`issue ${issueId} is gone while its event is sent`);
       const permission = permissionOf(db, actor, repository, owner);
       return pullPayload({
         ...rest,

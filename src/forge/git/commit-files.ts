@@ -26,7 +26,7 @@ export type FileCommit = {
 
 /**
  * Commits edits and moves the branch, both in the repository alone: no work tree. Returns the commit's id. Throws
- * `forge-conflict` where the branch was moved by somebody else meanwhile.
+ * `forge-conflict` where the branch was moved by another request meanwhile.
  */
 export async function commitFiles(repository: GitRepository, commit: FileCommit): Promise<string> {
   if (!isRefName(commit.branch)) throw new ReeveError('git-failed', `"${commit.branch}" is no branch name`);
@@ -43,7 +43,7 @@ export async function commitFiles(repository: GitRepository, commit: FileCommit)
   ]);
   if (isMoved) return id;
   await moveRefs(repository, [{ name: temporary, before: id, after: undefined }]);
-  throw new ReeveError('forge-conflict', `the branch ${commit.branch} was moved by somebody else`);
+  throw new ReeveError('forge-conflict', `the branch ${commit.branch} was moved by another writer`);
 }
 
 function streamOf(commit: FileCommit, ref: string): Buffer {

@@ -8,7 +8,7 @@ export function createSlots(count: number): <T>(work: () => Promise<T>) => Promi
     try {
       return await work();
     } finally {
-      // The place goes to who waits without becoming free in between, so that nobody overtakes.
+      // The place goes to who waits without becoming free in between, so that no caller overtakes another.
       const next = waiting.shift();
       if (next) next();
       else free += 1;

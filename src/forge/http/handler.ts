@@ -26,7 +26,7 @@ type Target<Path extends string> = Path extends `${string}{owner}/{repo}${string
         ? TeamTarget
         : unknown;
 
-/** Whoever may be anonymous: reading what is open to all. */
+/** The caller may be anonymous: reading public data. */
 type Caller<O extends Operation> = O extends { access: 'anyone' }
   ? UserRow | undefined
   : O extends { access: 'reader'; method: 'GET' }

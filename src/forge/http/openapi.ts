@@ -86,7 +86,7 @@ function describeParameters(
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The request cannot be read.',
-  401: 'Nobody is signed in, or the credentials are wrong.',
+  401: 'No credentials, or wrong ones.',
   403: 'The role or the scope of the token does not reach.',
   404: 'There is no such thing for this caller.',
   422: 'The body or what it asks for is not valid.',

@@ -10,7 +10,7 @@ import { loadHomes } from '../views/issue-lists.ts';
 import { readIssueRow } from './changes.ts';
 
 /**
- * Serves attached files at `/attachments/{uuid}` to whoever may read their repository; to others there is none. A file
+ * Serves attached files at `/attachments/{uuid}` to accounts that may read their repository; others get 404. A file
  * is never shown in the forge's own origin: it comes as a download, of no kind that a browser would run.
  */
 export function registerAttachmentFiles(app: FastifyInstance, context: ForgeContext): void {

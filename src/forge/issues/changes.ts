@@ -14,7 +14,7 @@ import { isDraftTitle } from '../views/issue.ts';
 
 /**
  * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's
- * transaction, and change nothing and tell nobody where things already are as wanted.
+ * transaction, and change nothing and send no event where the issue is already in the desired state.
  */
 
 type NewIssue = {
@@ -110,7 +110,7 @@ export function changeBody(
 ): void {
   const { body: from, content_version } = readIssueRow(context, scene.issueId);
   if (version !== undefined && version !== content_version) {
-    throw new ForgeProblem(409, 'the content was changed by somebody else meanwhile');
+    throw new ForgeProblem(409, 'the content was changed by another request meanwhile');
   }
   if (body === from) return;
   update(context, scene.issueId, { body, content_version: content_version + 1 });
@@ -183,7 +183,7 @@ export function findAssignees(
   });
 }
 
-/** Whoever reads pull requests may be given work, and whoever writes anything. */
+/** Accounts that may read pull requests, or write anything, can be assigned. */
 function mayBeAssigned(
   { db }: ForgeContext,
   { repository, owner }: { readonly repository: RepositoryRow; readonly owner: UserRow },

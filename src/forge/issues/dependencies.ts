@@ -152,7 +152,7 @@ export const dependencyHandlers = defineHandlers({
   removeBlock: (call) => between(call, (here, named) => remove(call, named, here)),
 });
 
-/** Where nobody would wait for an answer any longer. */
+/** Beyond this, no client waits for the answer. */
 const maxBlocks = 1_000_000;
 
 function createReadable(
@@ -177,7 +177,7 @@ function unitOf(issue: IssueRow): 'pulls' | 'issues' {
   return issue.is_pull ? 'pulls' : 'issues';
 }
 
-/** What stands for an issue that the caller cannot read: for whoever writes here nothing at all, its state included. */
+/** What stands for an issue that the caller cannot read: writers get none of its fields, its state included. */
 function toStub(isWriter: boolean) {
   return {
     id: 0,

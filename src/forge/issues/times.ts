@@ -124,7 +124,7 @@ function toBare(time: TrackedTimeRow, user: UserRow | undefined) {
   };
 }
 
-/** Returns for whom time is added: an administrator may name somebody, everybody else's word is not heard. */
+/** Returns for whom time is added: an administrator may name an account; the field is ignored for all others. */
 function trackedFor(call: Writing, name: string | undefined): UserRow {
   const mayName = reaches(call.permission, 'admin');
   return name && mayName ? found(userNamed(call.context.db, name), 'user does not exist') : call.caller;

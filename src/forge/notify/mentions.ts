@@ -3,7 +3,7 @@ import type { RepositoryRow, UserRow } from '../core/rows.ts';
 
 type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** `@name` and `@organization/team`, standing free: an address of mail mentions nobody. */
+/** `@name` and `@organization/team`, standing free: a mail address is no mention. */
 const mention = /(?<=\s|^|\(|\[)@([-\w][-.\w]*?(?:\/[-\w][-.\w]*?)?)(?=\s|$|[:,;.?!](?:\s|$)|'|\)|\])/g;
 
 /** A text full of names asks the database for no more than these. */

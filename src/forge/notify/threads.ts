@@ -14,7 +14,7 @@ import { findMentioned } from './mentions.ts';
 
 type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** Something somebody did to an issue or pull request. */
+/** An action of an account on an issue or pull request. */
 type IssueNews = Place & {
   readonly issueId: number;
   /** Who did it: they never hear of it. */
@@ -23,7 +23,7 @@ type IssueNews = Place & {
 
 /**
  * Tells everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
- * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. Whoever unsubscribed
+ * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. An account that unsubscribed
  * hears only when mentioned; watchers of the repository hear nothing of drafts.
  */
 export function notifyActivity(context: ForgeContext, news: IssueNews & { readonly text?: string }): void {
@@ -91,7 +91,7 @@ function audienceOf(
   return rows.map(({ id }) => id);
 }
 
-/** Whoever cannot read the issue (any more) hears nothing. */
+/** Accounts that cannot read the issue (any more) get no notification. */
 function write(context: ForgeContext, place: Place, issue: IssueRow, receivers: readonly number[]): void {
   const { db, clock } = context;
   const { repository, owner } = place;

@@ -2,7 +2,7 @@ import type { ForgeContext } from '../core/context.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import { secondsOf } from '../core/time.ts';
 
-/** Lets an account hear of everything in a repository; whoever makes one hears of it. */
+/** Makes an account a watcher of a repository; the creator of a repository watches it. */
 export function watchRepository(context: ForgeContext, userId: number, repositoryId: number): void {
   context.db.run(
     'INSERT INTO watches (user_id, repo_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

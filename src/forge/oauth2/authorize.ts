@@ -9,7 +9,7 @@ import type { OAuth2ApplicationRow, UserRow } from '../core/rows.ts';
 import { page, policy } from '../pages/page.ts';
 import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from './grants.ts';
 
-/** What a program asks for when it sends somebody here (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
+/** What a program requests when it redirects a browser here (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
 const members = [
   ...['client_id', 'redirect_uri', 'response_type', 'state', 'scope', 'nonce'],
   ...['code_challenge', 'code_challenge_method'],
@@ -142,7 +142,7 @@ function consentForm(
 ): Html {
   const maker = context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', application.user_id);
   const scopes = scopesOfGrant(asked.scope).join(', ');
-  return html`<p><strong>${application.name}</strong>, made by ${maker?.name ?? 'nobody known'}, asks to act as
+  return html`<p><strong>${application.name}</strong>, made by ${maker?.name ?? 'an unknown account'}, asks to act as
 <strong>${user.name}</strong>. It will be allowed: ${scopes}. You will be sent to <strong>${asked.redirect_uri}</strong>.</p>
 <form method="post" action="/login/oauth/grant">${hidden(asked, sessions.markOf(session, purposeOf(asked)))}
 <p><button name="granted" value="true">Allow</button> <button name="granted" value="false">Refuse</button></p></form>`;

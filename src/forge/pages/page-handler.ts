@@ -35,7 +35,7 @@ export type Act = (
   act: (visit: Visit) => string,
 ) => Promise<FastifyReply>;
 
-/** Creates what answers pages and forms: who comes is told by Basic credentials, which a browser asks for. */
+/** Creates the handler of pages and forms. Basic credentials identify the caller; the browser asks for them. */
 export function createVisits(context: ForgeContext): { readonly show: Show; readonly act: Act } {
   const readActor = createActorReader(context);
 
@@ -79,7 +79,7 @@ export function createVisits(context: ForgeContext): { readonly show: Show; read
   };
 }
 
-/** What is not there may be there for somebody: nobody is asked who they are. */
+/** A page that is missing for this caller may exist for another one: 404, no request for credentials. */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Moved) return reply.redirect(error.locationOf(reply.request.url), 301);
   if (!(error instanceof ForgeProblem)) throw error;

@@ -36,7 +36,7 @@ export function viewRepository(context: ForgeContext, { repository, owner }: Rep
     repository.id,
     shown,
   );
-  // For everybody to see: a browser tells who somebody is only where it was asked, which an open page does not do.
+  // Public view: a browser sends credentials only after it was asked for them, which a public page does not do.
   const settings = html`<p><a href="/${names}/settings/hooks">Hooks</a> ·
 <a href="/${names}/settings/branches">Protections</a> ·
 <a href="/${names}/settings/actions/runners">Runners</a></p>`;

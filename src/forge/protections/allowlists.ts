@@ -47,7 +47,7 @@ export function namesAmong(
   return readers.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
 }
 
-/** Returns the ids of accounts, or ends the request with 422 at the first name that nobody has. */
+/** Returns the ids of accounts, or ends the request with 422 at the first unknown name. */
 export function userIds({ db }: RulePlace, names: readonly string[] = []): number[] {
   const ids = names.map((name) => {
     const user = userNamed(db, name);

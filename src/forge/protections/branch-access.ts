@@ -43,7 +43,7 @@ export function mayForcePush(place: RulePlace, rule: BranchRule, user: UserRow):
   return !rule.enable_force_push_allowlist || isListed(place.db, rule, 'force_push', user);
 }
 
-/** Tells whether an account may merge into a branch; no rule leaves it to whoever writes. */
+/** Says whether an account may merge into a branch; without a rule, every writer may. */
 export function mayMerge(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_merge_whitelist) return mayWrite(place, user);
   return isListed(place.db, rule, 'merge', user);

@@ -16,7 +16,7 @@ import {
 
 type Call = RepositoryTarget & { readonly context: ForgeContext };
 
-/** What answers for the rules of branches. None of it is told to hooks. */
+/** Handlers of branch protections. They send no webhook events. */
 export const protectionHandlers = defineHandlers({
   listBranchProtections(call) {
     const place = placeOf(call);

@@ -147,7 +147,7 @@ function wantedLists(place: RulePlace, before: Lists, asked: Asked): Lists {
   };
 }
 
-/** Whoever could not use the right is dropped without a word. */
+/** Accounts that could not use the right are left out silently. */
 function keepLists(place: RulePlace, before: Lists, wanted: Lists): Lists {
   const readers = readersOf(place);
   return {

@@ -10,7 +10,7 @@ import { hasTagRules, mayControlTag } from './tag-protections.ts';
 
 /**
  * What protections refuse, whichever way a ref is about to move. Signatures are not checked: the forge knows no keys, so
- * `require_signed_commits` is kept and shown and stops nobody.
+ * `require_signed_commits` is stored and shown, and not enforced.
  */
 
 /** Who moves refs, and where. `git` sees the new commits, even those that are not taken yet. */
@@ -22,7 +22,7 @@ export function hasRules(db: Database, repositoryId: number): boolean {
   return db.get(sql, repositoryId) !== undefined || hasTagRules(db, repositoryId);
 }
 
-/** Returns why a ref must not move so, in words for whoever moves it; undefined where it may. */
+/** Returns why a ref must not move like this, as the message for the pusher; undefined where it may. */
 export async function refusalOf(mover: Mover, change: RefChange): Promise<string | undefined> {
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(change.ref) ?? [];
   if (kind === 'tags') return mayControlTag(mover, name, mover.user) ? undefined : `tag ${name} is protected`;

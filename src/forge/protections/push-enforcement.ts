@@ -67,7 +67,7 @@ function parsePush(bytes: Buffer): Push {
     if (words !== undefined) capabilities.push(...words.trim().split(' '));
     if (command.startsWith('shallow ')) continue;
     const [before = '', after = '', ...ref] = command.split(' ');
-    // A signed push, which is offered to nobody, would hide its commands in another form.
+    // A signed push, which is never advertised, would hide its commands in another form.
     if (!isObjectId(before) || !isObjectId(after) || ref.length === 0) throw malformed();
     changes.push({ ref: ref.join(' '), before: idOrNone(before), after: idOrNone(after) });
   }

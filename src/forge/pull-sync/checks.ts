@@ -19,7 +19,7 @@ export function scheduleChecks(context: ForgeContext): void {
 }
 
 /**
- * Finds out merge base, size and conflicts of a pull request that waits for it. Whoever asks for one alone need not wait
+ * Finds out merge base, size and conflicts of a pull request that waits for it. A request for one pull request need not wait
  * for the rest.
  */
 export async function checkPull(context: ForgeContext, id: number): Promise<void> {

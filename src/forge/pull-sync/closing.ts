@@ -44,7 +44,7 @@ function closeIssue({ db, clock }: ForgeContext, pull: PullRow): void {
   );
 }
 
-/** Tells hooks and whoever takes part that a pull request is closed, merged or not. */
+/** Sends events and notifications that a pull request is closed, merged or not. */
 export function tellClosed(context: ForgeContext, place: PullPlace, pull: PullRow): void {
   emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
   notifyActivity(context, { ...place, issueId: pull.issue_id });

@@ -23,7 +23,7 @@ SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0
 
 /**
  * Brings the open pull requests that touch a branch, as head or as base, in line with where the branches are now. It
- * reads branches, not what a push said: whoever comes last sees all, so pushes at the same time end in the same state.
+ * reads branches, not the content of a push: the last one sees all, so concurrent pushes end in the same state.
  */
 export async function refreshPulls(context: ForgeContext, branch: Branch, actor: UserRow): Promise<void> {
   const { db, git } = context;
@@ -38,7 +38,7 @@ export async function refreshPulls(context: ForgeContext, branch: Branch, actor:
   await git.exclusively(branch.repositoryId, 'pulls', () => followBase(context, branch, actor));
 }
 
-/** Brings a pull request in line that was open again: its branches moved on while nobody followed them. */
+/** Refreshes a pull request that was reopened: its branches moved while it was closed. */
 export function followReopened(context: ForgeContext, issueId: number, actor: UserRow): void {
   const { db, git, background } = context;
   const pull = db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issueId);

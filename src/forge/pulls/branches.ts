@@ -38,7 +38,7 @@ type Updating = {
   readonly isRebase: boolean;
 };
 
-/** Whoever may push to the head branch, and whoever may push to the base where the author allows it. */
+/** Accounts that may push to the head branch, and those that may push to the base where the author allows it. */
 function guardUpdate({ context, pull, base, head, caller, isRebase }: Updating, isMaintainer: boolean): void {
   const settings = settingsOf(base);
   const allows = isRebase ? settings.allow_rebase_update : settings.allow_merge_update;

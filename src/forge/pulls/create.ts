@@ -82,7 +82,7 @@ async function requireBranch(context: ForgeContext, repositoryId: number, name: 
   if (resolved.kind !== 'branch') throw new ForgeProblem(422, `${name} is a ${resolved.kind}, not a branch`);
 }
 
-/** Reading is not enough: whoever opens belongs to the base repository, or may write to the head. */
+/** Reading is not enough: the author belongs to the base repository, or may write to the head. */
 function guardOpener({ context, repository, owner, permission, caller }: Place, head: Head): void {
   const { db } = context;
   if (reaches(permission, 'write')) return;

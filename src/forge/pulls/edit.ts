@@ -40,7 +40,7 @@ type PullEdit = {
 
 type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Changes a pull request; every change tells the hooks by itself, labels set here tell nobody. */
+/** Changes a pull request; every change sends its own event; labels set here send none. */
 export async function changePull(place: Place, number: number, edit: PullEdit): Promise<void> {
   const { context, repository } = place;
   await context.git.exclusively(repository.id, 'pulls', async () => {

@@ -92,7 +92,7 @@ function guardMerge(place: Place, number: number, style: keyof typeof permits): 
   if (pull.is_merged === 1) throw new ForgeProblem(405, 'The PR is already merged');
   if (issue.is_closed === 1) throw new ForgeProblem(404, 'The PR is closed');
   guardMerger({ ...place, db: place.context.db }, place.caller, pull.base_branch);
-  // Whoever only records a merge made elsewhere is held to nothing else.
+  // Recording a merge that was made elsewhere needs no further check.
   const isRecord = style === 'manually-merged';
   if (!isRecord && isDraftTitle(issue.title)) {
     throw new ForgeProblem(405, 'Work in progress PRs cannot be merged');
@@ -128,7 +128,7 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
     if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {
       throw new ForgeProblem(409, 'the base branch was moved meanwhile');
     }
-    // Before the refs are let go: nobody may see the pull request open on a base that holds it already.
+    // Before the refs are released: no reader may see the pull request open on a base that already contains it.
     markMerged(context, pull, { commit: after, base: after, merger: caller });
     return { result: undefined, changes: [{ ref, before: base.id, after }] };
   });
@@ -167,7 +167,7 @@ function messageOf({ issue, pull }: Pull, style: MergeStyle, wish: Wish): string
   return `${wish.merge_title_field?.trim() || title}${body}\n`;
 }
 
-/** Only a branch nobody else needs goes: never the default one, nor one that another open pull request comes from. */
+/** Only an unused branch is deleted: never the default one, nor the head of another open pull request. */
 async function removeHead(place: Place, { pull }: Pull): Promise<void> {
   const { context, repository, owner, caller } = place;
   if (pull.head_repo_id !== repository.id || pull.head_branch === repository.default_branch) return;

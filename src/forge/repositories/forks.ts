@@ -103,7 +103,7 @@ function insertFork(
   return read();
 }
 
-/** To the source's hooks as `fork`; in an organization the new repository is told to its hooks as well. */
+/** To the source's hooks as `fork`; in an organization its hooks get a `repository` event as well. */
 function announceFork(
   context: ForgeContext,
   { repository, owner }: RepositoryTarget,

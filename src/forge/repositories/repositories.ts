@@ -17,7 +17,7 @@ import { toRepositories, toRepository } from '../views/repository.ts';
 import { assertRepositoryName, createRepository, isTaken } from './create.ts';
 import { removeRepository } from './removal.ts';
 
-/** Gives a repository another name; the old one keeps leading to it until somebody else takes it. */
+/** Renames a repository; the old name redirects until another repository takes it. */
 function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, name: string): void {
   const { db } = context;
   const lower = name.toLowerCase();

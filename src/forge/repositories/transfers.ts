@@ -126,7 +126,7 @@ function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer):
   notifyOfRepository(context, { repository, receivers: answerersOf(context, to) });
 }
 
-/** Returns who may answer for the new owner: the person, or whoever may make repositories in the organization. */
+/** Returns who may answer for the new owner: the person, or accounts that may create repositories in the organization. */
 function answerersOf({ db }: ForgeContext, recipient: UserRow): readonly Pick<UserRow, 'id'>[] {
   if (recipient.type === 'user') return [recipient];
   return db.all<{ id: number }>(

@@ -78,7 +78,7 @@ function findReviewComment(
   };
 }
 
-/** Marks a conversation as resolved or not; for its pull request's author, writers, and whoever's review counts. */
+/** Marks a conversation as resolved or not; for its pull request's author, writers, and accounts whose review counts. */
 function setResolved(
   context: ForgeContext,
   place: RepositoryTarget & { readonly caller: UserRow },

@@ -6,7 +6,7 @@ type Change = { readonly from: string; readonly to: string };
 
 /**
  * Tells whether two heads of a pull request change something else, each against its own merge base; a plain rebase does
- * not. What is too large to compare counts as another change: a review must not outlive what nobody could look at.
+ * not. What is too large to compare counts as another change: a review must not outlive a change that no one could look at.
  */
 export async function isOtherChange(git: GitRepository, before: Change, after: Change): Promise<boolean> {
   try {

@@ -85,7 +85,7 @@ export function cancelRequest(context: ForgeContext, place: PullPlace, both: Pul
   announce(context, place, both, { user, action: 'review_request_removed' });
 }
 
-/** Asks a team; every member but the author is told. Undefined where it is asked already. */
+/** Requests a review from a team; every member but the author is notified. Undefined where it is requested already. */
 export function requestTeamReview(
   context: ForgeContext,
   place: PullPlace,
@@ -109,7 +109,7 @@ export function requestTeamReview(
   return review;
 }
 
-/** Takes the request to a team back; nobody is told. */
+/** Withdraws the request to a team; no notification is sent. */
 export function cancelTeamRequest(context: ForgeContext, place: PullPlace, both: Pull, team: TeamRow): void {
   if (!mayChoose(context, place, both)) throw invalid('you may not remove reviewers');
   const request = findTeamRequest(context, both, team);

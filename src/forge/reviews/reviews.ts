@@ -168,7 +168,7 @@ function record({ context, repository, owner, caller }: Doing, both: Pull, opini
 async function isStaleAtBirth(context: ForgeContext, { pull }: Pull, commitId: string): Promise<boolean> {
   if (commitId === pull.head_sha) return false;
   const git = context.git.open(pull.repo_id);
-  // The baseline answers 500 for a commit that nobody has.
+  // The baseline answers 500 for an unknown commit.
   const commit = isObjectId(commitId) ? await readCommit(git, commitId) : undefined;
   const seen = found(commit, `commit does not exist [sha: ${commitId}]`).id;
   const base = (await findMergeBase(git, pull.base_sha, seen)) ?? pull.merge_base;

@@ -10,7 +10,7 @@ import { isOfficialReviewer } from '../protections/branch-access.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
 import { findDraft, readReview, takeCommentId } from './queries.ts';
 
-/** What somebody says of a pull request. */
+/** The verdict of a review. */
 export type Opinion = {
   readonly type: Exclude<ReviewRow['type'], 'REQUEST_REVIEW'>;
   readonly body: string;
@@ -33,7 +33,7 @@ export function isOfficial({ db }: ForgeContext, place: Place, pull: PullRow, us
 }
 
 /**
- * Records a review, out of the account's draft where there is one, and tells the hooks; a draft is told to nobody. An
+ * Records a review, out of the account's draft where there is one, and tells the hooks; a draft sends no event. An
  * approval or rejection takes the weight of the account's earlier ones and answers what the account, or a team of it,
  * was asked; as on the baseline, the earlier ones are marked as dismissed only where there was no draft. Runs inside the
  * caller's transaction.
@@ -149,7 +149,7 @@ export function openDraft(
   return lastId;
 }
 
-/** Marks approvals and rejections as dismissed, or takes that back; a review that is so already stays untouched. */
+/** Marks approvals and rejections as dismissed, or takes that back; a review that is already in that state is left unchanged. */
 export function setDismissed(
   { db, clock }: ForgeContext,
   reviews: readonly ReviewRow[],

@@ -34,7 +34,7 @@ function remove(call: Naming, holder: RunnerHolder): undefined {
   call.context.db.run('DELETE FROM runners WHERE id = ?', show(call, holder).id);
 }
 
-/** Asked again it is the same token: it holds until somebody resets it, which no operation of the API does. */
+/** Asked again it is the same token: it is valid until it is reset, which no operation of the API does. */
 function register({ context }: { readonly context: ForgeContext }, holder: RunnerHolder) {
   const { db, clock } = context;
   const repositoryId = holder.column === 'repo_id' ? holder.id : null;

@@ -30,7 +30,7 @@ export type Making = {
   readonly repository: SeedRepository;
 };
 
-/** Creates the caller. Each person gets a token for as long as the seed takes; nobody ever sees it. */
+/** Creates the caller. Each person gets a token while the seed runs; it is never shown. */
 export function createSeedCaller(app: FastifyInstance, context: ForgeContext): SeedCaller {
   const { db, clock } = context;
   const tokens = new Map<string, { id: number; secret: string }>();

@@ -44,7 +44,7 @@ function makerOf({ db }: ForgeContext, seed: Seed, owner: string): string {
      WHERE m.org_id = ? AND t.permission = 'owner' ORDER BY u.id LIMIT 1`,
     row?.id,
   );
-  if (!first) throw new ReeveError('usage', `nobody owns ${owner}`);
+  if (!first) throw new ReeveError('usage', `${owner} has no owner`);
   return first.name;
 }
 
@@ -56,7 +56,7 @@ async function createEmpty(context: ForgeContext, { caller, by, params, reposito
   } else await caller.call(by, operations.createRepository, { body });
 }
 
-/** Before anything is in it: whoever is assigned to its issues must reach it by then. */
+/** Before its content: accounts that are assigned to its issues must have access by then. */
 async function giveToTeams(context: ForgeContext, seed: Seed, { caller, by, params }: Making): Promise<void> {
   const isNamed = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
   const organization = seed.organizations?.find(({ name }) => isNamed(name, params.owner));

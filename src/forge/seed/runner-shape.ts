@@ -7,7 +7,7 @@ import type { ToldRunner } from '../runners/registry.ts';
 const instant = z.iso.datetime({ offset: true });
 
 /**
- * A runner as it would report itself over its own protocol. `state` holds until something else is told; the two
+ * A runner as it would report itself over its own protocol. `state` holds until another one is reported; the two
  * instants let a runner go offline as the clock runs.
  */
 export const Runner = z.strictObject({
@@ -26,7 +26,7 @@ export const Runner = z.strictObject({
 });
 export type Runner = z.output<typeof Runner>;
 
-/** The last second that RFC 3339 can say: a runner that is told as online does not go offline by itself. */
+/** The last second that RFC 3339 can say: a runner that is reported online does not go offline by itself. */
 const always = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
 /** Returns a runner as it is stored, or what is wrong with where it belongs. */

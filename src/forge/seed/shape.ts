@@ -10,7 +10,7 @@ const visibility = z.enum(['public', 'limited', 'private']);
 
 const Account = z.strictObject({
   name,
-  password: z.string().min(1).optional().describe('Absent: nobody signs in with a password.'),
+  password: z.string().min(1).optional().describe('Absent: the account has no password.'),
   email: z.string().optional().describe('Absent: NAME@localhost.'),
   full_name: z.string().optional(),
   admin: z.boolean().optional().describe('Administers the site.'),

@@ -42,7 +42,7 @@ export async function receivePush(
       if (refusal) return { result: refusal, changes: [] };
       return await takePack(context, gitId, file, { ...environment, ...bounds });
     };
-    // Nobody is told of a push to a wiki, as on the baseline.
+    // A push to a wiki sends no event, as on the baseline.
     return isWiki
       ? (await context.git.exclusively(gitId, 'refs', take)).result
       : await withPush(context, { repository, owner, pusher: caller }, take);

@@ -108,7 +108,7 @@ function guardContentType({ method, headers }: FastifyRequest, service: string):
   }
 }
 
-/** Whoever is nobody is asked who they are before they hear that there is nothing. */
+/** An anonymous caller gets 401 before 404. */
 function findTarget(context: ForgeContext, request: FastifyRequest, caller: UserRow | undefined): GitTarget {
   // The router fills in both names of the path.
   const { owner, repo } = request.params as { owner: string; repo: string };

@@ -74,7 +74,7 @@ function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, re
     return user ? toUser(context, user, viewer) : null;
   };
   const assigned = (assignees.get(issue.id) ?? [])
-    // Whoever looks, the baseline shows assignees as to a stranger.
+    // The baseline shows assignees as to an anonymous caller, to every caller.
     .map((row) => userOf(row.user_id, undefined))
     .filter((user) => user !== null);
   const milestone = issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id);

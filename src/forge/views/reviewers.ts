@@ -7,7 +7,7 @@ type UserShape = ReturnType<typeof toUser>;
 
 /** What a list of pull requests tells of the reviews of one. */
 export type ReviewSummary = {
-  /** Null: nobody. */
+  /** Null: no account. */
   readonly reviewers: UserShape[] | null;
   readonly count: number;
 };
@@ -15,7 +15,7 @@ export type ReviewSummary = {
 const counted = /* sql */ `r.dismissed = 0 AND r.reviewer_id IS NOT NULL AND r.type IN`;
 
 /**
- * Returns who is a reviewer of a pull request: whoever was asked and whoever said something that is not dismissed, both,
+ * Returns the reviewers of a pull request: accounts that were requested and accounts with a review that is not dismissed, both,
  * as on the baseline, in the order of their last word.
  */
 export function reviewersOf(context: ForgeContext, issueId: number): UserShape[] {
@@ -37,7 +37,7 @@ export function reviewTeamsOf(context: ForgeContext, issueId: number) {
   return toTeams(context, teams);
 }
 
-/** Returns what a list tells of the reviews of pull requests, by the issue's id; plain comments make nobody a reviewer. */
+/** Returns what a list shows of the reviews of pull requests, by the issue's id; plain comments make no reviewer. */
 export function loadReviewSummaries(
   context: ForgeContext,
   issueIds: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * Repositories and who may reach them. Counters are kept by triggers, so that they are right whoever writes; settings
+ * Repositories and who may reach them. Triggers maintain the counters, whichever statement writes; settings
  * without a query of their own live in one JSON column.
  */
 export const repositories = /* sql */ `

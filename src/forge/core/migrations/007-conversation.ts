@@ -1,6 +1,6 @@
 /**
  * What hangs on issues beside their text: dependencies, tracked times, attached files, who hears of them, and the
- * threads of news. Watchers are counted by triggers; until now whoever made a repository counted as its one watcher.
+ * threads of news. Triggers count the watchers; before this migration the creator of a repository counted as its one watcher.
  */
 export const conversation = /* sql */ `
 CREATE TABLE dependencies (
