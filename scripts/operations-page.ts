@@ -1,5 +1,5 @@
-// Writes docs/operations.md from the contract: every operation, where its facts come from, and which files of the contract
-// suite call it. To know that, it runs the suite. With --check it runs nothing and only compares.
+// Writes docs/operations.md from the contract: every operation, its source, and the files of the contract suite that call it.
+// It runs the suite to record these calls. With --check it runs nothing and only compares.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const rows: readonly Operation[] = Object.values(operations);
 /** Files of `test/contract/` that call an operation, by its id; names without `.test.ts`. */
 type Coverage = ReadonlyMap<string, readonly string[]>;
 
-/** Returns what the page itself says of tests. */
+/** Reads the test coverage from the text of the page. */
 export function readCoverage(page: string): Coverage {
   const lines = page.split('\n').filter((line) => line.startsWith('| `'));
   return new Map(
@@ -28,7 +28,7 @@ export function readCoverage(page: string): Coverage {
   );
 }
 
-/** Returns everything that is wrong with the page: stale rows, operations that no test calls, tests that are gone. */
+/** Returns all problems of the page: stale rows, operations without a test, tests that no longer exist. */
 export function findProblems(page: string): readonly string[] {
   const coverage = readCoverage(page);
   const problems: string[] = [];
@@ -43,14 +43,14 @@ export function findProblems(page: string): readonly string[] {
   return problems;
 }
 
-/** Tells whether a test file still has the last written-out part of an operation's path in it. */
+/** Returns whether a test file still contains the last literal part of an operation's path. */
 function mentions(file: string, { path }: Operation): boolean {
   const source = join(root, 'test/contract', `${file}.test.ts`);
   const word = path.split(/[/.]/).findLast((part) => part !== '' && !part.startsWith('{')) ?? '';
   return existsSync(source) && readFileSync(source, 'utf8').includes(word);
 }
 
-/** Returns the text of the page as the contract says, with the given tests. */
+/** Returns the text of the page for the contract, with the given tests. */
 export function makePage(coverage: Coverage): string {
   const groups = Map.groupBy(rows, (row) => groupOf(row.path));
   const sections = [...groups]
@@ -58,9 +58,9 @@ export function makePage(coverage: Coverage): string {
     .map(([group, members]) => sectionOf(group, members, coverage));
   return `# Operations
 
-Written from \`src/contract/\` by \`node scripts/operations-page.ts\`; do not edit. ${rows.length} operations below
-\`/api/v1\`: what each is for, who may call it, where the facts come from (paths of the service's own source), and the
-files of \`test/contract/\` that call it on the embedded forge, or on any other with \`FORGE_URL\` and \`FORGE_TOKEN\`.
+Generated from \`src/contract/\` by \`node scripts/operations-page.ts\`; do not edit. This page lists the ${rows.length} operations below
+\`/api/v1\`: meaning, required access, answers, source (paths in the source code of Gitea), and the files of
+\`test/contract/\` that call the operation on the embedded forge, or on another forge with \`FORGE_URL\` and \`FORGE_TOKEN\`.
 
 ${sections.join('\n')}`;
 }
@@ -85,7 +85,7 @@ function sectionOf(group: string, members: readonly Operation[], coverage: Cover
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   const head =
-    '| operation | meaning | for | answers | source | tests |\n| --- | --- | --- | --- | --- | --- |';
+    '| operation | meaning | access | answers | source | tests |\n| --- | --- | --- | --- | --- | --- |';
   return `## ${group}\n\n${head}\n${lines.join('\n')}\n`;
 }
 

@@ -4,8 +4,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call an operation, from least to most. `reader`, `writer`, `admin` and `owner` are about the repository
- * (or organization) in the path; `member` is a member of the organization or team in the path; `author` is whoever wrote
- * the thing in question, or a writer; `self` is the signed-in account about its own things; `site` the site administrator.
+ * (or organization) in the path; `member` is a member of the organization or team in the path; `author` is the author of
+ * the object, or a writer; `self` is the signed-in account, for its own objects; `site` is the site administrator.
  */
 export type Access =
   | 'anyone'
@@ -22,20 +22,20 @@ export type Access =
 /** Category of a token scope; the level is `read` for GET and `write` for the rest. */
 export type ScopeCategory = 'repository' | 'issue' | 'organization' | 'user' | 'notification' | 'admin';
 
-/** How a list tells its length: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count` alone; `body` = `total_count`. */
+/** Where the answer has the length of a list: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count`; `body` = `total_count`. */
 type Paging = 'link' | 'count' | 'body';
 
 /**
- * One kind of API call as data. The client is this row read by a caller, the embedded forge is this row read by a
- * server, a change is this row with its arguments filled in that has not happened yet.
+ * One kind of API call, as data. The client sends it, the embedded forge serves it, and a change is a row with its
+ * arguments filled in that is not applied yet.
  *
- * `path` is relative to `/api/v1`; its names stand in braces, and a name with `*` (`{filepath*}`) takes the rest of the
- * path, slashes included. `errors` are the statuses beyond 401, 403 by token scope, and 404 for an unknown owner or
- * repository, which every operation can answer. `source` says where the facts come from.
+ * `path` is relative to `/api/v1`; its parameters are in braces, and one with `*` (`{filepath*}`) matches the rest of the
+ * path, including slashes. `errors` excludes those that every operation can answer: 401, 403 by token scope, and 404 for
+ * an unknown owner or repository. `source` names the source of this information.
  */
 export type Operation = {
   readonly id: string;
-  /** One line of meaning; differences between forges go here too. */
+  /** One line: what the operation does, and differences between forges. */
   readonly meaning: string;
   readonly method: Method;
   readonly path: string;
@@ -53,9 +53,9 @@ export type Operation = {
   readonly access: Access;
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
-  /** Slashes of a `*` parameter are sent as `%2F`: Forgejo takes that one segment alone, the Gitea line both forms. */
+  /** Slashes of a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea both. */
   readonly oneSegment?: true;
-  /** Status that the baseline answers for a caller's mistake although it should not; the suite accepts either. */
+  /** Wrong status that the baseline answers for a mistake of the caller; the suite accepts it as well. */
   readonly baseline?: Readonly<Record<string, number>>;
   readonly source: string;
 };
@@ -66,7 +66,7 @@ export function defineOperation<const O extends Operation>(operation: O): O {
 }
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : never;
-/** True for a shape that an absent value satisfies: no members, or optional ones alone. */
+/** True for a shape that an absent value satisfies: no members, or only optional ones. */
 type MayBeAbsent<I> = [I] extends [Record<string, never>] ? true : Partial<I> extends I ? true : false;
 type Given<K extends string, S> = S extends z.ZodType
   ? MayBeAbsent<z.input<S>> extends true
@@ -74,20 +74,20 @@ type Given<K extends string, S> = S extends z.ZodType
     : { readonly [P in K]: z.input<S> }
   : unknown;
 
-/** What a caller gives: path parameters, query and body of the row, each only where the row has it. */
+/** Input of a call: path parameters, query and body, as far as the row has them. */
 export type InputOf<O extends Operation> = Given<'params', O['params']> &
   Given<'query', O['query']> &
   Given<'body', O['body']>;
 
-/** What a caller gets: the answer as the row's shape reads it. */
+/** Output of a call: the answer as parsed by the row's shape. */
 export type AnswerOf<O extends Operation> = O extends { response: infer R } ? Shape<R> : undefined;
 
-/** What a server's handler returns: the answer as the row's shape takes it in. */
+/** Return value of a server's handler: the answer before it is parsed by the row's shape. */
 export type ReplyOf<O extends Operation> = O extends { response: infer R extends z.ZodType }
   ? z.input<R>
   : undefined;
 
-/** The input of any operation, where the row is only known at run time (a change read back from the store). */
+/** Input of an operation that is known only at run time (a change read from the store). */
 export type AnyInput = {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -97,7 +97,7 @@ export type AnyInput = {
 /**
  * Returns the path of a call with its parameters filled in, each percent-encoded; a `*` parameter keeps its slashes, unless the
  * row says `oneSegment`.
- * Throws where a parameter is missing or could leave its place (`..`, empty): such a call must never be sent.
+ * Throws if a parameter is missing or could change the path (`..`, empty): such a call must never be sent.
  */
 export function fillPath(operation: Operation, params: Readonly<Record<string, unknown>> = {}): string {
   return operation.path.replace(/\{(\w+)(\*?)\}/g, (_, name: string, rest: string) => {

@@ -29,7 +29,7 @@ import { transferOperations } from './resources/transfers.ts';
 import { userOperations } from './resources/users.ts';
 import { wikiOperations } from './resources/wiki.ts';
 
-/** Every operation there is, by its short name: what the client may send and what the embedded forge answers. */
+/** All operations by short name: those that the client can send and the embedded forge serves. */
 export const operations = {
   ...instanceOperations,
   ...userOperations,

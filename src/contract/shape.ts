@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const int = z.number().int();
 export const text = z.string();
 export const flag = z.boolean();
-/** RFC 3339 text in whatever zone the forge is set to: compare instants, not texts. */
+/** RFC 3339 text in the time zone of the forge: compare instants, not texts. */
 export const instant = z.string();
 
 /** A list as forges write it: `null` and a missing member mean empty. */
@@ -22,8 +22,8 @@ type Loose<O extends Record<string, z.ZodType>> = {
 };
 
 /**
- * A resource as it is read: the `required` members identify it and must be there, every other may be missing or null,
- * since forges and releases differ; a list that is missing or null is empty; members we do not know are dropped.
+ * A resource in an answer. The `required` members identify it. Every other member may be missing or null, because forges
+ * and releases differ. A missing list or a null list is empty; unknown members are dropped.
  */
 export function resource<R extends z.core.$ZodLooseShape, O extends Record<string, z.ZodType>>(
   required: R,
@@ -38,8 +38,8 @@ export function resource<R extends z.core.$ZodLooseShape, O extends Record<strin
   return z.object({ ...required, ...loose });
 }
 
-/** Query members of a paged list: 1-based page, items a page (the forge caps it, usually at 50). */
+/** Query members of a paged list: 1-based page, items per page (limited by the forge, usually to 50). */
 export const pages = { page: int.optional(), limit: int.optional() };
 
-/** Path parameters of everything inside a repository. */
+/** Path parameters of operations inside a repository. */
 export const inRepository = { owner: text, repo: text };

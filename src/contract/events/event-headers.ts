@@ -1,4 +1,4 @@
-/** What the headers of a delivery say. */
+/** Event headers of a delivery. */
 export type EventHeaders = {
   /** UUID the forge gave the delivery; a redelivery has a new one. */
   readonly delivery: string;
@@ -8,7 +8,7 @@ export type EventHeaders = {
 /** Header names in the order asked: Forgejo's own, Gitea's, Gogs', GitHub's. */
 const prefixes = ['x-forgejo', 'x-gitea', 'x-gogs', 'x-github'];
 
-/** Returns the event headers of a request (names in lower case), or undefined where one is missing or empty. */
+/** Returns the event headers of a request (names in lower case), or undefined if one is missing or empty. */
 export function readEventHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): EventHeaders | undefined {
@@ -20,7 +20,7 @@ export function readEventHeaders(
     return undefined;
   };
   const delivery = first('delivery');
-  // A sender that only knows the older Event header is still understood where that names one kind alone.
+  // A sender with only the older Event header is supported if that header identifies one kind.
   const eventType = first('event-type') ?? first('event');
   if (delivery === undefined || eventType === undefined) return undefined;
   return { delivery, eventType };

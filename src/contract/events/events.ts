@@ -2,7 +2,7 @@ import { ReeveError } from '../../errors.ts';
 import { checkMembers, isRecord, type MemberKind } from './payload-members.ts';
 import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';
 
-/** Members of Forgejo's events about its actions beside the run: which of them there are differs between its releases. */
+/** Members of Forgejo's Actions events in addition to the run: which of them are present differs between its releases. */
 const ofRun = {
   repository: 'optionalRepository',
   organization: 'optionalAccount',
@@ -129,7 +129,7 @@ const families = {
 } as const satisfies Record<string, FamilyRow>;
 
 type FamilyRow = {
-  /** Event-Type → its activities; none listed where the kind has no `action` member. */
+  /** Event-Type → its activities; empty if the kind has no `action` member. */
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly subject: SubjectKind;
   /** Members a body of this kind must have: the signature covers the body alone, so a changed header must not fit. */
@@ -146,7 +146,7 @@ const familyOfType = new Map<string, Family>(
   ),
 );
 
-/** Returns the family an Event-Type belongs to, or undefined for a kind we do not know. */
+/** Returns the family of an Event-Type, or undefined for an unknown kind. */
 export function familyOf(eventType: string): Family | undefined {
   return familyOfType.get(eventType);
 }
@@ -156,13 +156,13 @@ export function activitiesOf(family: Family): readonly string[] {
   return [...new Set(Object.values(eventFamilies[family].types).flat())];
 }
 
-/** Who did it. The bot recognises itself by `id`; names change. */
+/** The sender of an event. The bot recognises itself by `id`; names change. */
 type Sender = { readonly id: number; readonly login: string };
 
-/** What a delivery says happened. A delivery says "look here", never "it is so": what decides a write is read live. */
+/** An event from a delivery. It only shows where to look: decisions about writes use live state. */
 export type Event = {
   readonly eventType: string;
-  /** Undefined for a kind that is not in the table: stored, counted, routed to nothing. */
+  /** Undefined for a kind that is not in the table: it is stored and counted, and reaches no rule. */
   readonly family: Family | undefined;
   readonly activity: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -174,8 +174,8 @@ export type Event = {
 };
 
 /**
- * Reads a delivery's payload as an event. Throws `delivery-malformed` where the body does not fit the kind that the
- * header names; an unknown kind is no error.
+ * Parses the payload of a delivery as an event. Throws `delivery-malformed` if the body does not fit the kind in the
+ * header; an unknown kind is not an error.
  */
 export function parseEvent(eventType: string, payload: unknown): Event {
   if (!isRecord(payload))
@@ -200,8 +200,8 @@ export function parseEvent(eventType: string, payload: unknown): Event {
 }
 
 /**
- * Reads the payload of a webhook as an event. Throws `delivery-malformed` also where the sender is missing: without one,
- * nothing tells what the bot did itself.
+ * Parses the payload of a webhook as an event. Throws `delivery-malformed` also if the sender is missing: without one,
+ * the bot's own changes cannot be recognised.
  */
 export function parseDelivery(eventType: string, payload: unknown): Event {
   const event = parseEvent(eventType, payload);
@@ -211,7 +211,7 @@ export function parseDelivery(eventType: string, payload: unknown): Event {
   return event;
 }
 
-/** Reviews carry `action: reviewed` whatever was said; the Event-Type tells which, so it gives the activity. */
+/** Reviews always have `action: reviewed`; the activity is derived from the Event-Type. */
 function activityOf(eventType: string, family: Family | undefined, payload: Record<string, unknown>): string {
   if (family === 'pull_request_review') return eventFamilies[family].types[eventType]?.[0] ?? '';
   return typeof payload.action === 'string' ? payload.action : '';
@@ -262,7 +262,7 @@ const stateOfReview: Readonly<Record<string, string>> = {
   pull_request_review_comment: 'COMMENT',
 };
 
-/** Payloads of reviews have no id of the review: who gave it and which it was is all there is to find it by. */
+/** Payloads of reviews do not contain the id of the review; it is found by its author and state. */
 function reviewOf(eventType: string, payload: Record<string, unknown>): Pick<Subject, 'review'> {
   const state = stateOfReview[eventType];
   const reviewer = senderOf(payload.sender);
@@ -271,7 +271,7 @@ function reviewOf(eventType: string, payload: Record<string, unknown>): Pick<Sub
 
 function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>): number | undefined {
   const repository = sourceOfRepository(family, payload);
-  // A package of a person that no repository is linked to has its owner alone.
+  // A package of a user that is not linked to a repository has only an owner.
   const own = isRecord(payload.package) ? payload.package.owner : undefined;
   const owner = isRecord(repository) ? repository.owner : (payload.organization ?? own);
   return isRecord(owner) && Number.isSafeInteger(owner.id) ? (owner.id as number) : undefined;
@@ -283,8 +283,8 @@ function senderOf(sender: unknown): Sender | undefined {
 }
 
 /**
- * Returns the lane that keeps a delivery's order: `repository id # index`; without an index the repository's id; without
- * a repository the owner's id; else one lane for all that has neither.
+ * Returns the lane of a delivery, within which order is kept: `repository id # index`; without an index the repository's
+ * id; without a repository the owner's id; otherwise one common lane.
  */
 export function laneOf(event: Event): string {
   if (event.repository) {

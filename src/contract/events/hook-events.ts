@@ -7,8 +7,8 @@ const plain = [
 ];
 
 /**
- * What a name in a hook's `events` enables. Two names mean a family as input and one kind as output, so a list that is
- * read and written back changes the hook. Source: forge `routers/api/v1/utils/hook.go`, `modules/webhook/events.go`.
+ * Kinds that a name in a hook's `events` enables. Two names mean a family on input and a single kind on output, so a list
+ * that is read and written back changes the hook. Source: forge `routers/api/v1/utils/hook.go`, `modules/webhook/events.go`.
  */
 const enabledBy: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...plain.map((name) => [name, [name]] as const),
@@ -18,10 +18,10 @@ const enabledBy: ReadonlyMap<string, readonly string[]> = new Map<string, readon
   ['pull_request_only', ['pull_request']],
 ]);
 
-/** Kinds of Forgejo's own, which the baseline does not know. */
+/** Kinds that only Forgejo has. */
 const ofForgejo = ['action_run_failure', 'action_run_recover', 'action_run_success'] as const;
 
-/** Every name that enables something when it is sent. */
+/** All names that are accepted in a hook's `events`. */
 export const hookEventNames: readonly string[] = [...enabledBy.keys(), ...ofForgejo];
 
 /** Returns the kinds that a list of names enables, each once. Unknown names enable nothing; an absent or empty list is push. */
@@ -31,8 +31,8 @@ export function enabledEvents(names: readonly string[] | undefined): readonly st
 }
 
 /**
- * Returns the kinds that a hook hears, in order, from the names it shows: two lists mean the same when these are equal. A
- * hook made for all events shows reviews as three kinds, which is the one that can be sent.
+ * Returns the sorted kinds of a hook from the names in an answer: two lists are equivalent if these are equal. A hook for
+ * all events lists reviews as three kinds, which are equivalent to the single name that can be sent.
  */
 export function shownEvents(names: readonly string[]): readonly string[] {
   const one = (name: string) =>
@@ -42,14 +42,14 @@ export function shownEvents(names: readonly string[]): readonly string[] {
   return [...new Set(names.map(one))].sort();
 }
 
-/** Returns the kinds that a hook shall hear, in order, from names as a person writes them (`pull_request` is the family). */
+/** Returns the sorted kinds from names in a rule file (`pull_request` is the family). */
 export function wantedEvents(names: readonly string[]): readonly string[] {
   const own = names.filter((name) => ofForgejo.some((one) => one === name));
   const known = names.filter((name) => !own.includes(name));
   return [...(known.length === 0 ? [] : enabledEvents(known)), ...own].sort();
 }
 
-/** Returns the names to send so that a hook hears exactly these kinds. */
+/** Returns the names to send for a hook with exactly these kinds. */
 export function namesToSend(kinds: readonly string[]): readonly string[] {
   return kinds.map((kind) => (kind === 'issues' || kind === 'pull_request' ? `${kind}_only` : kind));
 }

@@ -1,7 +1,7 @@
 import { ReeveError } from '../../errors.ts';
 import { activitiesOf, type Event, eventFamilies, type Family, familyOf, parseEvent } from './events.ts';
 
-/** Returns the event of a payload, its kind given as a family or as an Event-Type. Throws `usage` where it fits none. */
+/** Returns the event of a payload whose kind is given as a family or an Event-Type. Throws `usage` if it fits none. */
 export function namedEvent(kind: string, payload: Record<string, unknown>): Event {
   if (familyOf(kind) !== undefined) return parseEvent(kind, payload);
   const types = Object.hasOwn(eventFamilies, kind) ? eventFamilies[kind as Family].types : undefined;
@@ -11,7 +11,7 @@ export function namedEvent(kind: string, payload: Record<string, unknown>): Even
       `there is no event "${kind}"; known are ${Object.keys(eventFamilies).join(', ')}`,
     );
   }
-  // A family without a kind of its own name (pull_request_review): what the payload says decides.
+  // A family without a kind of the same name (pull_request_review): the payload decides.
   const review = payload.review;
   const said =
     typeof review === 'object' && review !== null && 'type' in review ? review.type : payload.action;

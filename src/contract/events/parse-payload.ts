@@ -2,16 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import secureJson from 'secure-json-parse';
 import { messageOf, ReeveError } from '../../errors.ts';
 
-/** Deepest nesting of a payload: real ones stay below ten; a million brackets parse and then kill whoever walks them. */
+/** Maximum nesting of a payload. Real ones stay below ten; a million brackets can be parsed but overflow the stack of later code. */
 const maxDepth = 64;
 
 /**
- * Reads the bytes of a delivery as JSON. Throws `delivery-malformed` for what is no UTF-8, no JSON, nested deeper than
- * 64, or carries keys that would reach a prototype (`__proto__`, `constructor.prototype`).
+ * Parses the bytes of a delivery as JSON. Throws `delivery-malformed` if they are not UTF-8 or not JSON, nested deeper than
+ * 64, or contain keys that reach a prototype (`__proto__`, `constructor.prototype`).
  */
 export function parsePayload(body: Uint8Array): unknown {
   if (!isUtf8(body)) throw new ReeveError('delivery-malformed', 'the body is not UTF-8');
-  // Before the parser: it copes with any depth, what comes after it does not.
+  // Checked before parsing: the parser supports any depth, later code does not.
   if (depthOf(body) > maxDepth) {
     throw new ReeveError('delivery-malformed', `the body is nested deeper than ${maxDepth}`);
   }
@@ -27,7 +27,7 @@ export function parsePayload(body: Uint8Array): unknown {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Returns the depth of brackets outside of strings, without recursion, whether or not the text is JSON. */
+/** Returns the depth of brackets outside strings, without recursion, also for invalid JSON. */
 function depthOf(body: Uint8Array): number {
   let depth = 0;
   let deepest = 0;

@@ -1,6 +1,6 @@
 import { ReeveError } from '../../errors.ts';
 
-/** Returns what is wrong with the value at a place of a payload; undefined where it is as it must be. */
+/** Returns the problem of a value in a payload, or undefined if it is valid. */
 type Check = (value: unknown, place: string) => string | undefined;
 
 const text: Check = (value, place) =>
@@ -38,7 +38,7 @@ function optional(check: Check): Check {
 }
 
 const account = object({ id: accountId, login: optional(text) });
-/** Events that catching up finds name the owner without an id. */
+/** Events found by catch-up have an owner without an id. */
 const owner = object({ id: optional(accountId), login: optional(text) });
 const repository = object({ id: positive, full_name: fullName, owner: optional(owner) });
 
@@ -54,14 +54,14 @@ const checks = {
   numbered: object({ number: positive }),
   /** A comment. */
   identified: object({ id: positive }),
-  /** A package or a run of Forgejo's actions: the repository is inside of it, if it has one. */
+  /** A package or a run of Forgejo's Actions: the repository, if any, is a member of it. */
   holder: object({ repository: optional(repository), owner: optional(account) }),
 } as const satisfies Record<string, Check>;
 
-/** What a member of a payload is, as far as an event is read from it. */
+/** Types of the payload members that an event is read from. */
 export type MemberKind = keyof typeof checks;
 
-/** Checks that the members of a payload are of their kinds. Throws `delivery-malformed` with the first that is not. */
+/** Checks the types of a payload's members. Throws `delivery-malformed` with the first wrong one. */
 export function checkMembers(
   eventType: string,
   payload: Readonly<Record<string, unknown>>,
@@ -74,12 +74,12 @@ export function checkMembers(
   }
 }
 
-/** Says whether a value is an object with members. */
+/** Returns whether a value is an object with members. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Describes a value by its type alone: the value itself may be long, and comes from the sender. */
+/** Describes a value by its type only: the value itself may be long, and comes from the sender. */
 function found(value: unknown): string {
   if (value === undefined) return 'but is missing';
   if (value === null) return 'but is null';

@@ -8,7 +8,7 @@ import { flag, instant, int, resource, text } from '../shape.ts';
 import type { Family } from './events.ts';
 
 const from = resource({}, { from: text });
-/** Only with `edited`. Label lists are never filled: compare with remembered state. */
+/** Only with `edited`. Label lists are always empty: compare with the snapshot. */
 const Changes = resource({}, { title: from, body: from, ref: from });
 
 const subjectEvent = {
@@ -29,7 +29,7 @@ const extraOfPull = {
   requested_reviewer: User,
   review: resource({}, { type: text, content: text }),
   commit_id: text,
-  /** True where Reeve found the event by reading, having missed the delivery. */
+  /** True if Reeve missed the delivery and catch-up found the event. */
   caught_up: flag,
 };
 const PullRequestPayload = resource(pullEvent, extraOfPull);
@@ -126,7 +126,7 @@ const WorkflowJob = resource(
   },
 );
 
-/** Forgejo's events of its actions; the run's members differ between its releases. */
+/** Events of Forgejo's Actions; the members of the run differ between its releases. */
 const ActionRun = resource(
   {
     action: text,
@@ -138,8 +138,8 @@ const ActionRun = resource(
 const inRepository = { repository: Repository, sender: User };
 
 /**
- * What `event` is for the kinds of a family: the payload of a delivery as documented for the baseline. Members that only
- * some activities or forges send may be missing; a condition that names one asks `has()` first, or fails where it is not.
+ * Shape of `event` for the kinds of a family: the payload of a delivery as documented for the baseline. Members that only
+ * some activities or forges send may be missing; a condition must check them with `has()`, otherwise it fails.
  */
 export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   pull_request: PullRequestPayload,
@@ -162,7 +162,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   create: resource({ ref: text, ref_type: text, ...inRepository }, { sha: text, caught_up: flag }),
   delete: resource({ ref: text, ref_type: text, ...inRepository }, { pusher_type: text, caught_up: flag }),
   fork: resource({ forkee: Repository, ...inRepository }, {}),
-  /** `organization` is the owner in the shape of an account, even a person. */
+  /** `organization` is the owner in the shape of an account, even if it is a user. */
   repository: resource({ action: text, ...inRepository }, { organization: User }),
   release: resource({ action: text, release: Release, ...inRepository }, {}),
   wiki: resource({ action: text, page: text, ...inRepository }, { comment: text }),

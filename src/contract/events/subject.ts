@@ -1,4 +1,4 @@
-/** What an event, an item of a sweep or a call on the command line is about. */
+/** Kinds of subjects of an event, an item of a sweep or a command. */
 export type SubjectKind =
   | 'repository'
   | 'pull_request'
@@ -8,7 +8,7 @@ export type SubjectKind =
   | 'notification'
   | 'runner';
 
-/** Names a repository; `id` is its identity (it survives a rename), `owner` and `name` are where it is found now. */
+/** Identifies a repository: `id` survives a rename, `owner` and `name` are the current path. */
 export type RepositoryRef = { readonly id: number; readonly owner: string; readonly name: string };
 
 export type Subject = {
@@ -16,17 +16,17 @@ export type Subject = {
   readonly repository?: RepositoryRef;
   /** Number of the issue or pull request. */
   readonly index?: number;
-  /** Short name of the branch (or tag) where the subject is one. */
+  /** Short name of the branch or tag, if the subject is one. */
   readonly ref?: string;
   /** The ref is a tag. */
   readonly isTag?: true;
-  /** Commits that a push moved the ref between; all zeros where it was made or removed. */
+  /** Commits of the ref before and after a push; all zeros if it was created or deleted. */
   readonly range?: { readonly before: string; readonly after: string };
   /** Id of the comment that an event is about. */
   readonly comment?: number;
-  /** Whose review of which state an event is about; payloads have no id of it. */
+  /** Author and state of the review that an event is about; payloads do not contain its id. */
   readonly review?: { readonly reviewer: number; readonly state: string };
   readonly organization?: string;
-  /** Id of the notification thread where the subject is one. */
+  /** Id of the notification thread, if the subject is one. */
   readonly thread?: number;
 };

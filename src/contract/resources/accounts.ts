@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { flag, int, list, pages, resource, text } from '../shape.ts';
 import { User } from './users.ts';
 
-/** A merge patch of an account; `login_name` must be there (any text will do for accounts that sign in here). */
+/** A merge patch of an account; `login_name` is required (any text is accepted for local accounts). */
 export const EditUser = z.strictObject({
   login_name: text,
   source_id: int.optional(),
@@ -19,18 +19,19 @@ export const EditUser = z.strictObject({
   admin: flag.optional(),
   prohibit_login: flag.optional(),
   restricted: flag.optional(),
-  /** public, limited or private; empty leaves it. */
+  /** public, limited or private; empty means unchanged. */
   visibility: text.optional(),
 });
 export type EditUser = z.output<typeof EditUser>;
 
 const inUser = z.object({ username: text });
 
-/** Finding accounts, and what site administrators do with them. */
+/** Search of accounts, and their administration by site administrators. */
 export const accountOperations = {
   searchUsers: defineOperation({
     id: 'user.search',
-    meaning: 'The accounts whose name, full name or address has a text, as far as the caller may see them.',
+    meaning:
+      'Searches accounts by a part of name, full name or e-mail address, as far as visible to the caller.',
     method: 'GET',
     path: '/users/search',
     params: z.object({}),
@@ -45,7 +46,7 @@ export const accountOperations = {
   }),
   listUsers: defineOperation({
     id: 'admin.list-users',
-    meaning: 'Every account, by name.',
+    meaning: 'Lists every account, by name.',
     method: 'GET',
     path: '/admin/users',
     params: z.object({}),
@@ -66,7 +67,7 @@ export const accountOperations = {
   }),
   editUser: defineOperation({
     id: 'admin.edit-user',
-    meaning: 'Changes an account; what is absent stays.',
+    meaning: 'Updates an account; absent members are unchanged.',
     method: 'PATCH',
     path: '/admin/users/{username}',
     params: inUser,
@@ -81,7 +82,7 @@ export const accountOperations = {
   deleteUser: defineOperation({
     id: 'admin.delete-user',
     meaning:
-      'Removes an account that owns no repository and is in no organization; with `purge` these go too.',
+      'Deletes an account that owns no repository and is in no organization; with `purge`, these are deleted too.',
     method: 'DELETE',
     path: '/admin/users/{username}',
     params: inUser,
@@ -94,7 +95,7 @@ export const accountOperations = {
   }),
   renameUser: defineOperation({
     id: 'admin.rename-user',
-    meaning: 'Gives an account another name; the old one leads there.',
+    meaning: 'Renames an account; the old name redirects.',
     method: 'POST',
     path: '/admin/users/{username}/rename',
     params: inUser,

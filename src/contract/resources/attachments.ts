@@ -3,15 +3,15 @@ import { defineOperation } from '../operation.ts';
 import { flag, inRepository, int, list, resource, text } from '../shape.ts';
 import { Attachment } from './issues.ts';
 
-/** What may be attached on this forge. */
+/** Limits of this forge for attachments. */
 const AttachmentSettings = resource(
   { enabled: flag },
   {
-    /** File name extensions and media types, separated by commas; empty or one with every kind means all. */
+    /** File name extensions and media types, separated by commas; empty, or an entry for every type, means all. */
     allowed_types: text,
-    /** Files of one issue or comment. */
+    /** Maximum number of files of one issue or comment. */
     max_files: int,
-    /** MiB of one file. */
+    /** Maximum size of one file in MiB. */
     max_size: int,
   },
 );
@@ -19,14 +19,14 @@ const AttachmentSettings = resource(
 const onIssue = { ...inRepository, index: int };
 const onComment = { ...inRepository, id: int };
 const EditAttachment = z.strictObject({ name: text.optional() });
-/** `name` takes the place of the file's own. */
+/** `name` replaces the name of the file. */
 const naming = z.object({ name: text.optional() });
 
 /** Files on issues and comments. An upload is `multipart/form-data` with the file in the part `attachment`. */
 export const attachmentOperations = {
   getAttachmentSettings: defineOperation({
     id: 'instance.attachment-settings',
-    meaning: 'Limits of this forge for attachments.',
+    meaning: 'Returns the limits of this forge for attachments.',
     method: 'GET',
     path: '/settings/attachment',
     params: z.object({}),
@@ -39,7 +39,7 @@ export const attachmentOperations = {
   }),
   listIssueAttachments: defineOperation({
     id: 'issue.list-attachments',
-    meaning: 'The files attached to an issue itself, not those of its comments.',
+    meaning: 'Lists the attachments of an issue itself, not those of its comments.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/assets',
     params: z.object(onIssue),
@@ -52,7 +52,7 @@ export const attachmentOperations = {
   }),
   getIssueAttachment: defineOperation({
     id: 'issue.get-attachment',
-    meaning: 'One file attached to an issue.',
+    meaning: 'Returns an attachment of an issue.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}',
     params: z.object({ ...onIssue, attachment_id: int }),
@@ -65,7 +65,7 @@ export const attachmentOperations = {
   }),
   createIssueAttachment: defineOperation({
     id: 'issue.create-attachment',
-    meaning: 'Attaches a file to an issue; its author and writers may. Emits `edited` of the issue.',
+    meaning: 'Attaches a file to an issue; for its author and for writers. Emits `edited` of the issue.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/assets',
     params: z.object(onIssue),
@@ -81,7 +81,7 @@ export const attachmentOperations = {
   }),
   editIssueAttachment: defineOperation({
     id: 'issue.edit-attachment',
-    meaning: 'Renames a file attached to an issue; 201.',
+    meaning: 'Renames an attachment of an issue; 201.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}',
     params: z.object({ ...onIssue, attachment_id: int }),
@@ -95,7 +95,7 @@ export const attachmentOperations = {
   }),
   deleteIssueAttachment: defineOperation({
     id: 'issue.delete-attachment',
-    meaning: 'Removes a file from an issue.',
+    meaning: 'Deletes an attachment of an issue.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}',
     params: z.object({ ...onIssue, attachment_id: int }),
@@ -107,7 +107,8 @@ export const attachmentOperations = {
   }),
   listCommentAttachments: defineOperation({
     id: 'comment.list-attachments',
-    meaning: 'The files attached to a comment; 200 without a body where its kind of issue is unreadable.',
+    meaning:
+      'Lists the attachments of a comment; 200 without a body if the caller cannot read this kind of issue.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/comments/{id}/assets',
     params: z.object(onComment),
@@ -120,7 +121,8 @@ export const attachmentOperations = {
   }),
   getCommentAttachment: defineOperation({
     id: 'comment.get-attachment',
-    meaning: 'One file attached to a comment; 200 without a body where its kind of issue is unreadable.',
+    meaning:
+      'Returns an attachment of a comment; 200 without a body if the caller cannot read this kind of issue.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}',
     params: z.object({ ...onComment, attachment_id: int }),
@@ -134,7 +136,7 @@ export const attachmentOperations = {
   createCommentAttachment: defineOperation({
     id: 'comment.create-attachment',
     meaning:
-      'Attaches a file to a comment; its author, if a writer, and administrators may. Emits `edited` of the comment.',
+      'Attaches a file to a comment; for its author, if a writer, and for administrators. Emits `edited` of the comment.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/comments/{id}/assets',
     params: z.object(onComment),
@@ -150,7 +152,7 @@ export const attachmentOperations = {
   }),
   editCommentAttachment: defineOperation({
     id: 'comment.edit-attachment',
-    meaning: 'Renames a file attached to a comment; 201.',
+    meaning: 'Renames an attachment of a comment; 201.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}',
     params: z.object({ ...onComment, attachment_id: int }),
@@ -164,7 +166,7 @@ export const attachmentOperations = {
   }),
   deleteCommentAttachment: defineOperation({
     id: 'comment.delete-attachment',
-    meaning: 'Removes a file from a comment.',
+    meaning: 'Deletes an attachment of a comment.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}',
     params: z.object({ ...onComment, attachment_id: int }),

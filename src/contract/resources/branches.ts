@@ -14,7 +14,7 @@ const Verification = resource(
   },
 );
 
-/** A commit as pushes and branches carry it. `timestamp` is the author's date. */
+/** A commit in pushes and branches. `timestamp` is the author's date. */
 export const Commit = resource(
   { id: text },
   {
@@ -46,7 +46,7 @@ export const Branch = resource(
 );
 export type Branch = z.output<typeof Branch>;
 
-/** A commit as the commit lists give it: `commit` holds message and people, `sha` is its id. */
+/** A commit in commit lists: `commit` contains message, author and committer, `sha` is its id. */
 export const CommitEntry = resource(
   { sha: text },
   {
@@ -72,7 +72,7 @@ export const CommitEntry = resource(
 );
 export type CommitEntry = z.output<typeof CommitEntry>;
 
-/** A file that a pull request or a comparison changes. `previous_filename` only where it was renamed. */
+/** A file that a pull request or a comparison changes. `previous_filename` only if it was renamed. */
 export const ChangedFile = resource(
   { filename: text },
   {
@@ -89,7 +89,7 @@ export const ChangedFile = resource(
 );
 export type ChangedFile = z.output<typeof ChangedFile>;
 
-/** `files` of the whole is told by Forgejo alone; the client puts it together from the commits elsewhere. */
+/** Only Forgejo sends `files` of the whole comparison; for other forges, the client combines them from the commits. */
 export const Compare = resource(
   {},
   { total_commits: int, commits: z.array(CommitEntry), files: z.array(ChangedFile) },
@@ -100,7 +100,7 @@ export const branchOperations = {
   listBranches: defineOperation({
     id: 'branch.list',
     meaning:
-      'Branches, last committed first; `null` for an empty repository; `q` filters by name (not on Forgejo).',
+      'Lists branches, last committed first; `null` for an empty repository; `q` filters by name (not on Forgejo).',
     method: 'GET',
     path: '/repos/{owner}/{repo}/branches',
     params: z.object(inRepository),
@@ -115,7 +115,7 @@ export const branchOperations = {
   }),
   getBranch: defineOperation({
     id: 'branch.get',
-    meaning: 'One branch; its name may hold slashes.',
+    meaning: 'Returns a branch; its name may contain slashes.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/branches/{branch*}',
     params: z.object({ ...inRepository, branch: text }),
@@ -128,7 +128,7 @@ export const branchOperations = {
   }),
   createBranch: defineOperation({
     id: 'branch.create',
-    meaning: 'Makes a branch from a branch, tag or commit (the default branch when none is named).',
+    meaning: 'Creates a branch from a branch, tag or commit (default: the default branch).',
     method: 'POST',
     path: '/repos/{owner}/{repo}/branches',
     params: z.object(inRepository),
@@ -147,7 +147,7 @@ export const branchOperations = {
   }),
   deleteBranch: defineOperation({
     id: 'branch.delete',
-    meaning: 'Removes a branch; never the default branch or a protected one.',
+    meaning: 'Deletes a branch, but not the default branch or a protected one.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/branches/{branch*}',
     params: z.object({ ...inRepository, branch: text }),
@@ -159,13 +159,13 @@ export const branchOperations = {
   }),
   updateBranch: defineOperation({
     id: 'branch.update',
-    meaning: 'Moves a branch to another commit; backwards or sideways only with `force`.',
+    meaning: 'Moves a branch to another commit; a non-fast-forward only with `force`.',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/branches/{branch*}',
     params: z.object({ ...inRepository, branch: text }),
     body: z.strictObject({
       new_commit_id: text,
-      /** Refused with 422 where the branch is somewhere else by now. */
+      /** Refused with 422 if the branch has moved from this commit. */
       old_commit_id: text.optional(),
       force: flag.optional(),
     }),
@@ -178,7 +178,7 @@ export const branchOperations = {
   }),
   renameBranch: defineOperation({
     id: 'branch.rename',
-    meaning: 'Gives a branch another name; the default branch only by an administrator of the repository.',
+    meaning: 'Renames a branch; for the default branch, only administrators of the repository may.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/branches/{branch*}',
     params: z.object({ ...inRepository, branch: text }),
@@ -191,7 +191,7 @@ export const branchOperations = {
   }),
   compare: defineOperation({
     id: 'repository.compare',
-    meaning: 'Commits and files between two refs or commits, counted from their merge base (`base...head`).',
+    meaning: 'Compares two refs or commits: commits and files since their merge base (`base...head`).',
     method: 'GET',
     path: '/repos/{owner}/{repo}/compare/{basehead*}',
     params: z.object({ ...inRepository, basehead: text }),

@@ -4,7 +4,7 @@ import { flag, inRepository, text } from '../shape.ts';
 import { CommitEntry } from './branches.ts';
 import { User } from './users.ts';
 
-/** A commit by itself: as in a list, with the accounts behind its addresses. */
+/** A single commit: as in a list, with the accounts of its e-mail addresses. */
 const SingleCommit = CommitEntry.extend({
   author: User.nullish(),
   committer: User.nullish(),
@@ -13,7 +13,7 @@ const SingleCommit = CommitEntry.extend({
 export const commitOperations = {
   getCommit: defineOperation({
     id: 'commit.get',
-    meaning: 'One commit by its id, or by a branch or tag; the parts not wanted are left out with `false`.',
+    meaning: 'Returns a commit by its id, or by a branch or tag; `false` omits optional parts.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/git/commits/{sha}',
     params: z.object({ ...inRepository, sha: text }),

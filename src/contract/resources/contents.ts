@@ -11,7 +11,7 @@ export const ContentsEntry = resource(
     html_url: text,
     git_url: text,
     download_url: text,
-    /** `base64`; null for anything but a file, and for files above the forge's blob limit. */
+    /** `base64`; null if the entry is not a file, or above the forge's blob limit. */
     encoding: text,
     content: text,
     target: text,
@@ -27,7 +27,7 @@ export const ContentsEntry = resource(
 );
 export type ContentsEntry = z.output<typeof ContentsEntry>;
 
-/** Exactly one of the two is set; an empty directory gives neither. */
+/** Exactly one of the two is set; for an empty directory neither is. */
 const ExtendedContents = resource({}, { file_contents: ContentsEntry, dir_contents: z.array(ContentsEntry) });
 
 const CommitUser = resource({}, { name: text, email: text, date: text });
@@ -57,7 +57,7 @@ const FilesResponse = FileResponse.omit({ content: true }).extend({
   files: z.array(ContentsEntry.nullable()).nullish(),
 });
 
-/** One of several things that a commit does. */
+/** One file change of a commit. */
 const ChangeFile = z.strictObject({
   /** create, update, upload (either), rename or delete. */
   operation: text,
@@ -83,7 +83,8 @@ const atPath = { ...inRepository, filepath: text };
 export const contentsOperations = {
   getContents: defineOperation({
     id: 'contents.get',
-    meaning: 'One entry with its content, or the entries of a directory; `ref` is a branch, tag or commit.',
+    meaning:
+      'Returns an entry with its content, or the entries of a directory; `ref` is a branch, tag or commit.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/contents/{filepath*}',
     params: z.object(atPath),
@@ -98,7 +99,7 @@ export const contentsOperations = {
   getContentsExt: defineOperation({
     id: 'contents.get-ext',
     meaning:
-      'The same with the members asked for in `includes`; not on Forgejo. Errors may be followed by junk.',
+      'Returns the same with the members in `includes`; not on Forgejo. Errors may be followed by junk bytes.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/contents-ext/{filepath*}',
     params: z.object(atPath),
@@ -140,7 +141,8 @@ export const contentsOperations = {
   }),
   updateFile: defineOperation({
     id: 'contents.update',
-    meaning: 'Commits a changed file; with `sha` of the old content 200, without it the file is made (201).',
+    meaning:
+      'Commits a changed file; 200 with the `sha` of the old content, without it the file is created (201).',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/contents/{filepath*}',
     params: z.object(atPath),
@@ -154,7 +156,7 @@ export const contentsOperations = {
   }),
   deleteFile: defineOperation({
     id: 'contents.delete',
-    meaning: 'Commits the removal of a file; `sha` of the content that goes is required.',
+    meaning: 'Commits the deletion of a file; the `sha` of its content is required.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/contents/{filepath*}',
     params: z.object(atPath),

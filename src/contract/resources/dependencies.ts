@@ -3,20 +3,20 @@ import { defineOperation } from '../operation.ts';
 import { inRepository, int, list, pages, text } from '../shape.ts';
 import { Issue } from './issues.ts';
 
-/** Names an issue or pull request of any repository. */
+/** Refers to an issue or pull request of any repository. */
 const IssueMeta = z.strictObject({ index: int, owner: text, repo: text });
 
-/** An issue that blocks. One that the caller cannot read may be without any state. */
+/** A blocking issue. One that the caller cannot read may have no state. */
 const Blocker = Issue.extend({ state: z.enum(['open', 'closed', '']) });
 
 const atIndex = z.object({ ...inRepository, index: int });
 
-/** Which issues must close before others may. */
+/** Dependencies: issues that must close before others. */
 export const dependencyOperations = {
   listDependencies: defineOperation({
     id: 'issue.list-dependencies',
     meaning:
-      'The issues that must close before this one: those of its own repository first. One that the caller cannot read is a stub with `id` 0: without a title and a state for writers, open and called `HIDDEN` for others.',
+      'Lists the issues that must close before this one, those of its own repository first. An unreadable one is a stub with `id` 0: without title and state for writers, open and with the title `HIDDEN` for others.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
     params: atIndex,
@@ -32,7 +32,7 @@ export const dependencyOperations = {
   addDependency: defineOperation({
     id: 'issue.add-dependency',
     meaning:
-      'Makes the issue of the body block the one of the path, and answers the latter; 404 to those who cannot write. Only the direct reverse counts as a cycle. With dependencies across repositories switched off: 400 and a bare JSON text.',
+      'Makes the issue of the body block the one of the path, and returns the latter; 404 for callers without write access. Only the direct reverse counts as a cycle. If dependencies across repositories are disabled: 400 and a bare JSON text.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
     params: atIndex,
@@ -47,7 +47,7 @@ export const dependencyOperations = {
   }),
   removeDependency: defineOperation({
     id: 'issue.remove-dependency',
-    meaning: 'Takes a dependency away; 201 and the issue of the path. 404 to those who cannot write.',
+    meaning: 'Removes a dependency; 201 and the issue of the path. 404 for callers without write access.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/dependencies',
     params: atIndex,
@@ -62,8 +62,7 @@ export const dependencyOperations = {
   }),
   listBlocks: defineOperation({
     id: 'issue.list-blocks',
-    meaning:
-      'The issues that wait for this one; those that the caller cannot read are left out after paging.',
+    meaning: 'Lists the issues that this one blocks; unreadable ones are removed after paging.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/blocks',
     params: atIndex,
@@ -77,7 +76,7 @@ export const dependencyOperations = {
   }),
   addBlock: defineOperation({
     id: 'issue.add-block',
-    meaning: 'Makes the issue of the path block the one of the body, and answers the former.',
+    meaning: 'Makes the issue of the path block the one of the body, and returns the former.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/blocks',
     params: atIndex,
@@ -92,7 +91,8 @@ export const dependencyOperations = {
   }),
   removeBlock: defineOperation({
     id: 'issue.remove-block',
-    meaning: 'The issue of the path blocks the one of the body no longer; 201 and the issue of the path.',
+    meaning:
+      'Removes the block of the issue in the body by the one of the path; 201 and the issue of the path.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/blocks',
     params: atIndex,

@@ -9,7 +9,7 @@ export const Hook = resource(
     /** Absent on Forgejo and before 1.26. */
     name: text,
     active: flag,
-    /** Event names as the forge stores them, in no order; what is read does not round-trip (see the families). */
+    /** Event names as the forge stores them, in no order; the answer cannot be sent back unchanged (see the families). */
     events: z.array(text),
     branch_filter: text,
     /** Always empty from 1.27 on; the value cannot be read back. */
@@ -21,7 +21,7 @@ export const Hook = resource(
 );
 export type Hook = z.output<typeof Hook>;
 
-/** What a hook is made from; inactive unless `active` is true. */
+/** Body that creates a hook; inactive unless `active` is true. */
 export const CreateHook = z.strictObject({
   type: text,
   /** `url`, `content_type` (json or form), `secret`. */
@@ -44,7 +44,7 @@ const atHook = z.object({ ...inRepository, id: int });
 export const hookOperations = {
   listHooks: defineOperation({
     id: 'hook.list',
-    meaning: 'The hooks of a repository.',
+    meaning: 'Lists the hooks of a repository.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/hooks',
     params: z.object(inRepository),
@@ -59,7 +59,7 @@ export const hookOperations = {
   }),
   getHook: defineOperation({
     id: 'hook.get',
-    meaning: 'One hook of a repository.',
+    meaning: 'Returns a hook of a repository.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/hooks/{id}',
     params: atHook,
@@ -72,7 +72,7 @@ export const hookOperations = {
   }),
   createHook: defineOperation({
     id: 'hook.create',
-    meaning: 'Makes a hook; inactive unless `active` is true, push only unless `events` names more.',
+    meaning: 'Creates a hook; inactive unless `active` is true, push only unless `events` names more.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/hooks',
     params: z.object(inRepository),
@@ -87,7 +87,7 @@ export const hookOperations = {
   editHook: defineOperation({
     id: 'hook.edit',
     meaning:
-      'Changes a hook. No merge patch: absent events, branch_filter and authorization_header are reset.',
+      'Updates a hook. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/hooks/{id}',
     params: atHook,
@@ -101,7 +101,7 @@ export const hookOperations = {
   }),
   deleteHook: defineOperation({
     id: 'hook.delete',
-    meaning: 'Removes a hook with its queued deliveries.',
+    meaning: 'Deletes a hook with its queued deliveries.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/hooks/{id}',
     params: atHook,

@@ -4,7 +4,7 @@ import { int, resource, text } from '../shape.ts';
 
 const Version = z.object({ version: text });
 
-/** Paging of this forge: what `limit` is capped at, and what a missing one means. */
+/** Paging of this forge: the maximum and the default of `limit`. */
 const ApiSettings = resource(
   {},
   {
@@ -19,7 +19,7 @@ const ApiSettings = resource(
 export const instanceOperations = {
   getVersion: defineOperation({
     id: 'instance.version',
-    meaning: 'The version; Forgejo reports `<own>+gitea-<compatible>`.',
+    meaning: 'Returns the version; Forgejo reports `<own>+gitea-<compatible>`.',
     method: 'GET',
     path: '/version',
     params: z.object({}),
@@ -32,7 +32,7 @@ export const instanceOperations = {
   }),
   getApiSettings: defineOperation({
     id: 'instance.api-settings',
-    meaning: 'Limits of this forge for lists and contents.',
+    meaning: 'Returns the limits of this forge for lists and contents.',
     method: 'GET',
     path: '/settings/api',
     params: z.object({}),

@@ -51,7 +51,7 @@ export const Issue = resource(
     due_date: instant,
     time_estimate: int,
     pin_order: int,
-    /** Set where the issue is a pull request. */
+    /** Set if the issue is a pull request. */
     pull_request: resource({}, { draft: flag, merged: flag, merged_at: instant, html_url: text }),
     repository: resource({ id: int }, { name: text, owner: text, full_name: text }),
   },
@@ -81,7 +81,8 @@ const atComment = z.object({ ...inRepository, id: int });
 export const issueOperations = {
   listIssues: defineOperation({
     id: 'issue.list',
-    meaning: 'Issues and pull requests, newest first; `type=issues` or `pulls` narrows, `labels` are names.',
+    meaning:
+      'Lists issues and pull requests, newest first; `type=issues` or `pulls` filters, `labels` are names.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues',
     params: z.object(inRepository),
@@ -108,7 +109,7 @@ export const issueOperations = {
   }),
   getIssue: defineOperation({
     id: 'issue.get',
-    meaning: 'One issue, or the issue side of a pull request.',
+    meaning: 'Returns an issue, or the issue side of a pull request.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}',
     params: atIndex,
@@ -146,7 +147,7 @@ export const issueOperations = {
   }),
   editIssue: defineOperation({
     id: 'issue.edit',
-    meaning: 'Changes an issue or pull request; labels are not a member here.',
+    meaning: 'Updates an issue or pull request; labels are not a member here.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/issues/{index}',
     params: atIndex,
@@ -171,7 +172,7 @@ export const issueOperations = {
   }),
   listComments: defineOperation({
     id: 'comment.list',
-    meaning: 'The comments of an issue or pull request, oldest first, all at once.',
+    meaning: 'Lists the comments of an issue or pull request, oldest first, unpaged.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/comments',
     params: atIndex,
@@ -186,7 +187,7 @@ export const issueOperations = {
   }),
   createComment: defineOperation({
     id: 'comment.create',
-    meaning: 'Writes a comment.',
+    meaning: 'Creates a comment.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/comments',
     params: atIndex,
@@ -201,7 +202,7 @@ export const issueOperations = {
   }),
   getComment: defineOperation({
     id: 'comment.get',
-    meaning: 'One comment.',
+    meaning: 'Returns a comment.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/comments/{id}',
     params: atComment,
@@ -214,7 +215,7 @@ export const issueOperations = {
   }),
   editComment: defineOperation({
     id: 'comment.edit',
-    meaning: 'Changes the text of a comment.',
+    meaning: 'Updates the text of a comment.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/issues/comments/{id}',
     params: atComment,
@@ -228,7 +229,7 @@ export const issueOperations = {
   }),
   deleteComment: defineOperation({
     id: 'comment.delete',
-    meaning: 'Removes a comment.',
+    meaning: 'Deletes a comment.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/comments/{id}',
     params: atComment,
@@ -240,7 +241,7 @@ export const issueOperations = {
   }),
   deleteIssue: defineOperation({
     id: 'issue.delete',
-    meaning: 'Removes an issue or pull request with all its comments and files.',
+    meaning: 'Deletes an issue or pull request with all its comments and files.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}',
     params: atIndex,
@@ -252,7 +253,7 @@ export const issueOperations = {
   }),
   setIssueDeadline: defineOperation({
     id: 'issue.set-deadline',
-    meaning: 'Sets the due date to the last second of that day, or clears it; hooks hear nothing.',
+    meaning: 'Sets the due date to the last second of that day, or clears it; sends no webhook.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/deadline',
     params: atIndex,
@@ -266,7 +267,7 @@ export const issueOperations = {
   }),
   lockIssue: defineOperation({
     id: 'issue.lock',
-    meaning: 'From now on only writers may comment; hooks hear nothing.',
+    meaning: 'Locks an issue, so that only writers can comment; sends no webhook.',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/issues/{index}/lock',
     params: atIndex,
@@ -279,7 +280,7 @@ export const issueOperations = {
   }),
   unlockIssue: defineOperation({
     id: 'issue.unlock',
-    meaning: 'Everybody may comment again.',
+    meaning: 'Unlocks an issue, so that all readers can comment again.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/lock',
     params: atIndex,
@@ -304,7 +305,7 @@ export const issueOperations = {
   }),
   unpinIssue: defineOperation({
     id: 'issue.unpin',
-    meaning: 'Pins an issue no longer; 204 also when it was not.',
+    meaning: 'Unpins an issue; 204 also if it was not pinned.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/pin',
     params: atIndex,
@@ -316,7 +317,7 @@ export const issueOperations = {
   }),
   listPinnedIssues: defineOperation({
     id: 'issue.list-pinned',
-    meaning: 'The pinned issues of a repository in their order, without pull requests.',
+    meaning: 'Lists the pinned issues of a repository in their order, without pull requests.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/pinned',
     params: z.object(inRepository),

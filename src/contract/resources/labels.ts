@@ -8,7 +8,7 @@ export const Label = resource(
     /** Six hex digits, lower case, without `#`. */
     color: text,
     description: text,
-    /** Of the labels of one scope (the text before the last `/`) an issue carries one. */
+    /** An issue has at most one label of a scope (the text before the last `/`). */
     exclusive: flag,
     is_archived: flag,
     url: text,
@@ -34,7 +34,7 @@ const inOrganization = z.object({ org: text });
 export const labelOperations = {
   listLabels: defineOperation({
     id: 'label.list',
-    meaning: "A repository's own labels, by name.",
+    meaning: "Lists a repository's own labels, by name.",
     method: 'GET',
     path: '/repos/{owner}/{repo}/labels',
     params: z.object(inRepository),
@@ -49,7 +49,7 @@ export const labelOperations = {
   }),
   getLabel: defineOperation({
     id: 'label.get',
-    meaning: 'One label of a repository, by id, or by a name that is no number.',
+    meaning: 'Returns a label of a repository, by id, or by a name that is not a number.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/labels/{id}',
     params: z.object({ ...inRepository, id: z.union([int, text]) }),
@@ -62,7 +62,7 @@ export const labelOperations = {
   }),
   createLabel: defineOperation({
     id: 'label.create',
-    meaning: 'Makes a label; two labels may have one name.',
+    meaning: 'Creates a label; two labels may have the same name.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/labels',
     params: z.object(inRepository),
@@ -76,7 +76,7 @@ export const labelOperations = {
   }),
   editLabel: defineOperation({
     id: 'label.edit',
-    meaning: 'Changes a label; an absent `is_archived` un-archives it.',
+    meaning: 'Updates a label; an absent `is_archived` un-archives it.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/labels/{id}',
     params: z.object({ ...inRepository, id: int }),
@@ -90,7 +90,7 @@ export const labelOperations = {
   }),
   deleteLabel: defineOperation({
     id: 'label.delete',
-    meaning: 'Removes a label; 204 also when there is none.',
+    meaning: 'Deletes a label; 204 also if there is none.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/labels/{id}',
     params: z.object({ ...inRepository, id: int }),
@@ -102,7 +102,7 @@ export const labelOperations = {
   }),
   listOrganizationLabels: defineOperation({
     id: 'organization.list-labels',
-    meaning: 'Labels usable in every repository of the organization.',
+    meaning: 'Lists the labels that are usable in every repository of the organization.',
     method: 'GET',
     path: '/orgs/{org}/labels',
     params: inOrganization,
@@ -117,7 +117,7 @@ export const labelOperations = {
   }),
   createOrganizationLabel: defineOperation({
     id: 'organization.create-label',
-    meaning: 'Makes a label of the organization.',
+    meaning: 'Creates a label of the organization.',
     method: 'POST',
     path: '/orgs/{org}/labels',
     params: inOrganization,
@@ -131,7 +131,7 @@ export const labelOperations = {
   }),
   getOrganizationLabel: defineOperation({
     id: 'organization.get-label',
-    meaning: 'One label of an organization, by id, or by a name that is no number.',
+    meaning: 'Returns a label of an organization, by id, or by a name that is not a number.',
     method: 'GET',
     path: '/orgs/{org}/labels/{id}',
     params: z.object({ org: text, id: z.union([int, text]) }),
@@ -144,7 +144,7 @@ export const labelOperations = {
   }),
   editOrganizationLabel: defineOperation({
     id: 'organization.edit-label',
-    meaning: 'Changes a label of an organization; an absent `is_archived` un-archives it.',
+    meaning: 'Updates a label of an organization; an absent `is_archived` un-archives it.',
     method: 'PATCH',
     path: '/orgs/{org}/labels/{id}',
     params: z.object({ org: text, id: int }),
@@ -158,7 +158,7 @@ export const labelOperations = {
   }),
   deleteOrganizationLabel: defineOperation({
     id: 'organization.delete-label',
-    meaning: 'Removes a label of an organization; 204 also when there is none.',
+    meaning: 'Deletes a label of an organization; 204 also if there is none.',
     method: 'DELETE',
     path: '/orgs/{org}/labels/{id}',
     params: z.object({ org: text, id: int }),
@@ -170,7 +170,7 @@ export const labelOperations = {
   }),
   listIssueLabels: defineOperation({
     id: 'issue.list-labels',
-    meaning: 'The labels an issue or pull request carries, by name; not paged.',
+    meaning: 'Lists the labels of an issue or pull request, by name; not paged.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/labels',
     params: onIssue,
@@ -184,7 +184,7 @@ export const labelOperations = {
   replaceIssueLabels: defineOperation({
     id: 'issue.replace-labels',
     meaning:
-      'Sets exactly these labels; unknown ids and names are dropped in silence; always emits one `label_updated`, also when nothing changed.',
+      'Replaces all labels; unknown ids and names are silently dropped; always emits one `label_updated`, also without a change.',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/issues/{index}/labels',
     params: onIssue,
@@ -198,7 +198,7 @@ export const labelOperations = {
   }),
   addIssueLabels: defineOperation({
     id: 'issue.add-labels',
-    meaning: 'Adds labels; answers all labels of the issue.',
+    meaning: 'Adds labels; returns all labels of the issue.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/labels',
     params: onIssue,
@@ -212,8 +212,7 @@ export const labelOperations = {
   }),
   removeIssueLabel: defineOperation({
     id: 'issue.remove-label',
-    meaning:
-      'Takes one label off, 204 also when the issue does not carry it. Unknown id: 404 (Forgejo: 422).',
+    meaning: 'Removes one label; 204 also if the issue does not have it. Unknown id: 404 (Forgejo: 422).',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/labels/{id}',
     params: z.object({ ...inRepository, index: int, id: int }),
@@ -225,7 +224,7 @@ export const labelOperations = {
   }),
   clearIssueLabels: defineOperation({
     id: 'issue.clear-labels',
-    meaning: 'Takes all labels off; emits `label_cleared`.',
+    meaning: 'Removes all labels; emits `label_cleared`.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/labels',
     params: onIssue,

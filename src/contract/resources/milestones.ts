@@ -22,7 +22,7 @@ const named = z.object({ ...inRepository, id: z.union([int, text]) });
 export const milestoneOperations = {
   listMilestones: defineOperation({
     id: 'milestone.list',
-    meaning: 'Milestones, open ones unless `state` says otherwise.',
+    meaning: 'Lists milestones, by default the open ones (`state`).',
     method: 'GET',
     path: '/repos/{owner}/{repo}/milestones',
     params: z.object(inRepository),
@@ -37,7 +37,7 @@ export const milestoneOperations = {
   }),
   createMilestone: defineOperation({
     id: 'milestone.create',
-    meaning: 'Makes a milestone.',
+    meaning: 'Creates a milestone.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/milestones',
     params: z.object(inRepository),
@@ -56,7 +56,7 @@ export const milestoneOperations = {
   }),
   getMilestone: defineOperation({
     id: 'milestone.get',
-    meaning: 'One milestone, by id, or by title where no id fits.',
+    meaning: 'Returns a milestone, by id, or by title if no id matches.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/milestones/{id}',
     params: named,
@@ -69,16 +69,16 @@ export const milestoneOperations = {
   }),
   editMilestone: defineOperation({
     id: 'milestone.edit',
-    meaning: 'Changes a milestone; an absent `due_on` clears the due date.',
+    meaning: 'Updates a milestone; an absent `due_on` clears the due date.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/milestones/{id}',
     params: named,
     body: z.strictObject({
       title: text.optional(),
       description: text.optional(),
-      /** closed closes; anything else opens. */
+      /** `closed` closes; any other value opens. */
       state: text.optional(),
-      /** Taken as the last second of that day. */
+      /** Read as the last second of that day. */
       due_on: instant.optional(),
     }),
     success: 200,
@@ -90,7 +90,7 @@ export const milestoneOperations = {
   }),
   deleteMilestone: defineOperation({
     id: 'milestone.delete',
-    meaning: 'Removes a milestone; its issues stay.',
+    meaning: 'Deletes a milestone; its issues are kept.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/milestones/{id}',
     params: named,

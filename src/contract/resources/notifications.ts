@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** What a thread is about. */
+/** The subject of a thread. */
 const NotificationSubject = resource(
   { type: z.enum(['Issue', 'Pull', 'Commit', 'Repository']) },
   {
@@ -11,7 +11,7 @@ const NotificationSubject = resource(
     /** API address of an issue or pull request; web address of a commit; relative web path of a repository. */
     url: text,
     html_url: text,
-    /** Empty where nobody has commented. */
+    /** Empty if there are no comments. */
     latest_comment_url: text,
     latest_comment_html_url: text,
     /** open, closed or merged; empty for a commit or repository. */
@@ -19,14 +19,14 @@ const NotificationSubject = resource(
   },
 );
 
-/** One account's thread of news about one subject: unread, read or pinned. */
+/** One account's notification thread about one subject: unread, read or pinned. */
 export const NotificationThread = resource(
   { id: int },
   {
-    /** Without `permissions`; null, like `subject`, where the account can read it no longer. */
+    /** Without `permissions`; null, like `subject`, if the account can no longer read it. */
     repository: Repository,
     subject: NotificationSubject,
-    /** False also where the thread is pinned. */
+    /** False also for a pinned thread. */
     unread: flag,
     pinned: flag,
     updated_at: instant,
@@ -35,7 +35,7 @@ export const NotificationThread = resource(
 );
 export type NotificationThread = z.output<typeof NotificationThread>;
 
-/** unread, read or pinned. Unknown ones are ignored; where none is known, threads of every status are meant. */
+/** unread, read or pinned. Unknown values are ignored; without a known value, threads of every status match. */
 const statuses = { all: flag.optional(), 'status-types': z.array(text).optional() };
 const narrowed = z.object({
   ...pages,
@@ -51,7 +51,7 @@ const marked = z.object({
   ...statuses,
   /** Only threads that changed at or before this instant. */
   last_read_at: instant.optional(),
-  /** read (default), unread or pinned; anything else is read. */
+  /** read (default), unread or pinned; any other value means read. */
   'to-status': text.optional(),
 });
 
@@ -62,7 +62,7 @@ const marked = z.object({
 export const notificationOperations = {
   listNotifications: defineOperation({
     id: 'notification.list',
-    meaning: 'The threads of the caller, last changed first; unread and pinned ones unless asked otherwise.',
+    meaning: 'Lists the threads of the caller, last changed first; by default unread and pinned ones.',
     method: 'GET',
     path: '/notifications',
     params: z.object({}),
@@ -77,7 +77,7 @@ export const notificationOperations = {
   }),
   markNotifications: defineOperation({
     id: 'notification.mark-all',
-    meaning: 'Marks threads of the caller, unread ones unless asked otherwise; 205 with those that changed.',
+    meaning: 'Marks threads of the caller, by default the unread ones; 205 with the changed threads.',
     method: 'PUT',
     path: '/notifications',
     params: z.object({}),
@@ -91,7 +91,7 @@ export const notificationOperations = {
   }),
   countNotifications: defineOperation({
     id: 'notification.count',
-    meaning: 'How many threads of the caller are unread.',
+    meaning: 'Counts the unread threads of the caller.',
     method: 'GET',
     path: '/notifications/new',
     params: z.object({}),
@@ -104,7 +104,7 @@ export const notificationOperations = {
   }),
   getNotification: defineOperation({
     id: 'notification.get',
-    meaning: "One thread of the caller; anybody's for a site administrator.",
+    meaning: 'Returns a thread of the caller; any thread for a site administrator.',
     method: 'GET',
     path: '/notifications/threads/{id}',
     params: z.object({ id: int }),
@@ -117,7 +117,7 @@ export const notificationOperations = {
   }),
   markNotification: defineOperation({
     id: 'notification.mark',
-    meaning: 'Marks one thread of the caller, read unless `to-status` says otherwise; 205 with the thread.',
+    meaning: 'Marks one thread of the caller, by default as read (`to-status`); 205 with the thread.',
     method: 'PATCH',
     path: '/notifications/threads/{id}',
     params: z.object({ id: int }),
@@ -127,12 +127,12 @@ export const notificationOperations = {
     errors: [403, 404],
     access: 'self',
     scopes: ['notification'],
-    baseline: { "a site administrator marks somebody else's": 500 },
+    baseline: { 'a site administrator marks a thread of another account': 500 },
     source: 'routers/api/v1/notify/threads.go ReadThread',
   }),
   listRepositoryNotifications: defineOperation({
     id: 'repository.list-notifications',
-    meaning: "The caller's threads of one repository, last changed first.",
+    meaning: "Lists the caller's threads of one repository, last changed first.",
     method: 'GET',
     path: '/repos/{owner}/{repo}/notifications',
     params: z.object(inRepository),
@@ -147,7 +147,7 @@ export const notificationOperations = {
   }),
   markRepositoryNotifications: defineOperation({
     id: 'repository.mark-notifications',
-    meaning: "Marks the caller's threads of one repository; 205 with those that changed.",
+    meaning: "Marks the caller's threads of one repository; 205 with the changed threads.",
     method: 'PUT',
     path: '/repos/{owner}/{repo}/notifications',
     params: z.object(inRepository),

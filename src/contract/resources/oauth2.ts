@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 
-/** A program that people sign in to with their forge account. */
+/** An OAuth2 application: a program that users sign in to with their forge account. */
 export const OAuth2Application = resource(
   { id: int, name: text },
   {
     client_id: text,
-    /** Shown in the answers that make it (create and edit, each a new one); empty everywhere else. */
+    /** Only in answers to create and edit, which each generate a new one; otherwise empty. */
     client_secret: text,
     confidential_client: flag,
     skip_secondary_authorization: flag,
@@ -19,7 +19,7 @@ export type OAuth2Application = z.output<typeof OAuth2Application>;
 
 export const CreateOAuth2Application = z.strictObject({
   name: text,
-  /** http or https addresses, at least one; compared exactly when somebody signs in. */
+  /** http or https addresses, at least one; compared exactly at sign-in. */
   redirect_uris: z.array(text),
   /** Default false: a public client, which must use PKCE. */
   confidential_client: flag.optional(),
@@ -32,8 +32,7 @@ const atApplication = z.object({ id: int });
 export const oauth2Operations = {
   createOAuth2Application: defineOperation({
     id: 'oauth2.create',
-    meaning:
-      'Registers an OAuth2 application of the caller; the answer is the one place that shows its secret.',
+    meaning: 'Registers an OAuth2 application of the caller; only this answer contains its secret.',
     method: 'POST',
     path: '/user/applications/oauth2',
     params: z.object({}),
@@ -47,7 +46,7 @@ export const oauth2Operations = {
   }),
   listOAuth2Applications: defineOperation({
     id: 'oauth2.list',
-    meaning: "The caller's OAuth2 applications, without their secrets.",
+    meaning: "Lists the caller's OAuth2 applications, without their secrets.",
     method: 'GET',
     path: '/user/applications/oauth2',
     params: z.object({}),
@@ -62,7 +61,7 @@ export const oauth2Operations = {
   }),
   getOAuth2Application: defineOperation({
     id: 'oauth2.get',
-    meaning: "One of the caller's OAuth2 applications, without its secret.",
+    meaning: 'Returns an OAuth2 application of the caller, without its secret.',
     method: 'GET',
     path: '/user/applications/oauth2/{id}',
     params: atApplication,
@@ -89,7 +88,7 @@ export const oauth2Operations = {
   }),
   deleteOAuth2Application: defineOperation({
     id: 'oauth2.delete',
-    meaning: 'Removes an OAuth2 application with everything that was granted to it.',
+    meaning: 'Deletes an OAuth2 application with all its grants.',
     method: 'DELETE',
     path: '/user/applications/oauth2/{id}',
     params: atApplication,

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { flag, list, pages, resource, text } from '../shape.ts';
 import { CreateOrganization, Organization, User } from './users.ts';
 
-/** A true merge patch: what is absent stays. */
+/** A merge patch: absent members are unchanged. */
 export const EditOrganization = z.strictObject({
   /** At most 100 characters. */
   full_name: text.optional(),
@@ -15,13 +15,13 @@ export const EditOrganization = z.strictObject({
   website: text.optional(),
   /** At most 50 characters. */
   location: text.optional(),
-  /** public, limited or private; empty leaves it. */
+  /** public, limited or private; empty means unchanged. */
   visibility: text.optional(),
   repo_admin_change_team_access: flag.optional(),
 });
 export type EditOrganization = z.output<typeof EditOrganization>;
 
-/** What an account may do in an organization. */
+/** Permissions of an account in an organization. */
 const OrganizationPermissions = resource(
   {},
   { is_owner: flag, is_admin: flag, can_write: flag, can_read: flag, can_create_repository: flag },
@@ -30,11 +30,11 @@ const OrganizationPermissions = resource(
 const inOrganization = z.object({ org: text });
 const atMember = z.object({ org: text, username: text });
 
-/** What can be asked of an organization beside what `users.ts` has. */
+/** Operations on organizations in addition to those in `users.ts`. */
 export const organizationOperations = {
   editOrganization: defineOperation({
     id: 'organization.edit',
-    meaning: 'Changes the settings of an organization; what is absent stays.',
+    meaning: 'Updates the settings of an organization; absent members are unchanged.',
     method: 'PATCH',
     path: '/orgs/{org}',
     params: z.object({ org: text }),
@@ -48,7 +48,7 @@ export const organizationOperations = {
   }),
   listOrganizations: defineOperation({
     id: 'organization.list',
-    meaning: 'Every organization the caller may see, by name.',
+    meaning: 'Lists every organization that the caller may see, by name.',
     method: 'GET',
     path: '/orgs',
     params: z.object({}),
@@ -63,7 +63,7 @@ export const organizationOperations = {
   }),
   listOwnOrganizations: defineOperation({
     id: 'user.list-organizations',
-    meaning: 'The organizations the caller is a member of.',
+    meaning: 'Lists the organizations of the caller.',
     method: 'GET',
     path: '/user/orgs',
     params: z.object({}),
@@ -78,7 +78,7 @@ export const organizationOperations = {
   }),
   listUserOrganizations: defineOperation({
     id: 'user.list-organizations-of',
-    meaning: 'The organizations an account is a member of, as far as the caller may see them.',
+    meaning: 'Lists the organizations of an account, as far as visible to the caller.',
     method: 'GET',
     path: '/users/{username}/orgs',
     params: z.object({ username: text }),
@@ -93,7 +93,7 @@ export const organizationOperations = {
   }),
   getOrganizationPermissions: defineOperation({
     id: 'user.organization-permissions',
-    meaning: 'What an account may do in an organization.',
+    meaning: "Returns an account's permissions in an organization.",
     method: 'GET',
     path: '/users/{username}/orgs/{org}/permissions',
     params: z.object({ username: text, org: text }),
@@ -106,7 +106,7 @@ export const organizationOperations = {
   }),
   deleteOrganization: defineOperation({
     id: 'organization.delete',
-    meaning: 'Removes an organization that owns no repository any more.',
+    meaning: 'Deletes an organization without repositories.',
     method: 'DELETE',
     path: '/orgs/{org}',
     params: inOrganization,
@@ -119,7 +119,7 @@ export const organizationOperations = {
   }),
   renameOrganization: defineOperation({
     id: 'organization.rename',
-    meaning: 'Gives an organization another name; the old one leads there.',
+    meaning: 'Renames an organization; the old name redirects.',
     method: 'POST',
     path: '/orgs/{org}/rename',
     params: inOrganization,
@@ -132,7 +132,8 @@ export const organizationOperations = {
   }),
   deleteOrganizationRepositories: defineOperation({
     id: 'organization.delete-repositories',
-    meaning: 'Removes all repositories of an organization: 202 while they go, 204 where there are none.',
+    meaning:
+      'Deletes all repositories of an organization: 202 while this is in progress, 204 if there are none.',
     method: 'DELETE',
     path: '/orgs/{org}/repos',
     params: inOrganization,
@@ -144,7 +145,7 @@ export const organizationOperations = {
   }),
   listMembers: defineOperation({
     id: 'organization.list-members',
-    meaning: 'The members of an organization; for strangers the public ones.',
+    meaning: 'Lists the members of an organization; for non-members, only the public ones.',
     method: 'GET',
     path: '/orgs/{org}/members',
     params: inOrganization,
@@ -160,7 +161,7 @@ export const organizationOperations = {
   checkMember: defineOperation({
     id: 'organization.check-member',
     meaning:
-      'Tells whether an account is a member: 204 or 404; strangers are sent on to the public members (303).',
+      'Answers 204 if an account is a member, 404 otherwise; non-members are redirected to the public members (303).',
     method: 'GET',
     path: '/orgs/{org}/members/{username}',
     params: atMember,
@@ -172,7 +173,7 @@ export const organizationOperations = {
   }),
   deleteMember: defineOperation({
     id: 'organization.delete-member',
-    meaning: 'Takes an account out of an organization and all its teams. The last owner stays.',
+    meaning: 'Removes an account from an organization and all its teams. The last owner cannot be removed.',
     method: 'DELETE',
     path: '/orgs/{org}/members/{username}',
     params: atMember,
@@ -185,7 +186,7 @@ export const organizationOperations = {
   }),
   listPublicMembers: defineOperation({
     id: 'organization.list-public-members',
-    meaning: 'The members of an organization who let themselves be seen.',
+    meaning: 'Lists the public members of an organization.',
     method: 'GET',
     path: '/orgs/{org}/public_members',
     params: inOrganization,
@@ -200,7 +201,7 @@ export const organizationOperations = {
   }),
   checkPublicMember: defineOperation({
     id: 'organization.check-public-member',
-    meaning: 'Tells whether an account is a public member: 204 or 404.',
+    meaning: 'Answers 204 if an account is a public member, 404 otherwise.',
     method: 'GET',
     path: '/orgs/{org}/public_members/{username}',
     params: atMember,
@@ -212,7 +213,7 @@ export const organizationOperations = {
   }),
   publicizeMember: defineOperation({
     id: 'organization.publicize-member',
-    meaning: "Lets a membership be seen: one's own, or any for an owner.",
+    meaning: "Makes a membership public: one's own, or any for an owner.",
     method: 'PUT',
     path: '/orgs/{org}/public_members/{username}',
     params: atMember,
@@ -224,7 +225,7 @@ export const organizationOperations = {
   }),
   concealMember: defineOperation({
     id: 'organization.conceal-member',
-    meaning: "Hides a membership from strangers: one's own, or any for an owner.",
+    meaning: "Hides a membership from non-members: one's own, or any for an owner.",
     method: 'DELETE',
     path: '/orgs/{org}/public_members/{username}',
     params: atMember,
@@ -236,7 +237,7 @@ export const organizationOperations = {
   }),
   createOrganizationFor: defineOperation({
     id: 'admin.create-organization',
-    meaning: 'Makes an organization that an account owns.',
+    meaning: 'Creates an organization that an account owns.',
     method: 'POST',
     path: '/admin/users/{username}/orgs',
     params: z.object({ username: text }),

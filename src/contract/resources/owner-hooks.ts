@@ -3,11 +3,11 @@ import { defineOperation } from '../operation.ts';
 import { int, list, pages, text } from '../shape.ts';
 import { CreateHook, EditHookOption, Hook } from './hooks.ts';
 
-/** Hooks above repositories: those of an account or an organization hear all its repositories, those of the instance every one. */
+/** Hooks above repositories: hooks of an account or an organization receive events of all its repositories, those of the instance of every repository. */
 export const ownerHookOperations = {
   listUserHooks: defineOperation({
     id: 'user.list-hooks',
-    meaning: "The caller's own hooks; they hear all of the caller's repositories.",
+    meaning: "Lists the caller's hooks, which receive events of all the caller's repositories.",
     method: 'GET',
     path: '/user/hooks',
     params: z.object({}),
@@ -22,7 +22,7 @@ export const ownerHookOperations = {
   }),
   createUserHook: defineOperation({
     id: 'user.create-hook',
-    meaning: "Makes a hook for all of the caller's repositories.",
+    meaning: "Creates a hook for all of the caller's repositories.",
     method: 'POST',
     path: '/user/hooks',
     params: z.object({}),
@@ -36,7 +36,7 @@ export const ownerHookOperations = {
   }),
   listOrganizationHooks: defineOperation({
     id: 'organization.list-hooks',
-    meaning: 'The hooks of an organization.',
+    meaning: 'Lists the hooks of an organization.',
     method: 'GET',
     path: '/orgs/{org}/hooks',
     params: z.object({ org: text }),
@@ -51,7 +51,7 @@ export const ownerHookOperations = {
   }),
   createOrganizationHook: defineOperation({
     id: 'organization.create-hook',
-    meaning: 'Makes a hook for all repositories of an organization.',
+    meaning: 'Creates a hook for all repositories of an organization.',
     method: 'POST',
     path: '/orgs/{org}/hooks',
     params: z.object({ org: text }),
@@ -65,7 +65,7 @@ export const ownerHookOperations = {
   }),
   getUserHook: defineOperation({
     id: 'user.get-hook',
-    meaning: 'One hook of the caller.',
+    meaning: 'Returns a hook of the caller.',
     method: 'GET',
     path: '/user/hooks/{id}',
     params: z.object({ id: int }),
@@ -79,7 +79,7 @@ export const ownerHookOperations = {
   editUserHook: defineOperation({
     id: 'user.edit-hook',
     meaning:
-      'Changes a hook of the caller. No merge patch: absent events, branch_filter and authorization_header are reset.',
+      'Updates a hook of the caller. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
     method: 'PATCH',
     path: '/user/hooks/{id}',
     params: z.object({ id: int }),
@@ -93,7 +93,7 @@ export const ownerHookOperations = {
   }),
   deleteUserHook: defineOperation({
     id: 'user.delete-hook',
-    meaning: 'Removes a hook of the caller with its queued deliveries.',
+    meaning: 'Deletes a hook of the caller with its queued deliveries.',
     method: 'DELETE',
     path: '/user/hooks/{id}',
     params: z.object({ id: int }),
@@ -105,7 +105,7 @@ export const ownerHookOperations = {
   }),
   getOrganizationHook: defineOperation({
     id: 'organization.get-hook',
-    meaning: 'One hook of an organization.',
+    meaning: 'Returns a hook of an organization.',
     method: 'GET',
     path: '/orgs/{org}/hooks/{id}',
     params: z.object({ org: text, id: int }),
@@ -119,7 +119,7 @@ export const ownerHookOperations = {
   editOrganizationHook: defineOperation({
     id: 'organization.edit-hook',
     meaning:
-      'Changes a hook of an organization. No merge patch: absent events, branch_filter and authorization_header are reset.',
+      'Updates a hook of an organization. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
     method: 'PATCH',
     path: '/orgs/{org}/hooks/{id}',
     params: z.object({ org: text, id: int }),
@@ -133,7 +133,7 @@ export const ownerHookOperations = {
   }),
   deleteOrganizationHook: defineOperation({
     id: 'organization.delete-hook',
-    meaning: 'Removes a hook of an organization with its queued deliveries.',
+    meaning: 'Deletes a hook of an organization with its queued deliveries.',
     method: 'DELETE',
     path: '/orgs/{org}/hooks/{id}',
     params: z.object({ org: text, id: int }),
@@ -146,7 +146,7 @@ export const ownerHookOperations = {
   listSystemHooks: defineOperation({
     id: 'admin.list-hooks',
     meaning:
-      'The hooks of the instance: system ones; `type` default for those that new repositories get; all for both.',
+      'Lists the hooks of the instance: system hooks, with `type=default` those that new repositories get, with `all` both.',
     method: 'GET',
     path: '/admin/hooks',
     params: z.object({}),
@@ -162,7 +162,7 @@ export const ownerHookOperations = {
   createSystemHook: defineOperation({
     id: 'admin.create-hook',
     meaning:
-      'Makes a hook of the instance. `config.is_system_webhook` true: it hears every repository; else new repositories get a copy.',
+      'Creates a hook of the instance. `config.is_system_webhook` true: for every repository; otherwise new repositories get a copy.',
     method: 'POST',
     path: '/admin/hooks',
     params: z.object({}),
@@ -176,7 +176,7 @@ export const ownerHookOperations = {
   }),
   getSystemHook: defineOperation({
     id: 'admin.get-hook',
-    meaning: 'One hook of the instance.',
+    meaning: 'Returns a hook of the instance.',
     method: 'GET',
     path: '/admin/hooks/{id}',
     params: z.object({ id: int }),
@@ -190,7 +190,7 @@ export const ownerHookOperations = {
   editSystemHook: defineOperation({
     id: 'admin.edit-hook',
     meaning:
-      'Changes a hook of the instance. No merge patch: absent events, branch_filter and authorization_header are reset.',
+      'Updates a hook of the instance. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
     method: 'PATCH',
     path: '/admin/hooks/{id}',
     params: z.object({ id: int }),
@@ -204,7 +204,7 @@ export const ownerHookOperations = {
   }),
   deleteSystemHook: defineOperation({
     id: 'admin.delete-hook',
-    meaning: 'Removes a hook of the instance with its queued deliveries.',
+    meaning: 'Deletes a hook of the instance with its queued deliveries.',
     method: 'DELETE',
     path: '/admin/hooks/{id}',
     params: z.object({ id: int }),

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { flag, inRepository, instant, int, list, resource, text } from '../shape.ts';
 
-/** What a branch protection says, beside its name; the same members stand in the resource and in both bodies. */
+/** Members of a branch protection except its name; the resource and both bodies have the same ones. */
 const terms = {
   /** 1 wins over 2; 0 at creation means last. */
   priority: int,
-  /** False: nobody pushes, merging pull requests remains possible. */
+  /** False: nobody can push; pull requests can still be merged. */
   enable_push: flag,
   enable_push_whitelist: flag,
   push_whitelist_usernames: z.array(text),
@@ -36,17 +36,17 @@ const terms = {
   block_on_outdated_branch: flag,
   dismiss_stale_approvals: flag,
   ignore_stale_approvals: flag,
-  /** The embedded forge knows no keys: it keeps and shows this and checks nothing. */
+  /** The embedded forge has no keys: it stores and returns this, and does not check it. */
   require_signed_commits: flag,
   /** Globs separated by `;`, of files that neither push nor merge may change. */
   protected_file_patterns: text,
-  /** Globs separated by `;`, of files that may be pushed without the right to push. */
+  /** Globs separated by `;`, of files that may be pushed without push permission. */
   unprotected_file_patterns: text,
   block_admin_merge_override: flag,
 };
 
 /**
- * One rule for branches. `branch_name` is its name where that is a plain one, else empty. The lists of names are those
+ * One rule for branches. `branch_name` is its name if that is not a glob, otherwise empty. The lists of names are those
  * that can read the repository now, sorted. Forgejo lacks `priority`, the force-push, bypass and override members.
  */
 export const BranchProtection = resource(
@@ -55,18 +55,18 @@ export const BranchProtection = resource(
 );
 export type BranchProtection = z.output<typeof BranchProtection>;
 
-/** Members that a caller may give, all of them optional. */
+/** Members of a request, all optional. */
 export const EditBranchProtection = z.strictObject(terms).partial();
 export type EditBranchProtection = z.output<typeof EditBranchProtection>;
 
-/** `rule_name`, or the older `branch_name`, must be there. */
+/** `rule_name`, or the older `branch_name`, is required. */
 export const CreateBranchProtection = EditBranchProtection.extend({
   rule_name: text.optional(),
   branch_name: text.optional(),
 });
 export type CreateBranchProtection = z.output<typeof CreateBranchProtection>;
 
-/** A rule for tags: only the listed people and teams make, change or remove the tags whose name it matches. */
+/** A tag protection: only the listed users and teams can create, change or delete tags with a matching name. */
 export const TagProtection = resource(
   { id: int, name_pattern: text },
   {
@@ -93,7 +93,7 @@ const atTagRule = z.object({ ...inRepository, id: int });
 export const protectionOperations = {
   listBranchProtections: defineOperation({
     id: 'branch-protection.list',
-    meaning: 'All rules for branches in the order in which they win; never paged.',
+    meaning: 'Lists all branch protections by priority; never paged.',
     method: 'GET',
     path: branchPath,
     params: z.object(inRepository),
@@ -106,7 +106,7 @@ export const protectionOperations = {
   }),
   getBranchProtection: defineOperation({
     id: 'branch-protection.get',
-    meaning: 'One rule for branches by its exact name, which may hold slashes and stars.',
+    meaning: 'Returns a branch protection by its exact name, which may contain slashes and stars.',
     method: 'GET',
     path: `${branchPath}/{name*}`,
     oneSegment: true,
@@ -120,7 +120,7 @@ export const protectionOperations = {
   }),
   createBranchProtection: defineOperation({
     id: 'branch-protection.create',
-    meaning: 'Makes a rule for branches; names without write access are dropped, a name in use is 403.',
+    meaning: 'Creates a branch protection; names without write access are dropped, a name in use is 403.',
     method: 'POST',
     path: branchPath,
     params: z.object(inRepository),
@@ -135,7 +135,7 @@ export const protectionOperations = {
   editBranchProtection: defineOperation({
     id: 'branch-protection.edit',
     meaning:
-      'Changes a rule; whitelist flags are read only together with `enable_push: true`, likewise for force pushes.',
+      'Updates a branch protection; whitelist flags are read only together with `enable_push: true`, likewise for force pushes.',
     method: 'PATCH',
     path: `${branchPath}/{name*}`,
     oneSegment: true,
@@ -150,7 +150,7 @@ export const protectionOperations = {
   }),
   deleteBranchProtection: defineOperation({
     id: 'branch-protection.delete',
-    meaning: 'Removes a rule for branches.',
+    meaning: 'Deletes a branch protection.',
     method: 'DELETE',
     path: `${branchPath}/{name*}`,
     oneSegment: true,
@@ -163,7 +163,8 @@ export const protectionOperations = {
   }),
   orderBranchProtections: defineOperation({
     id: 'branch-protection.order',
-    meaning: 'Numbers the rules in this order; ids are shown nowhere in the API. Not on Forgejo.',
+    meaning:
+      'Sets the priorities of branch protections in this order; the API does not show their ids. Not on Forgejo.',
     method: 'POST',
     path: `${branchPath}/priority`,
     params: z.object(inRepository),
@@ -176,7 +177,7 @@ export const protectionOperations = {
   }),
   listTagProtections: defineOperation({
     id: 'tag-protection.list',
-    meaning: 'All rules for tags; never paged.',
+    meaning: 'Lists all tag protections; never paged.',
     method: 'GET',
     path: tagPath,
     params: z.object(inRepository),
@@ -189,7 +190,7 @@ export const protectionOperations = {
   }),
   getTagProtection: defineOperation({
     id: 'tag-protection.get',
-    meaning: 'One rule for tags.',
+    meaning: 'Returns a tag protection.',
     method: 'GET',
     path: `${tagPath}/{id}`,
     params: atTagRule,
@@ -202,7 +203,7 @@ export const protectionOperations = {
   }),
   createTagProtection: defineOperation({
     id: 'tag-protection.create',
-    meaning: 'Makes a rule for tags; a pattern in use is 403.',
+    meaning: 'Creates a tag protection; a pattern in use is 403.',
     method: 'POST',
     path: tagPath,
     params: z.object(inRepository),
@@ -216,7 +217,7 @@ export const protectionOperations = {
   }),
   editTagProtection: defineOperation({
     id: 'tag-protection.edit',
-    meaning: 'Changes a rule for tags; what is absent stays, both lists may become empty.',
+    meaning: 'Updates a tag protection; absent members are unchanged, both lists may become empty.',
     method: 'PATCH',
     path: `${tagPath}/{id}`,
     params: atTagRule,
@@ -230,7 +231,7 @@ export const protectionOperations = {
   }),
   deleteTagProtection: defineOperation({
     id: 'tag-protection.delete',
-    meaning: 'Removes a rule for tags, on an archived repository too.',
+    meaning: 'Deletes a tag protection, also in an archived repository.',
     method: 'DELETE',
     path: `${tagPath}/{id}`,
     params: atTagRule,

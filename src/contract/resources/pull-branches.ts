@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { flag, inRepository, int, text } from '../shape.ts';
 
-/** What of a pull request is about its two branches: their difference, and bringing the head up to date. */
+/** Operations on the two branches of a pull request: their diff, and updating the head branch. */
 export const pullBranchOperations = {
   getPullDiff: defineOperation({
     id: 'pull.diff',
-    meaning: 'The change of a pull request as text: `diff` in one piece, `patch` a mail for each commit.',
+    meaning:
+      'Returns the changes of a pull request as text: one `diff`, or a `patch` with one mail per commit.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}.{diffType}',
     params: z.object({ ...inRepository, index: int, diffType: text }),
@@ -21,7 +22,7 @@ export const pullBranchOperations = {
   }),
   updatePull: defineOperation({
     id: 'pull.update',
-    meaning: 'Brings the base branch into the head branch, by a merge or (`style=rebase`) by a rebase.',
+    meaning: 'Updates the head branch with the base branch, by a merge or (`style=rebase`) by a rebase.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/pulls/{index}/update',
     params: z.object({ ...inRepository, index: int }),

@@ -13,7 +13,7 @@ const PRBranchInfo = resource({ ref: text, sha: text }, { label: text, repo_id: 
 export const PullRequest = resource(
   { id: int, number: int, title: text, state: z.enum(['open', 'closed']) },
   {
-    /** The web address: unlike an issue's, a pull request's `url` is no API url. */
+    /** The web address: unlike an issue's, a pull request's `url` is not an API URL. */
     url: text,
     html_url: text,
     diff_url: text,
@@ -58,7 +58,7 @@ export const pullOperations = {
   listPulls: defineOperation({
     id: 'pull.list',
     meaning:
-      'Pull requests, newest first; without `state` open and closed ones; without additions and deletions.',
+      'Lists pull requests, newest first; without `state`, open and closed ones; without additions and deletions.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls',
     params: z.object(inRepository),
@@ -81,7 +81,7 @@ export const pullOperations = {
   }),
   getPull: defineOperation({
     id: 'pull.get',
-    meaning: 'One pull request.',
+    meaning: 'Returns a pull request.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}',
     params: atIndex,
@@ -94,7 +94,7 @@ export const pullOperations = {
   }),
   getPullByBranches: defineOperation({
     id: 'pull.get-by-branches',
-    meaning: 'The pull request from `head` (`branch` or `owner:branch`) into `base`.',
+    meaning: 'Returns the pull request from `head` (`branch` or `owner:branch`) into `base`.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{base}/{head*}',
     params: z.object({ ...inRepository, base: text, head: text }),
@@ -135,7 +135,7 @@ export const pullOperations = {
   }),
   editPull: defineOperation({
     id: 'pull.edit',
-    meaning: 'Changes a pull request; `labels` here emits no webhook.',
+    meaning: 'Updates a pull request; `labels` here emits no webhook.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/pulls/{index}',
     params: atIndex,
@@ -162,7 +162,7 @@ export const pullOperations = {
   }),
   isPullMerged: defineOperation({
     id: 'pull.is-merged',
-    meaning: 'Answers 204 where the pull request is merged, 404 where it is not.',
+    meaning: 'Answers 204 if the pull request is merged, 404 otherwise.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}/merge',
     params: atIndex,
@@ -175,7 +175,7 @@ export const pullOperations = {
   mergePull: defineOperation({
     id: 'pull.merge',
     meaning:
-      'Merges a pull request; `do` is merge, rebase, rebase-merge, squash, fast-forward-only or manually-merged. 405 for whoever may not.',
+      'Merges a pull request; `do` is merge, rebase, rebase-merge, squash, fast-forward-only or manually-merged. 405 without the permission.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/pulls/{index}/merge',
     params: atIndex,
@@ -184,12 +184,12 @@ export const pullOperations = {
       merge_title_field: text.optional(),
       merge_message_field: text.optional(),
       merge_commit_id: text.optional(),
-      /** Older spellings of the four, which Go clients send; they count where the newer one is empty. */
+      /** Older spellings of the four, which Go clients send; used if the newer one is empty. */
       Do: text.optional(),
       MergeTitleField: text.optional(),
       MergeMessageField: text.optional(),
       MergeCommitID: text.optional(),
-      /** Refused with 409 where the head is another by now. */
+      /** Refused with 409 if the head has moved from this commit. */
       head_commit_id: text.optional(),
       force_merge: flag.optional(),
       merge_when_checks_succeed: flag.optional(),
@@ -204,7 +204,7 @@ export const pullOperations = {
   }),
   listPullFiles: defineOperation({
     id: 'pull.list-files',
-    meaning: 'The files a pull request changes against its merge base.',
+    meaning: 'Lists the files a pull request changes against its merge base.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}/files',
     params: atIndex,
@@ -219,7 +219,7 @@ export const pullOperations = {
   }),
   listPullCommits: defineOperation({
     id: 'pull.list-commits',
-    meaning: 'The commits of a pull request, newest first.',
+    meaning: 'Lists the commits of a pull request, newest first.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}/commits',
     params: atIndex,

@@ -121,7 +121,7 @@ const EditRepository = z
 export const repositoryOperations = {
   getRepository: defineOperation({
     id: 'repository.get',
-    meaning: 'One repository; 301 to the new path after a rename.',
+    meaning: 'Returns a repository; 301 to the new path after a rename.',
     method: 'GET',
     path: '/repos/{owner}/{repo}',
     params: z.object(inRepository),
@@ -134,7 +134,7 @@ export const repositoryOperations = {
   }),
   createRepository: defineOperation({
     id: 'repository.create',
-    meaning: "Makes a repository in the caller's account.",
+    meaning: "Creates a repository in the caller's account.",
     method: 'POST',
     path: '/user/repos',
     params: z.object({}),
@@ -148,7 +148,7 @@ export const repositoryOperations = {
   }),
   createOrganizationRepository: defineOperation({
     id: 'organization.create-repository',
-    meaning: 'Makes a repository in an organization; for its owners and for teams that may.',
+    meaning: 'Creates a repository in an organization; for its owners and for teams with that permission.',
     method: 'POST',
     path: '/orgs/{org}/repos',
     params: z.object({ org: text }),
@@ -162,7 +162,7 @@ export const repositoryOperations = {
   }),
   createUserRepository: defineOperation({
     id: 'admin.create-repository',
-    meaning: 'Creates a repository in the account of somebody else, or in an organization.',
+    meaning: 'Creates a repository in another account, or in an organization.',
     method: 'POST',
     path: '/admin/users/{username}/repos',
     params: z.object({ username: text }),
@@ -176,7 +176,7 @@ export const repositoryOperations = {
   }),
   createFork: defineOperation({
     id: 'repository.create-fork',
-    meaning: "Makes a fork in the caller's account or in an organization of theirs.",
+    meaning: "Creates a fork in the caller's account or in one of their organizations.",
     method: 'POST',
     path: '/repos/{owner}/{repo}/forks',
     params: z.object(inRepository),
@@ -190,7 +190,7 @@ export const repositoryOperations = {
   }),
   editRepository: defineOperation({
     id: 'repository.edit',
-    meaning: 'Changes settings of a repository; `name` renames it, `archived` archives it.',
+    meaning: 'Updates settings of a repository; `name` renames it, `archived` archives it.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}',
     params: z.object(inRepository),
@@ -204,7 +204,7 @@ export const repositoryOperations = {
   }),
   deleteRepository: defineOperation({
     id: 'repository.delete',
-    meaning: 'Removes a repository.',
+    meaning: 'Deletes a repository.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}',
     params: z.object(inRepository),
@@ -216,7 +216,7 @@ export const repositoryOperations = {
   }),
   listOrganizationRepositories: defineOperation({
     id: 'organization.list-repositories',
-    meaning: 'The readable repositories of an organization, by id.',
+    meaning: 'Lists the readable repositories of an organization, by id.',
     method: 'GET',
     path: '/orgs/{org}/repos',
     params: z.object({ org: text }),
@@ -231,7 +231,7 @@ export const repositoryOperations = {
   }),
   listOwnRepositories: defineOperation({
     id: 'user.list-repositories',
-    meaning: 'The repositories the caller owns or works on.',
+    meaning: 'Lists the repositories that the caller owns or collaborates on.',
     method: 'GET',
     path: '/user/repos',
     params: z.object({}),
@@ -246,7 +246,7 @@ export const repositoryOperations = {
   }),
   listUserRepositories: defineOperation({
     id: 'user.list-repositories-of',
-    meaning: 'The repositories of an account that the caller can read.',
+    meaning: 'Lists the repositories of an account that the caller can read.',
     method: 'GET',
     path: '/users/{username}/repos',
     params: z.object({ username: text }),
@@ -262,7 +262,7 @@ export const repositoryOperations = {
   listStarred: defineOperation({
     id: 'user.list-starred',
     meaning:
-      'Repositories starred by an account: public ones of public owners, all readable ones in the own list. `permissions` are those of that account, not of the caller.',
+      "Lists the repositories starred by an account: public ones of public owners, all readable ones in one's own list. `permissions` are those of that account, not of the caller.",
     method: 'GET',
     path: '/users/{username}/starred',
     params: z.object({ username: text }),
@@ -277,7 +277,7 @@ export const repositoryOperations = {
   }),
   listOwnStarred: defineOperation({
     id: 'user.list-own-starred',
-    meaning: 'Repositories that the caller starred and can still read, in the order of the stars.',
+    meaning: 'Lists the repositories that the caller starred and can still read, in the order of the stars.',
     method: 'GET',
     path: '/user/starred',
     params: z.object({}),
@@ -292,7 +292,7 @@ export const repositoryOperations = {
   }),
   checkStar: defineOperation({
     id: 'user.check-star',
-    meaning: 'Answers 204 where the caller starred the repository, 404 otherwise.',
+    meaning: 'Answers 204 if the caller starred the repository, 404 otherwise.',
     method: 'GET',
     path: '/user/starred/{owner}/{repo}',
     params: z.object(inRepository),
@@ -316,7 +316,7 @@ export const repositoryOperations = {
   }),
   unstar: defineOperation({
     id: 'user.unstar',
-    meaning: 'Takes the star back.',
+    meaning: "Removes the caller's star.",
     method: 'DELETE',
     path: '/user/starred/{owner}/{repo}',
     params: z.object(inRepository),

@@ -4,8 +4,8 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Team, User } from './users.ts';
 
 /**
- * One review of a pull request, or the request for one (`REQUEST_REVIEW`). `user` is null and `team` set where a team
- * was asked. A dismissed review keeps its state and says `dismissed`; `stale` means that the diff changed since.
+ * One review of a pull request, or a review request (`REQUEST_REVIEW`). `user` is null and `team` is set if a team
+ * was asked. A dismissed review keeps its state and has `dismissed`; `stale` means that the diff has changed since.
  */
 export const PullReview = resource(
   { id: int },
@@ -15,10 +15,10 @@ export const PullReview = resource(
     /** APPROVED, PENDING, COMMENT, REQUEST_CHANGES, REQUEST_REVIEW. */
     state: text,
     body: text,
-    /** The head it was made on; empty for a request. */
+    /** The reviewed head commit; empty for a request. */
     commit_id: text,
     stale: flag,
-    /** Whether it counts where a protection asks for approvals. */
+    /** Whether it counts as an approval required by a protection. */
     official: flag,
     dismissed: flag,
     comments_count: int,
@@ -58,7 +58,7 @@ const atComment = z.object({ ...inRepository, id: int });
 const Reviewers = z.strictObject({
   /** Names or e-mail addresses. */
   reviewers: z.array(text).optional(),
-  /** Names of teams; only where an organization owns the repository. */
+  /** Names of teams; only if an organization owns the repository. */
   team_reviewers: z.array(text).optional(),
 });
 const inFile = 'routers/api/v1/repo/pull_review.go';
@@ -66,7 +66,7 @@ const inFile = 'routers/api/v1/repo/pull_review.go';
 export const reviewOperations = {
   listReviews: defineOperation({
     id: 'review.list',
-    meaning: 'Reviews and requests for them, oldest first; drafts of others are left out after paging.',
+    meaning: 'Lists reviews and review requests, oldest first; drafts of others are removed after paging.',
     method: 'GET',
     path: `${pullPath}/reviews`,
     params: atIndex,
@@ -81,7 +81,7 @@ export const reviewOperations = {
   }),
   getReview: defineOperation({
     id: 'review.get',
-    meaning: 'One review; the draft of somebody else is not there.',
+    meaning: "Returns a review; 404 for another account's draft.",
     method: 'GET',
     path: `${pullPath}/reviews/{id}`,
     params: atReview,
@@ -94,7 +94,7 @@ export const reviewOperations = {
   }),
   listReviewComments: defineOperation({
     id: 'review.list-comments',
-    meaning: 'The comments on lines that belong to a review, all at once.',
+    meaning: 'Lists the line comments of a review, unpaged.',
     method: 'GET',
     path: `${pullPath}/reviews/{id}/comments`,
     params: atReview,
@@ -107,15 +107,15 @@ export const reviewOperations = {
   }),
   createReview: defineOperation({
     id: 'review.create',
-    meaning: 'Reviews a pull request; an `event` that is unknown or absent keeps a draft.',
+    meaning: 'Reviews a pull request; an unknown or absent `event` creates a draft.',
     method: 'POST',
     path: `${pullPath}/reviews`,
     params: atIndex,
     body: z.strictObject({
-      /** APPROVED, REQUEST_CHANGES, COMMENT; anything else is PENDING. */
+      /** APPROVED, REQUEST_CHANGES, COMMENT; any other value means PENDING. */
       event: text.optional(),
       body: text.optional(),
-      /** The current head where it is absent. */
+      /** Default: the current head. */
       commit_id: text.optional(),
       comments: z
         .array(
@@ -152,7 +152,7 @@ export const reviewOperations = {
   }),
   deleteReview: defineOperation({
     id: 'review.delete',
-    meaning: 'Removes a review and its comments; for its author and the site administrator.',
+    meaning: 'Deletes a review and its comments; for its author and the site administrator.',
     method: 'DELETE',
     path: `${pullPath}/reviews/{id}`,
     params: atReview,
@@ -165,7 +165,7 @@ export const reviewOperations = {
   }),
   dismissReview: defineOperation({
     id: 'review.dismiss',
-    meaning: 'Marks an approval or a rejection as dismissed; its state stays, no webhook tells it.',
+    meaning: 'Dismisses an approval or a rejection; its state is unchanged, and no webhook is sent.',
     method: 'POST',
     path: `${pullPath}/reviews/{id}/dismissals`,
     params: atReview,
@@ -183,7 +183,7 @@ export const reviewOperations = {
   }),
   undismissReview: defineOperation({
     id: 'review.undismiss',
-    meaning: 'Takes a dismissal back.',
+    meaning: 'Reverts a dismissal.',
     method: 'POST',
     path: `${pullPath}/reviews/{id}/undismissals`,
     params: atReview,
@@ -196,7 +196,7 @@ export const reviewOperations = {
   }),
   requestReviews: defineOperation({
     id: 'review.request',
-    meaning: 'Asks accounts and teams for a review; who is asked already is left out of the answer.',
+    meaning: 'Requests a review from accounts and teams; the answer omits those already requested.',
     method: 'POST',
     path: `${pullPath}/requested_reviewers`,
     params: atIndex,
@@ -210,7 +210,7 @@ export const reviewOperations = {
   }),
   cancelReviewRequests: defineOperation({
     id: 'review.cancel-request',
-    meaning: 'Takes requests for a review back.',
+    meaning: 'Withdraws review requests.',
     method: 'DELETE',
     path: `${pullPath}/requested_reviewers`,
     params: atIndex,
@@ -235,7 +235,7 @@ export const reviewOperations = {
   }),
   unresolveReviewComment: defineOperation({
     id: 'review.unresolve-comment',
-    meaning: 'Opens the conversation of a review comment again.',
+    meaning: 'Reopens the conversation of a review comment.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/pulls/comments/{id}/unresolve',
     params: atComment,
@@ -247,7 +247,7 @@ export const reviewOperations = {
   }),
   replyToReviewComment: defineOperation({
     id: 'review.reply',
-    meaning: 'Answers a review comment on its line, as part of the same review.',
+    meaning: 'Replies to a review comment on its line, as part of the same review.',
     method: 'POST',
     path: `${pullPath}/comments/{id}/replies`,
     params: atReview,

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { type Access, defineOperation, type ScopeCategory } from '../operation.ts';
 import { flag, inRepository, int, pages, resource, text } from '../shape.ts';
 
-/** What a runner says it can do. `id` is the place in the list, and not stable; `type` is always `custom`. */
+/** A label of a runner. `id` is its position in the list and not stable; `type` is always `custom`. */
 const ActionRunnerLabel = resource({ name: text }, { id: int, type: text });
 
-/** A machine that takes jobs. It carries no time at which it was last seen. */
+/** A machine that runs jobs. It has no time of last contact. */
 const ActionRunner = resource(
   { id: int, name: text },
   {
-    /** `online` (heard of within a minute) or `offline`. */
+    /** `online` (contact within the last minute) or `offline`. */
     status: text,
     /** Worked on a job within the last ten seconds. */
     busy: flag,
-    /** Takes no new jobs. */
+    /** Accepts no new jobs. */
     disabled: flag,
-    /** Takes one job and is gone. */
+    /** Runs a single job and is then removed. */
     ephemeral: flag,
     labels: z.array(ActionRunnerLabel),
   },
@@ -24,10 +24,10 @@ const ActionRunner = resource(
 /** A page of runners with the length of the whole list. */
 const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(ActionRunner) });
 
-/** What lets a runner register at the level that gave it; the same until it is reset. */
+/** Registration token for runners of a level; unchanged until it is reset. */
 const RegistrationToken = resource({ token: text }, {});
 
-/** Whose runners: four levels with the same five operations. */
+/** A level of runners: four levels have the same five operations. */
 type Level<Prefix extends string, All extends z.ZodObject, One extends z.ZodObject, Who extends Access> = {
   readonly id: string;
   /** Ends a sentence: `of an organization`. */
@@ -52,7 +52,7 @@ function defineLevel<
   return {
     list: defineOperation({
       id: `${id}.list`,
-      meaning: `The runners ${whose}, last online first; on Forgejo a bare list with other members.`,
+      meaning: `Lists the runners ${whose}, last online first; on Forgejo a bare list with other members.`,
       method: 'GET',
       path: `${prefix}/actions/runners`,
       params: all,
@@ -66,7 +66,7 @@ function defineLevel<
     }),
     get: defineOperation({
       id: `${id}.get`,
-      meaning: `One runner ${whose}.`,
+      meaning: `Returns a runner ${whose}.`,
       method: 'GET',
       path: `${prefix}/actions/runners/{runner_id}`,
       params: one,
@@ -78,7 +78,7 @@ function defineLevel<
     }),
     edit: defineOperation({
       id: `${id}.edit`,
-      meaning: `Stops a runner ${whose} from taking new jobs, or lets it; not on Forgejo.`,
+      meaning: `Disables or enables a runner ${whose}; not on Forgejo.`,
       method: 'PATCH',
       path: `${prefix}/actions/runners/{runner_id}`,
       params: one,
@@ -91,7 +91,7 @@ function defineLevel<
     }),
     remove: defineOperation({
       id: `${id}.delete`,
-      meaning: `Removes a runner ${whose}.`,
+      meaning: `Deletes a runner ${whose}.`,
       method: 'DELETE',
       path: `${prefix}/actions/runners/{runner_id}`,
       params: one,
@@ -102,7 +102,7 @@ function defineLevel<
     }),
     token: defineOperation({
       id: `${id}.registration-token`,
-      meaning: `The token with which a runner ${whose} registers, made where there is none yet.`,
+      meaning: `Returns the registration token for a runner ${whose}; creates one if there is none.`,
       method: 'POST',
       path: `${prefix}/actions/runners/registration-token`,
       params: all,
@@ -148,7 +148,7 @@ const ofSelf = defineLevel({
 });
 const ofSite = defineLevel({
   id: 'admin-runner',
-  whose: 'of the whole instance, whichever level it registered at',
+  whose: 'of the instance, on any level',
   prefix: '/admin',
   all: z.object({}),
   one: z.object(one),
@@ -157,7 +157,7 @@ const ofSite = defineLevel({
   file: 'admin/runners.go',
 });
 
-/** Runners on each of the four levels they can register at; what is unknown, or of another level, is 404. */
+/** Runners of the four levels; an unknown runner, or one of another level, is 404. */
 export const runnerOperations = {
   listOrganizationRunners: ofOrganization.list,
   getOrganizationRunner: ofOrganization.get,

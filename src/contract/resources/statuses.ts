@@ -4,7 +4,7 @@ import { inRepository, instant, int, list, pages, resource, text } from '../shap
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** What a check says of a commit. The state's member is called `status`; `id` counts within the commit. */
+/** A commit status. The member with the state is `status`; `id` is unique within the commit. */
 export const CommitStatus = resource(
   { id: int },
   {
@@ -22,7 +22,7 @@ export const CommitStatus = resource(
 );
 export type CommitStatus = z.output<typeof CommitStatus>;
 
-/** The newest status of every context, and what they come to. `total_count` counts this page. */
+/** The newest status of every context, and the combined state. `total_count` counts this page. */
 const CombinedStatus = resource(
   { state: text },
   {
@@ -45,7 +45,7 @@ const filters = z.object({
 export const statusOperations = {
   createStatus: defineOperation({
     id: 'status.create',
-    meaning: 'Reports a status of a commit; needs write access to the code.',
+    meaning: 'Creates a status of a commit; requires write access to the code.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/statuses/{sha}',
     params: z.object({ ...inRepository, sha: text }),
@@ -65,7 +65,7 @@ export const statusOperations = {
   }),
   listStatuses: defineOperation({
     id: 'status.list',
-    meaning: 'Every status ever reported of a commit, given by its full id; empty for an unknown one.',
+    meaning: 'Lists every status of a commit, given by its full id; empty for an unknown commit.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/statuses/{sha}',
     params: z.object({ ...inRepository, sha: text }),
@@ -80,7 +80,7 @@ export const statusOperations = {
   }),
   listStatusesByRef: defineOperation({
     id: 'status.list-by-ref',
-    meaning: 'Every status ever reported of the commit that a branch, tag or id names.',
+    meaning: 'Lists every status of the commit that a branch, tag or id refers to.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/commits/{ref}/statuses',
     params: z.object({ ...inRepository, ref: text }),
@@ -96,7 +96,7 @@ export const statusOperations = {
   getCombinedStatus: defineOperation({
     id: 'status.combined',
     meaning:
-      'The newest status of every context: failure where one failed, success where all did not, else pending.',
+      'Returns the newest status of every context, and the combined state: failure if one failed, success if all succeeded, otherwise pending.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/commits/{ref}/status',
     params: z.object({ ...inRepository, ref: text }),

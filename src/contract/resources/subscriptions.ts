@@ -4,7 +4,7 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** Whether the caller hears of a repository or issue. `created_at` is that of the thing, not of the subscription. */
+/** The caller's subscription to a repository or issue. `created_at` is that of the repository or issue, not of the subscription. */
 const WatchInfo = resource(
   { subscribed: flag },
   { ignored: flag, reason: z.unknown(), created_at: instant, url: text, repository_url: text },
@@ -12,11 +12,11 @@ const WatchInfo = resource(
 
 const atIndex = { ...inRepository, index: int };
 
-/** Who hears of what: repositories that are watched and issues that are subscribed to. */
+/** Subscriptions: watched repositories and subscribed issues. */
 export const subscriptionOperations = {
   getSubscription: defineOperation({
     id: 'repository.get-subscription',
-    meaning: 'Whether the caller watches a repository; 404 when not.',
+    meaning: 'Returns whether the caller watches a repository; 404 if not.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/subscription',
     params: z.object(inRepository),
@@ -29,7 +29,7 @@ export const subscriptionOperations = {
   }),
   watch: defineOperation({
     id: 'repository.watch',
-    meaning: 'The caller watches a repository from now on.',
+    meaning: 'Watches a repository as the caller.',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/subscription',
     params: z.object(inRepository),
@@ -42,7 +42,7 @@ export const subscriptionOperations = {
   }),
   unwatch: defineOperation({
     id: 'repository.unwatch',
-    meaning: 'The caller watches a repository no longer; 204 also when they did not.',
+    meaning: 'Stops watching a repository; 204 also if the caller did not watch it.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/subscription',
     params: z.object(inRepository),
@@ -54,7 +54,7 @@ export const subscriptionOperations = {
   }),
   listSubscribers: defineOperation({
     id: 'repository.list-subscribers',
-    meaning: 'The accounts that watch a repository.',
+    meaning: 'Lists the accounts that watch a repository.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/subscribers',
     params: z.object(inRepository),
@@ -69,7 +69,7 @@ export const subscriptionOperations = {
   }),
   listOwnSubscriptions: defineOperation({
     id: 'user.list-own-subscriptions',
-    meaning: 'The repositories the caller watches.',
+    meaning: 'Lists the repositories that the caller watches.',
     method: 'GET',
     path: '/user/subscriptions',
     params: z.object({}),
@@ -85,7 +85,7 @@ export const subscriptionOperations = {
   listSubscriptions: defineOperation({
     id: 'user.list-subscriptions',
     meaning:
-      'The repositories an account watches: public ones of public owners, all readable ones in the own list.',
+      "Lists the repositories that an account watches: public ones of public owners, all readable ones in one's own list.",
     method: 'GET',
     path: '/users/{username}/subscriptions',
     params: z.object({ username: text }),
@@ -100,7 +100,7 @@ export const subscriptionOperations = {
   }),
   listIssueSubscribers: defineOperation({
     id: 'issue.list-subscribers',
-    meaning: 'The accounts that subscribed to an issue by hand; those who only take part are not among them.',
+    meaning: 'Lists the accounts that subscribed to an issue explicitly, without mere participants.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/subscriptions',
     params: z.object(atIndex),
@@ -115,7 +115,8 @@ export const subscriptionOperations = {
   }),
   checkIssueSubscription: defineOperation({
     id: 'issue.check-subscription',
-    meaning: 'Whether the caller hears of an issue: by hand, by watching its repository or by taking part.',
+    meaning:
+      'Returns whether the caller is subscribed to an issue: explicitly, by watching its repository, or as a participant.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/check',
     params: z.object(atIndex),
@@ -129,7 +130,7 @@ export const subscriptionOperations = {
   subscribeIssue: defineOperation({
     id: 'issue.subscribe',
     meaning:
-      'Subscribes an account to an issue; 201, or 200 where it was so. Oneself, or anybody for a site administrator.',
+      "Subscribes an account to an issue; 201, or 200 if already subscribed. One's own account, or any for a site administrator.",
     method: 'PUT',
     path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/{user}',
     params: z.object({ ...atIndex, user: text }),
@@ -141,7 +142,7 @@ export const subscriptionOperations = {
   }),
   unsubscribeIssue: defineOperation({
     id: 'issue.unsubscribe',
-    meaning: 'An account wants to hear of an issue no longer; 201, or 200 where it was so.',
+    meaning: 'Unsubscribes an account from an issue; 201, or 200 if it was not subscribed.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/{user}',
     params: z.object({ ...atIndex, user: text }),

@@ -20,7 +20,7 @@ const atTag = z.object({ ...inRepository, tag: text });
 export const tagOperations = {
   listTags: defineOperation({
     id: 'tag.list',
-    meaning: 'Tags, the youngest first.',
+    meaning: 'Lists tags, newest first.',
     method: 'GET',
     path,
     params: z.object(inRepository),
@@ -35,7 +35,7 @@ export const tagOperations = {
   }),
   getTag: defineOperation({
     id: 'tag.get',
-    meaning: 'One tag by its name, which may hold slashes.',
+    meaning: 'Returns a tag by its name, which may contain slashes.',
     method: 'GET',
     path: `${path}/{tag*}`,
     params: atTag,
@@ -49,7 +49,7 @@ export const tagOperations = {
   createTag: defineOperation({
     id: 'tag.create',
     meaning:
-      'Makes a tag of a branch, tag or commit (the default branch when none is named); with `message` annotated.',
+      'Creates a tag of a branch, tag or commit (default: the default branch); annotated if `message` is given.',
     method: 'POST',
     path,
     params: z.object(inRepository),
@@ -64,7 +64,7 @@ export const tagOperations = {
   }),
   deleteTag: defineOperation({
     id: 'tag.delete',
-    meaning: 'Removes a tag.',
+    meaning: 'Deletes a tag.',
     method: 'DELETE',
     path: `${path}/{tag*}`,
     params: atTag,

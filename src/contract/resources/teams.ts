@@ -8,7 +8,7 @@ const settings = {
   /** At most 255 characters. */
   description: text.optional(),
   includes_all_repositories: flag.optional(),
-  /** read, write or admin; anything else is none. */
+  /** read, write or admin; any other value means none. */
   permission: text.optional(),
   /** Deprecated: every unit gets `permission`; `units_map` wins. */
   units: z.array(text).optional(),
@@ -18,10 +18,10 @@ const settings = {
   /** public, limited or private (the default). */
   visibility: z.enum(['public', 'limited', 'private', '']).optional(),
 };
-/** One of `units_map` and `units` must say something unless `permission` is admin. */
+/** `units_map` or `units` is required unless `permission` is admin. */
 export const CreateTeam = z.strictObject({ name: text, ...settings });
 export type CreateTeam = z.output<typeof CreateTeam>;
-/** `includes_all_repositories` counts only where `permission` is given too. */
+/** `includes_all_repositories` is used only together with `permission`. */
 export const EditTeam = z.strictObject({ name: text.optional(), ...settings });
 export type EditTeam = z.output<typeof EditTeam>;
 
@@ -35,7 +35,7 @@ const inRepositoryAtTeam = z.object({ ...inRepository, team: text });
 export const teamOperations = {
   listTeams: defineOperation({
     id: 'team.list',
-    meaning: 'The teams of an organization that the caller may see; for members of the organization.',
+    meaning: 'Lists the teams of an organization visible to the caller; for members of the organization.',
     method: 'GET',
     path: '/orgs/{org}/teams',
     params: inOrganization,
@@ -50,7 +50,7 @@ export const teamOperations = {
   }),
   searchTeams: defineOperation({
     id: 'team.search',
-    meaning: 'The teams of an organization whose name or description has a text.',
+    meaning: 'Searches the teams of an organization by a part of name or description.',
     method: 'GET',
     path: '/orgs/{org}/teams/search',
     params: inOrganization,
@@ -65,7 +65,7 @@ export const teamOperations = {
   }),
   listOwnTeams: defineOperation({
     id: 'user.list-teams',
-    meaning: 'The teams the caller is in.',
+    meaning: 'Lists the teams of the caller.',
     method: 'GET',
     path: '/user/teams',
     params: z.object({}),
@@ -80,7 +80,7 @@ export const teamOperations = {
   }),
   getTeam: defineOperation({
     id: 'team.get',
-    meaning: 'One team, for those who may see it.',
+    meaning: 'Returns a team, for accounts that may see it.',
     method: 'GET',
     path: '/teams/{id}',
     params: z.object(atTeam),
@@ -93,7 +93,7 @@ export const teamOperations = {
   }),
   createTeam: defineOperation({
     id: 'team.create',
-    meaning: 'Makes a team in an organization.',
+    meaning: 'Creates a team in an organization.',
     method: 'POST',
     path: '/orgs/{org}/teams',
     params: inOrganization,
@@ -108,7 +108,7 @@ export const teamOperations = {
   }),
   editTeam: defineOperation({
     id: 'team.edit',
-    meaning: 'Changes a team; of the owners team only its name and description.',
+    meaning: 'Updates a team; of the owners team, only its name and description.',
     method: 'PATCH',
     path: '/teams/{id}',
     params: z.object(atTeam),
@@ -123,7 +123,7 @@ export const teamOperations = {
   }),
   deleteTeam: defineOperation({
     id: 'team.delete',
-    meaning: 'Removes a team.',
+    meaning: 'Deletes a team.',
     method: 'DELETE',
     path: '/teams/{id}',
     params: z.object(atTeam),
@@ -135,7 +135,7 @@ export const teamOperations = {
   }),
   listTeamMembers: defineOperation({
     id: 'team.list-members',
-    meaning: 'The members of a team; for members of the organization.',
+    meaning: 'Lists the members of a team; for members of the organization.',
     method: 'GET',
     path: '/teams/{id}/members',
     params: z.object(atTeam),
@@ -150,7 +150,7 @@ export const teamOperations = {
   }),
   getTeamMember: defineOperation({
     id: 'team.get-member',
-    meaning: 'A member of a team; 404 where the account is none.',
+    meaning: 'Returns a member of a team; 404 if the account is not a member.',
     method: 'GET',
     path: '/teams/{id}/members/{username}',
     params: atMember,
@@ -163,7 +163,7 @@ export const teamOperations = {
   }),
   putTeamMember: defineOperation({
     id: 'team.put-member',
-    meaning: 'Takes an account into a team, and so into the organization.',
+    meaning: 'Adds an account to a team, and thereby to the organization.',
     method: 'PUT',
     path: '/teams/{id}/members/{username}',
     params: atMember,
@@ -176,7 +176,7 @@ export const teamOperations = {
   deleteTeamMember: defineOperation({
     id: 'team.delete-member',
     meaning:
-      'Takes an account out of a team; out of its last one, out of the organization. The last owner stays.',
+      'Removes an account from a team; after its last team, also from the organization. The last owner cannot be removed.',
     method: 'DELETE',
     path: '/teams/{id}/members/{username}',
     params: atMember,
@@ -189,7 +189,7 @@ export const teamOperations = {
   }),
   listTeamRepositories: defineOperation({
     id: 'team.list-repositories',
-    meaning: 'The repositories of a team that the caller can read.',
+    meaning: 'Lists the repositories of a team that the caller can read.',
     method: 'GET',
     path: '/teams/{id}/repos',
     params: z.object(atTeam),
@@ -204,7 +204,7 @@ export const teamOperations = {
   }),
   getTeamRepository: defineOperation({
     id: 'team.get-repository',
-    meaning: 'A repository of a team; 404 where the team does not have it.',
+    meaning: 'Returns a repository of a team; 404 if the team does not have it.',
     method: 'GET',
     path: '/teams/{id}/repos/{org}/{repo}',
     params: atRepository,
@@ -217,7 +217,7 @@ export const teamOperations = {
   }),
   putTeamRepository: defineOperation({
     id: 'team.put-repository',
-    meaning: 'Gives a team a repository of its organization.',
+    meaning: 'Adds a repository of the organization to a team.',
     method: 'PUT',
     path: '/teams/{id}/repos/{org}/{repo}',
     params: atRepository,
@@ -229,7 +229,7 @@ export const teamOperations = {
   }),
   deleteTeamRepository: defineOperation({
     id: 'team.delete-repository',
-    meaning: 'Takes a repository from a team.',
+    meaning: 'Removes a repository from a team.',
     method: 'DELETE',
     path: '/teams/{id}/repos/{org}/{repo}',
     params: atRepository,
@@ -241,7 +241,7 @@ export const teamOperations = {
   }),
   listRepositoryTeams: defineOperation({
     id: 'repository.list-teams',
-    meaning: 'The teams that have a repository of an organization.',
+    meaning: "Lists the teams with access to an organization's repository.",
     method: 'GET',
     path: '/repos/{owner}/{repo}/teams',
     params: z.object(inRepository),
@@ -254,7 +254,7 @@ export const teamOperations = {
   }),
   getRepositoryTeam: defineOperation({
     id: 'repository.get-team',
-    meaning: 'A team, by name, that has a repository; 404 where it has not.',
+    meaning: 'Returns a team, by name, that has access to a repository; 404 otherwise.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/teams/{team}',
     params: inRepositoryAtTeam,
@@ -267,7 +267,7 @@ export const teamOperations = {
   }),
   putRepositoryTeam: defineOperation({
     id: 'repository.put-team',
-    meaning: 'Gives a team, by name, a repository.',
+    meaning: 'Adds a repository to a team, by name.',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/teams/{team}',
     params: inRepositoryAtTeam,
@@ -279,7 +279,7 @@ export const teamOperations = {
   }),
   deleteRepositoryTeam: defineOperation({
     id: 'repository.delete-team',
-    meaning: 'Takes a repository from a team, by name.',
+    meaning: 'Removes a repository from a team, by name.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/teams/{team}',
     params: inRepositoryAtTeam,

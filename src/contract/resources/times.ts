@@ -3,18 +3,18 @@ import { defineOperation } from '../operation.ts';
 import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Issue } from './issues.ts';
 
-/** Time somebody spent on an issue or pull request. */
+/** Time that a user spent on an issue or pull request. */
 export const TrackedTime = resource(
   { id: int },
   {
-    /** When the entry was made, or the instant its author gave. */
+    /** Creation time of the entry, or the time given by its author. */
     created: instant,
     /** Seconds. */
     time: int,
-    /** Deprecated: `user_name` says who. */
+    /** Deprecated: use `user_name`. */
     user_id: int,
     user_name: text,
-    /** Deprecated: `issue` says which. */
+    /** Deprecated: use `issue`. */
     issue_id: int,
     issue: Issue,
   },
@@ -23,15 +23,15 @@ export type TrackedTime = z.output<typeof TrackedTime>;
 
 const atIndex = z.object({ ...inRepository, index: int });
 
-/** Both bounds are inclusive and about `created`. */
+/** Both bounds are inclusive and refer to `created`. */
 const narrowed = { ...pages, since: instant.optional(), before: instant.optional() };
 
-/** Tracked times: who worked how long on what. */
+/** Tracked times. */
 export const timeOperations = {
   listTimes: defineOperation({
     id: 'issue.list-times',
     meaning:
-      'The times tracked on an issue; who cannot write sees their own alone, and asking for those of another `user` is 403.',
+      'Lists the times tracked on an issue; callers without write access see only their own, and get 403 for another `user`.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{index}/times',
     params: atIndex,
@@ -47,7 +47,7 @@ export const timeOperations = {
   addTime: defineOperation({
     id: 'issue.add-time',
     meaning:
-      'Tracks time on an issue; an administrator may say for whom. 400 where the tracker is off, a bare 403 where only contributors may track.',
+      'Adds tracked time to an issue; an administrator may name another account. 400 if time tracking is disabled, a bare 403 if only contributors may track.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{index}/times',
     params: atIndex,
@@ -66,7 +66,7 @@ export const timeOperations = {
   }),
   resetTimes: defineOperation({
     id: 'issue.reset-times',
-    meaning: "Removes all of the caller's times on an issue; 404 where there are none.",
+    meaning: "Deletes all of the caller's times on an issue; 404 if there are none.",
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/times',
     params: atIndex,
@@ -78,7 +78,7 @@ export const timeOperations = {
   }),
   deleteTime: defineOperation({
     id: 'issue.delete-time',
-    meaning: "Removes one entry; somebody else's is for the site administrator alone.",
+    meaning: 'Deletes an entry; those of other accounts only as site administrator.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/{index}/times/{id}',
     params: z.object({ ...inRepository, index: int, id: int }),
@@ -90,7 +90,7 @@ export const timeOperations = {
   }),
   listRepositoryTimes: defineOperation({
     id: 'repository.list-times',
-    meaning: 'The times tracked in a repository; who cannot write sees their own alone.',
+    meaning: 'Lists the times tracked in a repository; callers without write access see only their own.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/times',
     params: z.object(inRepository),
@@ -105,7 +105,8 @@ export const timeOperations = {
   }),
   listTimesOfUser: defineOperation({
     id: 'repository.list-times-of-user',
-    meaning: "One account's times in a repository, all at once; others' are for administrators. Deprecated.",
+    meaning:
+      "Lists one account's times in a repository, unpaged; those of others only for administrators. Deprecated.",
     method: 'GET',
     path: '/repos/{owner}/{repo}/times/{user}',
     params: z.object({ ...inRepository, user: text }),
@@ -118,7 +119,7 @@ export const timeOperations = {
   }),
   listOwnTimes: defineOperation({
     id: 'user.list-times',
-    meaning: "The caller's times in all repositories.",
+    meaning: "Lists the caller's times in all repositories.",
     method: 'GET',
     path: '/user/times',
     params: z.object({}),

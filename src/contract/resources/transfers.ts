@@ -3,18 +3,18 @@ import { defineOperation } from '../operation.ts';
 import { inRepository, int, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** How a repository comes to another owner. */
+/** Transfer of a repository to another owner. */
 export const transferOperations = {
   transferRepository: defineOperation({
     id: 'repository.transfer',
     meaning:
-      'Gives a repository away: 202 when it has moved already (the caller may create repositories there), 201 when the new owner must accept.',
+      'Transfers a repository: 202 if it is moved immediately (the caller may create repositories there), 201 if the new owner must accept.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/transfer',
     params: z.object(inRepository),
     body: z.strictObject({
       new_owner: text,
-      /** Teams of the new owner, an organization, that get the repository. */
+      /** Teams of the new owner, an organization, that get access. */
       team_ids: z.array(int).optional(),
     }),
     success: 202,
@@ -26,7 +26,7 @@ export const transferOperations = {
   }),
   acceptTransfer: defineOperation({
     id: 'repository.accept-transfer',
-    meaning: 'Takes a repository that was offered.',
+    meaning: 'Accepts a pending transfer.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/transfer/accept',
     params: z.object(inRepository),
@@ -40,7 +40,7 @@ export const transferOperations = {
   }),
   rejectTransfer: defineOperation({
     id: 'repository.reject-transfer',
-    meaning: 'Refuses a repository that was offered.',
+    meaning: 'Rejects a pending transfer.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/transfer/reject',
     params: z.object(inRepository),

@@ -61,7 +61,7 @@ export const Team = resource(
 );
 export type Team = z.output<typeof Team>;
 
-/** A personal access token; `sha1` is the token itself and is shown once, in the answer that made it. */
+/** A personal access token; `sha1` is the token itself, and is only in the answer that creates it. */
 const AccessToken = resource(
   { id: int, name: text },
   { scopes: z.array(text), sha1: text, token_last_eight: text, created_at: instant, last_used_at: instant },
@@ -79,7 +79,7 @@ export const CreateOrganization = z.strictObject({
 });
 export type CreateOrganization = z.output<typeof CreateOrganization>;
 
-/** The token of a request, as `GET /token` shows it. */
+/** The token of a request, as returned by `GET /token`. */
 const CurrentToken = resource(
   { id: int, name: text },
   {
@@ -96,7 +96,7 @@ const inOrganization = z.object({ org: text });
 export const userOperations = {
   getSelf: defineOperation({
     id: 'user.get-self',
-    meaning: 'The account whose credential this is, with its private members.',
+    meaning: 'Returns the account of the credential, with its private members.',
     method: 'GET',
     path: '/user',
     params: z.object({}),
@@ -109,7 +109,7 @@ export const userOperations = {
   }),
   getUser: defineOperation({
     id: 'user.get',
-    meaning: 'One account.',
+    meaning: 'Returns an account.',
     method: 'GET',
     path: '/users/{username}',
     params: inUser,
@@ -122,7 +122,7 @@ export const userOperations = {
   }),
   createUser: defineOperation({
     id: 'admin.create-user',
-    meaning: 'Makes an account.',
+    meaning: 'Creates an account.',
     method: 'POST',
     path: '/admin/users',
     params: z.object({}),
@@ -144,7 +144,7 @@ export const userOperations = {
   }),
   createToken: defineOperation({
     id: 'user.create-token',
-    meaning: 'Makes a personal access token; Basic credentials only.',
+    meaning: 'Creates a personal access token; Basic credentials only.',
     method: 'POST',
     path: '/users/{username}/tokens',
     params: inUser,
@@ -158,7 +158,7 @@ export const userOperations = {
   }),
   listTokens: defineOperation({
     id: 'user.list-tokens',
-    meaning: 'The personal access tokens of an account, without their values; Basic credentials only.',
+    meaning: 'Lists the personal access tokens of an account, without their values; Basic credentials only.',
     method: 'GET',
     path: '/users/{username}/tokens',
     params: inUser,
@@ -173,7 +173,7 @@ export const userOperations = {
   }),
   deleteToken: defineOperation({
     id: 'user.delete-token',
-    meaning: 'Removes a personal access token, by id or name; Basic credentials only.',
+    meaning: 'Deletes a personal access token, by id or name; Basic credentials only.',
     method: 'DELETE',
     path: '/users/{username}/tokens/{token}',
     params: z.object({ username: text, token: text }),
@@ -185,7 +185,7 @@ export const userOperations = {
   }),
   getCurrentToken: defineOperation({
     id: 'token.get',
-    meaning: 'The token that the request carries in its Authorization header; 404 for any other credential.',
+    meaning: 'Returns the token in the Authorization header of the request; 404 for any other credential.',
     method: 'GET',
     path: '/token',
     params: z.object({}),
@@ -198,7 +198,7 @@ export const userOperations = {
   }),
   deleteCurrentToken: defineOperation({
     id: 'token.delete',
-    meaning: 'Removes the token that the request carries.',
+    meaning: 'Deletes the token of the request.',
     method: 'DELETE',
     path: '/token',
     params: z.object({}),
@@ -210,7 +210,7 @@ export const userOperations = {
   }),
   getOrganization: defineOperation({
     id: 'organization.get',
-    meaning: 'One organization.',
+    meaning: 'Returns an organization.',
     method: 'GET',
     path: '/orgs/{org}',
     params: inOrganization,
@@ -223,7 +223,7 @@ export const userOperations = {
   }),
   createOrganization: defineOperation({
     id: 'organization.create',
-    meaning: 'Makes an organization that the caller owns.',
+    meaning: 'Creates an organization that the caller owns.',
     method: 'POST',
     path: '/orgs',
     params: z.object({}),
@@ -237,7 +237,7 @@ export const userOperations = {
   }),
   listCollaborators: defineOperation({
     id: 'collaborator.list',
-    meaning: 'The collaborators of a repository.',
+    meaning: 'Lists the collaborators of a repository.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/collaborators',
     params: z.object(inRepository),
@@ -252,7 +252,7 @@ export const userOperations = {
   }),
   putCollaborator: defineOperation({
     id: 'collaborator.put',
-    meaning: 'Makes an account a collaborator, or changes its access.',
+    meaning: 'Adds a collaborator, or changes its access.',
     method: 'PUT',
     path: '/repos/{owner}/{repo}/collaborators/{collaborator}',
     params: z.object({ ...inRepository, collaborator: text }),
@@ -265,7 +265,7 @@ export const userOperations = {
   }),
   getPermission: defineOperation({
     id: 'collaborator.permission',
-    meaning: "An account's access to a repository; one's own, or any for an administrator.",
+    meaning: "Returns an account's access to a repository; one's own, or any for an administrator.",
     method: 'GET',
     path: '/repos/{owner}/{repo}/collaborators/{collaborator}/permission',
     params: z.object({ ...inRepository, collaborator: text }),
@@ -278,7 +278,7 @@ export const userOperations = {
   }),
   checkCollaborator: defineOperation({
     id: 'collaborator.check',
-    meaning: 'Tells whether an account is a collaborator: 204 or 404.',
+    meaning: 'Answers 204 if an account is a collaborator, 404 otherwise.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/collaborators/{collaborator}',
     params: z.object({ ...inRepository, collaborator: text }),
@@ -290,7 +290,7 @@ export const userOperations = {
   }),
   deleteCollaborator: defineOperation({
     id: 'collaborator.delete',
-    meaning: 'Ends a collaboration; also says yes where there was none.',
+    meaning: 'Removes a collaborator; 204 also if the account was none.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/collaborators/{collaborator}',
     params: z.object({ ...inRepository, collaborator: text }),

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { inRepository, int, list, pages, resource, text } from '../shape.ts';
 
-/** Who wrote a revision, and when: RFC 3339 text in UTC. */
+/** Author and time of a revision; the time is RFC 3339 text in UTC. */
 const CommitUser = resource({ name: text }, { email: text, date: text });
 
-/** A revision of a wiki page. `commiter` is spelled so on the wire. */
+/** A revision of a wiki page. `commiter` is the spelling of the API. */
 const WikiCommit = resource({ sha: text }, { author: CommitUser, commiter: CommitUser, message: text });
 
 const metaData = { html_url: text, last_commit: WikiCommit };
-/** `sub_url` is what a path names the page by: spaces as `-`, everything else percent-encoded. */
+/** `sub_url` is the page's name in paths: spaces as `-`, everything else percent-encoded. */
 const identity = { title: text, sub_url: text };
 
 export const WikiPageMetaData = resource(identity, metaData);
@@ -27,7 +27,7 @@ export const WikiPage = resource(identity, {
 });
 export type WikiPage = z.output<typeof WikiPage>;
 
-/** Title, content in base64 and the commit's message, which the forge makes up where it is empty. */
+/** Title, content in base64 and the commit's message, which the forge generates if it is empty. */
 export const EditWikiPage = z.strictObject({
   title: text.optional(),
   content_base64: text.optional(),
@@ -35,15 +35,15 @@ export const EditWikiPage = z.strictObject({
 });
 export type EditWikiPage = z.output<typeof EditWikiPage>;
 
-/** A name with a slash goes as one segment (`%2F`). */
+/** A name with a slash is sent as one segment (`%2F`). */
 const atPage = z.object({ ...inRepository, pageName: text });
 
-/** The wiki of a repository: a git repository of its own, read and written page by page. */
+/** The wiki of a repository: a separate git repository, read and written page by page. */
 export const wikiOperations = {
   listWikiPages: defineOperation({
     id: 'wiki.list-pages',
     meaning:
-      'The pages of a wiki in git order. Counts and positions include files that are no pages; a limit below 2 means 30.',
+      'Lists the pages of a wiki in git order. Counts and positions include files that are not pages; a limit below 2 means 30.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/wiki/pages',
     params: z.object(inRepository),
@@ -58,7 +58,7 @@ export const wikiOperations = {
   }),
   getWikiPage: defineOperation({
     id: 'wiki.get-page',
-    meaning: 'One page of a wiki with its content, sidebar and footer.',
+    meaning: 'Returns a page of a wiki with its content, sidebar and footer.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/wiki/page/{pageName}',
     params: atPage,
@@ -71,7 +71,7 @@ export const wikiOperations = {
   }),
   createWikiPage: defineOperation({
     id: 'wiki.create-page',
-    meaning: 'Writes a new page; the first one makes the wiki.',
+    meaning: 'Creates a page; the first one creates the wiki.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/wiki/new',
     params: z.object(inRepository),
@@ -85,7 +85,7 @@ export const wikiOperations = {
   }),
   editWikiPage: defineOperation({
     id: 'wiki.edit-page',
-    meaning: 'Writes a page again, or moves it to another title; an absent title keeps it.',
+    meaning: 'Updates a page, or moves it to another title; an absent title keeps it.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/wiki/page/{pageName}',
     params: atPage,
@@ -100,7 +100,7 @@ export const wikiOperations = {
   }),
   deleteWikiPage: defineOperation({
     id: 'wiki.delete-page',
-    meaning: 'Removes a page.',
+    meaning: 'Deletes a page.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/wiki/page/{pageName}',
     params: atPage,
@@ -112,7 +112,7 @@ export const wikiOperations = {
   }),
   listWikiRevisions: defineOperation({
     id: 'wiki.list-revisions',
-    meaning: 'The commits that wrote a page, newest first; 50 a page whatever `limit` says.',
+    meaning: 'Lists the commits of a wiki page, newest first; 50 per page, whatever `limit` is.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/wiki/revisions/{pageName}',
     params: atPage,
