@@ -27,7 +27,6 @@ const longFunctions: readonly string[] = [
   'src/dashboard/metrics/metrics.ts createMetrics',
   'src/dashboard/page-handler.ts createVisits',
   'src/demo/demo.ts runDemo',
-  'src/engine/apply.ts applyPlan',
   'src/handlers/delivery.ts createDeliveryHandler',
   'src/receiver/body-budget.ts createBodyBudget',
   'src/receiver/route.ts receiver',
