@@ -13,7 +13,7 @@ import { startServer } from '../src/server/server.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
 import { createSweepStore } from '../src/sweeps/sweep-store.ts';
-import { reeve } from './support/command.ts';
+import { reeve, reeveProcess } from './support/command.ts';
 import { authorization, secret } from './support/stage-hooks.ts';
 
 /** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
@@ -200,7 +200,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
       const planned = await reeve(['revert', '--plan', reverted], { environment });
       expect(planned).toMatchObject({ status: 0, error: '' });
       expect(await labelsOf(root, labelled)).toEqual(['area/code', 'area/docs']);
-      const done = await reeve(['revert', reverted], { environment });
+      const done = await reeveProcess(['revert', reverted], { environment });
 
       expect(done).toMatchObject({ status: 0, error: '' });
       expect(await labelsOf(root, labelled)).toEqual([]);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { finished, printed, reeve, start } from '../support/command.ts';
+import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-commands-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -56,7 +56,7 @@ rules:
   );
 
   it('prints five problems with their places for five mistakes', async () => {
-    const { status, out, error } = await reeve(['check', five]);
+    const { status, out, error } = await reeveProcess(['check', five]);
 
     expect({ status, error }).toEqual({ status: 1, error: '' });
     const places = out.split('\n').flatMap((line) => /five\.yml:(\d+:\d+: [a-z-]+):/.exec(line)?.[1] ?? []);
@@ -85,7 +85,7 @@ rules:
     expect(await reeve(['check', 'rules'])).toMatchObject({ status: 0 });
     writeFileSync(join(folder, '.reeve.yml'), readFileSync('rules/demo/labels.yml'));
 
-    const { status, out } = await reeve(['check'], { cwd: folder });
+    const { status, out } = await reeveProcess(['check'], { cwd: folder });
     expect({ status, out }).toEqual({ status: 0, out: '1 file, 1 rule: no problems\n' });
   });
 
@@ -99,7 +99,7 @@ rules:
       ),
     );
 
-    const { status, out } = await reeve(['check'], { cwd: own });
+    const { status, out } = await reeveProcess(['check'], { cwd: own });
     expect(status).toBe(1);
     expect(out).toContain('.reeve.yml:7:5: level');
   });
@@ -261,7 +261,7 @@ describe('usage', () => {
 
 describe('serve', () => {
   it('tells all bad settings at once', async () => {
-    const { status, error } = await reeve(['serve'], {
+    const { status, error } = await reeveProcess(['serve'], {
       environment: { FORGE_URL: 'http://127.0.0.1:1', PORT: 'x', REEVE_DATAS: 'y' },
     });
 
@@ -281,7 +281,7 @@ describe('serve', () => {
     const { port } = other.address() as AddressInfo;
     const environment = { REEVE_DATA: join(folder, 'taken'), PORT: '0', FORGE_PORT: String(port) };
 
-    const { status, error } = await reeve(['serve'], { environment });
+    const { status, error } = await reeveProcess(['serve'], { environment });
     other.close();
     expect(status).toBe(2);
     expect(error).toContain('FORGE_PORT');

@@ -11,7 +11,7 @@ import type { Environment } from '../../src/settings/config.ts';
 import { takeWorkerLock } from '../../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
-import { finished, printed, reeve, start } from '../support/command.ts';
+import { finished, printed, reeveProcess, start } from '../support/command.ts';
 import { type Connection, entriesOf, makeConnection } from '../support/connection.ts';
 import { basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
 
@@ -379,7 +379,7 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
         advice: expect.stringContaining('restricted'),
       },
     });
-    const printed = await reeve(['doctor', '--settings', connection.envFile, '--no-test'], {
+    const printed = await reeveProcess(['doctor', '--settings', connection.envFile, '--no-test'], {
       cwd: connection.folder,
       environment: { PORT: String(connection.port), REEVE_DATA: connection.path('data') },
     });
@@ -507,7 +507,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
       return finished(server);
     });
     await printed(server, /"listening"/);
-    const beside = await reeve(['doctor', '--settings', 'reeve.env'], { cwd: world.folder });
+    const beside = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: world.folder });
 
     expect(alone.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(alone.status).toBe(0);

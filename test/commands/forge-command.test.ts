@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeSeed } from '../../src/forge/seed/shape.ts';
-import { finished, printed, reeve, start } from '../support/command.ts';
+import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
 
 describe('reeve forge', { timeout: 30_000 }, () => {
   let folder: string;
@@ -43,7 +43,15 @@ describe('reeve forge', { timeout: 30_000 }, () => {
     const seed = join(folder, 'seed.yml');
     writeFileSync(seed, 'version: 2\naccounts:\n  - { name: "" }\n  - { nom: ada }\n');
 
-    const { status, out, error } = await reeve(['forge', '--port', '0', '--data', folder, '--seed', seed]);
+    const { status, out, error } = await reeveProcess([
+      'forge',
+      '--port',
+      '0',
+      '--data',
+      folder,
+      '--seed',
+      seed,
+    ]);
 
     expect([status, out]).toEqual([2, '']);
     for (const place of [`${seed}:1:10`, `${seed}:3:13`, `${seed}:4:5`]) expect(error).toContain(place);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
-import { finished, printed, reeve, start } from '../support/command.ts';
+import { finished, printed, reeveProcess, start } from '../support/command.ts';
 import { type Connection, makeConnection } from '../support/connection.ts';
 import { type ContractForge, startEmbedded } from '../support/contract-forge.ts';
 
@@ -32,8 +32,8 @@ it('the commands under "Connect your forge" do what stands there', async () => {
     expect([npx, program]).toEqual(['npx', 'reeve']);
     return args;
   });
-  const made = await reeve(setup, options);
-  const looked = await reeve(doctor, { cwd: connection.folder });
+  const made = await reeveProcess(setup, options);
+  const looked = await reeveProcess(doctor, { cwd: connection.folder });
   const server = start(serve, { cwd: connection.folder });
   await printed(server, /"listening"/);
   server.kill();

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../src/output/prompt.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
-import { finished, printed, reeve, start } from '../support/command.ts';
+import { finished, printed, reeveProcess, start } from '../support/command.ts';
 import { type Connection, entriesOf, makeConnection, type Told } from '../support/connection.ts';
 import { type ContractForge, contractForges } from '../support/contract-forge.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -26,10 +26,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const { repository, folder, path, port, bot } = connection;
     const args = ['setup', '--url', forge.url, '--token-file', 'token', '--repository', repository];
 
-    const first = await reeve(args, { cwd: folder, environment: { PORT: String(port) } });
+    const first = await reeveProcess(args, { cwd: folder, environment: { PORT: String(port) } });
     const files = [readFileSync(path('reeve.env'), 'utf8'), readFileSync(path('reeve.yml'), 'utf8')];
     const made = await connection.hooks();
-    const second = await reeve(['setup'], { cwd: folder });
+    const second = await reeveProcess(['setup'], { cwd: folder });
 
     expect({ status: first.status, error: first.error }).toEqual({ status: 0, error: '' });
     expect(first.out).toMatch(/✓ delivery +a delivery by the hook of repository .* came and was verified/);
@@ -62,7 +62,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(none, 'served-hooks')).toMatchObject([
       { state: 'wrong', text: expect.stringContaining('no repository is served') },
     ]);
-    const said = await reeve(['setup'], { cwd: connection.folder });
+    const said = await reeveProcess(['setup'], { cwd: connection.folder });
     expect(said.out).toContain('Not connected yet');
     expect(said.out).not.toMatch(/^Connected/m);
 
@@ -278,8 +278,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(unreachable, 'forge')).toMatchObject([{ state: 'wrong' }]);
     expect(elsewhere.status).toBe(1);
     expect(entriesOf(elsewhere, 'hook')).toMatchObject([{ state: 'wrong' }]);
-    expect(await reeve(['setup'], { cwd: connection.path('') })).toMatchObject({ status: 1 });
-    expect(await reeve(['setup', '--settings', 'other.env'], { cwd: connection.folder })).toMatchObject({
+    expect(await reeveProcess(['setup'], { cwd: connection.path('') })).toMatchObject({ status: 1 });
+    expect(
+      await reeveProcess(['setup', '--settings', 'other.env'], { cwd: connection.folder }),
+    ).toMatchObject({
       status: 2,
     });
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
-import { copyProgram, finished, printed, reeve, start } from '../support/command.ts';
+import { copyProgram, finished, printed, reeveProcess, start } from '../support/command.ts';
 import { visitWithPassword } from '../support/dashboard-visitor.ts';
 import { needing } from '../support/flow-needs.ts';
 
@@ -21,7 +21,7 @@ function folder(): string {
 }
 
 it('plays the whole with --once and shows each step', { timeout: 60_000 }, async () => {
-  const { status, out, error } = await reeve(['serve', '--once']);
+  const { status, out, error } = await reeveProcess(['serve', '--once']);
 
   expect(error).toBe('');
   expect(status).toBe(0);
@@ -56,7 +56,7 @@ it.each(breakages)(
     const file = join(copy.root, 'rules/demo/labels.yml');
     writeFileSync(file, change(readFileSync(file, 'utf8')));
 
-    const { status, out, error } = await reeve(['serve', '--once'], { root: copy.root });
+    const { status, out, error } = await reeveProcess(['serve', '--once'], { root: copy.root });
 
     expect(out + error).toContain(words);
     expect(status).toBe(1);

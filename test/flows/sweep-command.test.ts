@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { finished, printed, reeve, start } from '../support/command.ts';
+import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
 import { needing } from '../support/flow-needs.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
 
@@ -93,7 +93,7 @@ it('is done by the server that runs on the store', async () => {
   const server = start(['serve'], { environment });
   await printed(server, /listening/);
 
-  const second = await reeve(['serve'], { environment });
+  const second = await reeveProcess(['serve'], { environment });
   const { status, error, out } = await reeve(['sweep', 'labelled', '--in', 'acme/r1', 'acme/r2'], {
     environment,
   });

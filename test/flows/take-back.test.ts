@@ -10,7 +10,7 @@ import { runRules } from '../../src/engine/run.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
-import { reeve } from '../support/command.ts';
+import { reeve, reeveProcess } from '../support/command.ts';
 import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
 
 const rules = `version: 1
@@ -87,7 +87,7 @@ describe('revert', () => {
     const shown = await reeve(['revert', '--plan', run.id], { environment });
     expect(shown.status).toBe(0);
     expect(await stage.labelsOf(index)).toHaveLength(2);
-    const done = await reeve(['revert', run.id, '--json'], { environment });
+    const done = await reeveProcess(['revert', run.id, '--json'], { environment });
 
     expect(done.error).toBe('');
     expect(done.status).toBe(0);

@@ -2,12 +2,51 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommandLine } from '../../src/cli.ts';
 import { packageRoot } from '../../src/package.ts';
 
 type CommandResult = { readonly status: number | null; readonly out: string; readonly error: string };
 
-/** Runs the command line as a process of its own, with the given environment alone. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Runs a command in this process, with the given environment alone, and returns what it printed. A process of its own costs
+ * about a second: `reeveProcess` is for tests of what only a process has.
+ */
 export async function reeve(
+  args: readonly string[],
+  { environment = {} }: { environment?: Record<string, string> } = {},
+): Promise<CommandResult> {
+  const printed = { out: '', error: '' };
+  const listeners = stopSignals.map((name) => [name, process.listeners(name)] as const);
+  const mask = process.umask();
+  try {
+    const status = await runCommandLine(args, {
+      environment: { PATH: process.env.PATH, NO_COLOR: '1', ...environment },
+      terminal: {
+        out(text) {
+          printed.out += `${text}\n`;
+        },
+        error(text) {
+          printed.error += `${text}\n`;
+        },
+        style: (_style, text) => text,
+      },
+    });
+    return { status, ...printed };
+  } finally {
+    // A command takes over the signals and the file mode mask of its process.
+    process.umask(mask);
+    for (const [name, before] of listeners) {
+      for (const listener of process.listeners(name)) {
+        if (!before.includes(listener)) process.off(name, listener);
+      }
+    }
+  }
+}
+
+/** Runs the command line as a process of its own, with the given environment alone. */
+export async function reeveProcess(
   args: readonly string[],
   options: { environment?: Record<string, string>; cwd?: string; root?: string } = {},
 ): Promise<CommandResult> {
