@@ -1,13 +1,13 @@
 import { ReeveError } from '../errors.ts';
 import { type Redact, redactJson, redactNothing } from '../redactor.ts';
 
-/** What came back of one exchange. */
+/** The answer of one HTTP request. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** Bytes of an answer that are read before it is given up: the largest list page of a forge stays far below. */
+/** Maximum bytes of an answer: the largest list page of a forge is far below. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Reads an answer's text up to the limit. A forge that sends without end costs us one buffer, not the process. */
+/** Reads an answer's text up to the limit. An endless answer costs one buffer, not the process. */
 export async function readText(
   response: Response,
   where: string,
@@ -26,7 +26,7 @@ export async function readText(
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Returns the JSON of a successful answer, or throws `forge-junk` with the beginning of what came instead. */
+/** Returns the JSON of a successful answer. Throws `forge-junk` with the beginning of the text if it is not JSON. */
 export function parseAnswer(text: string, where: string, redact: Redact = redactNothing): unknown {
   try {
     return JSON.parse(text);
@@ -37,8 +37,8 @@ export function parseAnswer(text: string, where: string, redact: Redact = redact
 }
 
 /**
- * Returns the forge's own words in an error answer, without secrets: they are replaced in what was parsed, and before
- * anything is cut off. Bodies may be `{message}`, empty, plain text, or JSON followed by junk (the extended contents
+ * Returns the forge's message in an error answer, without secrets: they are redacted after parsing and before the text
+ * is truncated. Bodies may be `{message}`, empty, plain text, or JSON followed by junk (the extended contents
  * operation writes a second value), so nothing here may throw.
  */
 export function forgeMessage(text: string, redact: Redact = redactNothing): string {
@@ -47,7 +47,7 @@ export function forgeMessage(text: string, redact: Redact = redactNothing): stri
     try {
       return redact(String(JSON.parse(found[1])));
     } catch {
-      // A string that is not valid JSON is shown as it came.
+      // A string that is not valid JSON is shown unchanged.
     }
   }
   return text.trimStart().startsWith('<') ? 'a web page' : beginningOf(redactJson(text, redact));

@@ -5,11 +5,11 @@ import { ReeveError } from '../errors.ts';
 /** The part of a client that sends one call. */
 type Caller = { call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>> };
 
-/** `since` absent: the Gitea line never had it. */
+/** `since` absent: no Gitea release has it. */
 type Since = { readonly since?: readonly [number, number]; readonly forgejo: boolean; readonly what: string };
 
 /**
- * What some forges can do and others cannot. `since` is the first release of the Gitea line, `forgejo` whether the
+ * Features that only some forges have. `since` is the first Gitea release with the feature, `forgejo` whether the
  * Forgejo line has it. Source: forge `modules/structs/`,
  * `modules/webhook/type.go` at the tags v1.21.0 to v1.26.0, the baseline, and Forgejo's tree.
  */
@@ -17,31 +17,31 @@ const table = {
   branches_before_tags: {
     since: [1, 24],
     forgejo: false,
-    what: 'reading a file from a branch where a tag has its name',
+    what: 'reading a file from a branch that has the name of a tag',
   },
   organization_public_again: {
     since: [1, 25],
     forgejo: false,
-    what: 'making an organization public that is not (people can, on its settings page)',
+    what: 'making an organization public (possible on its settings page)',
   },
   contents_ext: { since: [1, 25], forgejo: false, what: 'the extended contents operation' },
-  code_unit: { since: [1, 25], forgejo: false, what: 'switching the code of a repository off' },
+  code_unit: { since: [1, 25], forgejo: false, what: 'disabling the code unit of a repository' },
   hook_names: { since: [1, 26], forgejo: false, what: 'names of hooks' },
-  content_version: { since: [1, 26], forgejo: false, what: 'versions of the text of issues' },
+  content_version: { since: [1, 26], forgejo: false, what: 'the content version of issues' },
   hook_package_edit: {
     since: [1, 24],
     forgejo: false,
-    what: 'changing whether a hook that is there hears packages or action runs (remove it, and it is made anew)',
+    what: 'changing the package or action run events of an existing hook (delete it, and it is created again)',
   },
   restricted_approval: {
     since: [1, 20],
     forgejo: false,
-    what: 'asking for approval of every workflow of a fork that a restricted account starts',
+    what: 'requiring approval for every workflow of a fork that a restricted account starts',
   },
   hook_header_removal: {
     since: [1, 19],
     forgejo: false,
-    what: 'taking the Authorization header of a hook away (remove it, and it is made anew)',
+    what: 'clearing the Authorization header of a hook (delete it, and it is created again)',
   },
   runner_disabled: { since: [1, 26], forgejo: false, what: 'switching runners off' },
   branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch by the API' },
@@ -49,7 +49,7 @@ const table = {
   bypass_allowlist: { since: [1, 27], forgejo: false, what: 'the bypass list of branch protections' },
   issue_projects: { since: [1, 27], forgejo: false, what: 'projects of issues' },
   team_visibility: { since: [1, 27], forgejo: false, what: 'visibility of teams' },
-  token_self: { since: [1, 27], forgejo: false, what: 'asking for the token that is used' },
+  token_self: { since: [1, 27], forgejo: false, what: 'reading the token in use' },
   pull_sync_commits: {
     since: [1, 27],
     forgejo: false,
@@ -60,7 +60,7 @@ const table = {
   block_admin_merge_override: {
     since: [1, 23],
     forgejo: false,
-    what: 'holding administrators to a protection',
+    what: 'applying a protection to administrators',
   },
   status_events: { since: [1, 23], forgejo: false, what: 'the hook event status' },
   workflow_job_events: { since: [1, 24], forgejo: false, what: 'the hook event workflow_job' },
@@ -68,7 +68,7 @@ const table = {
   pull_reviewers_on_create: {
     since: [1, 23],
     forgejo: false,
-    what: 'naming reviewers when a pull request is made',
+    what: 'requesting reviewers when a pull request is opened',
   },
   branch_filter_all_refs: {
     since: [1, 25],
@@ -81,22 +81,22 @@ const table = {
   action_run_events: { forgejo: true, what: 'hook events action_run_failure, _recover and _success' },
 } as const satisfies Record<string, Since>;
 
-/** One thing that a forge can or cannot do. Code asks for this, never for a product or a version. */
+/** A feature of a forge. Code checks capabilities, never a product or a version. */
 export type Capability = keyof typeof table;
 
-/** What one forge can do. */
+/** Capabilities of one forge. */
 export type Capabilities = {
-  /** As the forge reports it, for messages. */
+  /** Version as reported by the forge, for messages. */
   readonly version: string;
-  /** False where the version does not tell its line: then safety rests on nothing of this. */
+  /** False if the version does not identify the product line: safety must not depend on this table then. */
   readonly isCertain: boolean;
   readonly has: Readonly<Record<Capability, boolean>>;
 };
 
 /**
- * Returns what a forge of this version can do. Gitea has numbered its releases 1.N ever since; Forgejo tells itself by
- * `+gitea-`, where whoever built it left that there, and what follows it says nothing of newer features. What else there is
- * counts as the baseline: what it lacks is then told by its own answers.
+ * Returns the capabilities of a version. Gitea numbers its releases 1.N. Forgejo is identified by
+ * `+gitea-`, unless a build omits it; the number after it does not indicate features. Any other version
+ * counts as the baseline, and missing features show in the forge's answers.
  */
 export function capabilitiesOf(version: string): Capabilities {
   const isForgejo = version.includes('+gitea-');
@@ -119,8 +119,8 @@ function isBefore(release: readonly [number, number], since: readonly [number, n
 }
 
 /**
- * Asks a forge what it can do: its version, and where that does not tell, its settings, of which one member tells Gitea
- * from Forgejo. One request, seldom two.
+ * Reads the capabilities of a forge from its version, and if that is hidden, from its settings, of which one member
+ * distinguishes Gitea from Forgejo. One request, rarely two.
  */
 export async function findCapabilities(client: Caller): Promise<Capabilities> {
   const version = await unlessRefused(client.call(operations.getVersion, {}));
@@ -135,7 +135,7 @@ export async function findCapabilities(client: Caller): Promise<Capabilities> {
   return { ...found, version: told.version || 'of a hidden version', isCertain: false };
 }
 
-/** What stands before a forge may keep its version from strangers. */
+/** A proxy in front of a forge may hide its version from anonymous callers. */
 async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -147,9 +147,9 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Returns why a change that needs these cannot be made on this forge, or undefined where it can. */
+/** Returns the reason why this forge does not support a change that needs these capabilities, or undefined if it does. */
 export function lackOf(capabilities: Capabilities, needed: readonly Capability[]): string | undefined {
   const missing = needed.filter((name) => !capabilities.has[name]);
   if (missing.length === 0) return undefined;
-  return `this forge (${capabilities.version}) does not know ${missing.map((name) => table[name].what).join(' and ')}`;
+  return `this forge (${capabilities.version}) does not support ${missing.map((name) => table[name].what).join(' and ')}`;
 }

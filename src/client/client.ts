@@ -30,11 +30,11 @@ type ItemOf<O extends Operation> =
       ? I
       : never;
 
-/** Asks one forge. Every method sends the credential in the `Authorization` header alone, to that forge alone. */
+/** Client of one forge. The credential is sent only in the `Authorization` header, and only to that forge. */
 export interface Client {
-  /** Sends one call and returns its answer as the row's shape reads it. Rejects with a `forge-…` ReeveError. */
+  /** Sends one call and returns its answer, parsed by the row's shape. Rejects with a `forge-…` ReeveError. */
   call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
-  /** Sends a call known only at run time (a change), its body checked strictly against the row. */
+  /** Sends a call that is known only at run time (a change). Its body is validated strictly against the row. */
   send(operation: Operation, input: AnyInput): Promise<unknown>;
   /** Yields the items of a paged list, page by page, in the forge's order. */
   items<O extends Operation>(operation: O, input: InputOf<O>): AsyncGenerator<ItemOf<O>>;
@@ -46,50 +46,50 @@ export interface Client {
   ): AsyncGenerator<ListPage<ItemOf<O>>>;
   /** Requests sent so far, retries and redirects included. */
   readonly requests: number;
-  /** Answers 403 and 404 so far: what was asked for is not there, or not for this account. */
+  /** Number of 403 and 404 answers so far: the object does not exist, or is not accessible to this account. */
   readonly denials: number;
   /**
-   * Returns a client that shares everything with this one but counts its own requests. With a signal, its calls end when
-   * that is aborted, instead of when the signal of this one is; with `tries`, it makes so many of a read.
+   * Returns a client that shares everything with this one except the request count. With a signal, its calls end when
+   * that signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
    */
   counted(options?: { readonly signal?: AbortSignal | undefined; readonly tries?: number }): Client;
-  /** Returns what the forge can do, asked once in ten minutes, and again after it was away: it may be another release then. */
+  /** Returns the forge's capabilities, cached for ten minutes, and read again after an outage: the release may have changed. */
   capabilities(): Promise<Capabilities>;
 }
 
 export type ClientOptions = {
-  /** Address of the forge, with or without `/api/v1`. */
+  /** URL of the forge, with or without `/api/v1`. */
   readonly url: string;
-  /** Absent: asks as a stranger. */
+  /** Absent: anonymous requests. */
   readonly credentials?: Credentials;
-  /** Reads the credentials again after the forge has refused them; undefined where they cannot be read now. */
+  /** Reads the credentials again after the forge has refused them; undefined if they cannot be read now. */
   readonly readCredentials?: () => Credentials | undefined;
   readonly log?: Log;
-  /** Milliseconds one try may take, body included; default 10,000. */
+  /** Timeout of one try in milliseconds, including the body; default 10,000. */
   readonly timeoutMs?: number;
-  /** Tries of a read before it is given up; default 3. Writes are tried once: the queue plans them again. */
+  /** Maximum tries of a read; default 3. Writes are tried once: the queue plans them again. */
   readonly tries?: number;
-  /** Calls under way at once at most; default 8. */
+  /** Maximum concurrent calls; default 8. */
   readonly concurrency?: number;
-  /** Bounds the calls of several clients together; default: one of this client's own. */
+  /** Limiter shared by several clients; default: one for this client. */
   readonly limiter?: Limiter;
-  /** Ends the calls under way and refuses further ones, with `stopped`, once it is aborted. */
+  /** When aborted, ends the calls in progress and refuses further ones with `stopped`. */
   readonly signal?: AbortSignal | undefined;
-  /** Resolves after that time, or rejects when the signal is aborted. */
+  /** Resolves after this time, or rejects when the signal is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<unknown>;
-  /** Told of every request on the wire; without a status, no answer came. */
+  /** Called for every HTTP request; without a status if there was no answer. */
   readonly onRequest?:
     | ((request: { method: string; status: number | undefined; ms: number }) => void)
     | undefined;
 };
 
-/** Returns the address every path is relative to, ending in `/api/v1`. Throws `settings` for what is no http address. */
+/** Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL. */
 export function apiRoot(url: string): URL {
   let parsed: URL;
   try {
     parsed = new URL(url);
   } catch (cause) {
-    throw new ReeveError('settings', `FORGE_URL is not an address: ${url}`, { cause });
+    throw new ReeveError('settings', `FORGE_URL is not a URL: ${url}`, { cause });
   }
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     throw new ReeveError(
@@ -113,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, signal ? { signal } : {}));
   const timeoutMs = options.timeoutMs ?? 10_000;
 
-  // Whoever sets a connection up is told that there is no forge; whoever works with one goes on with what is sure.
+  // Setup must report that there is no forge; other callers continue with the capabilities of the baseline.
   const findOut = (): Promise<Capabilities> =>
     findCapabilities(create(options)).catch((error: unknown) => {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
@@ -128,7 +128,7 @@ export function createClient(options: ClientOptions): Client {
     let requests = 0;
     let denials = 0;
 
-    /** One request on the wire; `bytes` of a body are JSON already. */
+    /** Sends one HTTP request; the `bytes` of a body are encoded JSON. */
     const request = async (operation: Operation, url: URL, body: string | undefined): Promise<Answer> => {
       requests += 1;
       const where = `${operation.method} ${url.pathname}`;
@@ -155,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
         overloaded = status === 429 || status === 503;
         return answer;
       } catch (error) {
-        // The forge may be another release when it is back.
+        // The forge may run another release after an outage.
         if (!signal?.aborted) capabilities.forget();
         throw error;
       } finally {
@@ -183,7 +183,7 @@ export function createClient(options: ClientOptions): Client {
             hops += 1;
             continue;
           }
-          // A refused request has done nothing, so that it may be sent again, whatever it is.
+          // A refused request had no effect, so it may be repeated, even a write.
           if (answer.status === 401 && !isRenewed && credential.renew(used)) {
             isRenewed = true;
             continue;
@@ -195,7 +195,7 @@ export function createClient(options: ClientOptions): Client {
         }
         if (!mayRepeat || !failure.retryable || attempt >= tries) throw failure;
         const pauseMs = failure.retryAfterMs ?? 100 * 4 ** (attempt - 1);
-        // A forge that asks for a longer pause is left to the queue, which keeps the delivery meanwhile.
+        // For a longer pause, the queue keeps the delivery meanwhile.
         if (pauseMs > 5_000) throw failure;
         await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try says so.
         attempt += 1;
@@ -203,7 +203,7 @@ export function createClient(options: ClientOptions): Client {
     };
 
     const read = (operation: Operation, answer: Answer): unknown => {
-      // 205 comes with a body that fetch does not hand out; whoever needs it reads the resource again.
+      // 205 has a body that fetch does not return; callers that need it read the resource again.
       if (operation.response === undefined || answer.status === 205) return undefined;
       const where = `${operation.method} ${operation.path}`;
       const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where, redact);
@@ -218,7 +218,7 @@ export function createClient(options: ClientOptions): Client {
       );
     };
 
-    /** The one way to the forge: whatever goes wrong on it is told without our credential. */
+    /** Every request passes here, so that no error contains our credential. */
     const call = async (operation: Operation, input: AnyInput) => {
       try {
         const answer = await ask(operation, input);
@@ -238,7 +238,7 @@ export function createClient(options: ClientOptions): Client {
       get denials() {
         return denials;
       },
-      // The row decides the answer's type; `read` has just held the answer against that row's shape.
+      // The row determines the answer's type, and `read` has validated the answer against the row's shape.
       call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,
       send,
       items: (operation, input) =>
@@ -269,13 +269,13 @@ function bodyOf(operation: Operation, input: AnyInput): string | undefined {
     const issue = checked.error.issues[0];
     throw new ReeveError(
       'internal',
-      `${operation.id}: we would have sent ${issue?.path.join('.')}: ${issue?.message}`,
+      `${operation.id}: invalid request at ${issue?.path.join('.')}: ${issue?.message}`,
     );
   }
   return JSON.stringify(checked.data);
 }
 
-/** Where a redirect leads, when it may be followed: reads only, inside the same forge only. */
+/** Returns the target of a redirect that may be followed: only for reads, and only within the same forge. */
 function targetOf(answer: Answer, from: URL, root: URL, where: string, mayFollow: boolean): URL {
   const location = answer.headers.get('location');
   const target = location === null ? undefined : new URL(location, from);

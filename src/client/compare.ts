@@ -4,15 +4,15 @@ import { operations } from '../contract/operations.ts';
 type Named = { readonly filename: string; readonly status?: unknown };
 
 /**
- * Returns the answer to a comparison with its files, whichever forge gave it: Gitea (1.26, 1.27) names files at each commit
- * alone, Forgejo of the whole as well. Put together from commits they are at least those that differ: what one commit added
- * and another took away is among them. Every other answer is returned as it is.
+ * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files per commit
+ * only, Forgejo for the whole as well. Files combined from commits include all that differ, and also those that one commit
+ * added and another deleted. Every other answer is returned unchanged.
  */
 export function normalizeCompare(operation: Operation, answer: unknown): unknown {
   if (operation.id !== operations.compare.id || !isRecord(answer)) return answer;
   if (Array.isArray(answer.files) || !Array.isArray(answer.commits)) return answer;
   const files = new Map<string, Named>();
-  // Newest first: what came of a file is what the newest commit says.
+  // Newest first: the newest commit determines the status of a file.
   for (const commit of answer.commits as readonly unknown[]) {
     for (const file of filesOf(commit)) if (!files.has(file.filename)) files.set(file.filename, file);
   }

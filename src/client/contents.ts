@@ -1,8 +1,8 @@
 import type { Operation } from '../contract/operation.ts';
 
 /**
- * Returns the answer to a question about files in the baseline's words: Forgejo calls the instant of an entry's last commit
- * `last_commit_when`. Every other answer is returned as it is. Source: Forgejo `services/repository/files/content.go`.
+ * Normalizes an answer about files to the baseline's names: Forgejo calls the time of an entry's last commit
+ * `last_commit_when`. Every other answer is returned unchanged. Source: Forgejo `services/repository/files/content.go`.
  */
 export function normalizeContents(operation: Operation, answer: unknown): unknown {
   if (operation.method !== 'GET' || !operation.path.includes('/contents')) return answer;

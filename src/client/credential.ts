@@ -3,19 +3,19 @@ import type { Log } from '../log.ts';
 import { createRedactor, type Redact } from '../redactor.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 
-/** The credential that a client signs in with. It changes when its file does. */
+/** The credential of a client. It is replaced when its file changes. */
 interface Credential {
   headers(): { readonly authorization?: string };
   /**
-   * Reads the credential again because the forge refused the one that was `used`. Returns whether there is another one by
-   * now: then the request may be sent again.
+   * Reads the credential again because the forge refused the `used` one. Returns whether it is different
+   * now: then the request may be repeated.
    */
   renew(used: string | undefined): boolean;
-  /** Replaces every credential that there has been. */
+  /** Redacts all credentials used so far. */
   readonly redact: Redact;
 }
 
-/** Creates the credential of a client; without credentials it asks as a stranger. */
+/** Creates the credential of a client; without credentials its requests are anonymous. */
 export function createCredential(options: {
   readonly credentials?: Credentials;
   readonly readCredentials?: () => Credentials | undefined;
@@ -23,14 +23,14 @@ export function createCredential(options: {
 }): Credential {
   const { credentials, readCredentials, log } = options;
   let authorization = credentials && authorizationOf(credentials);
-  // Forgejo repeats a token that it does not know in its answer, and what a forge answers is recorded.
+  // Forgejo repeats an unknown token in its answer, and answers are recorded.
   const redactorOf = (secrets: readonly string[]): Redact => createRedactor(secrets, { minLength: 1 });
   let redact = redactorOf(credentials ? secretsOf(credentials) : []);
 
   return {
     headers: () => (authorization === undefined ? {} : { authorization }),
     renew(used) {
-      // Another request may have read it meanwhile.
+      // Another request may have read it in the meantime.
       if (!isSame(used, authorization)) return true;
       const read = used === undefined ? undefined : readCredentials?.();
       if (read === undefined || isSame(authorizationOf(read), used)) return false;
@@ -39,7 +39,7 @@ export function createCredential(options: {
       authorization = authorizationOf(read);
       log?.info(
         {},
-        'the forge refused the credential; its file holds another one, which is used from now on',
+        'the forge refused the credential; its file contains another one, which is used from now on',
       );
       return true;
     },

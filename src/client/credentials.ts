@@ -1,31 +1,31 @@
 import { ReeveError } from '../errors.ts';
 
-/** How Reeve signs in: a token (sent as `token …` or `Bearer …`) or an account's name and password. */
+/** Credentials of Reeve: a token (sent as `token …` or `Bearer …`) or an account's name and password. */
 export type Credentials =
   | { readonly token: string; readonly scheme?: 'token' | 'Bearer' }
   | { readonly user: string; readonly password: string };
 
-/** A forge and the account to ask it as. */
+/** A forge and the credentials for it. */
 export type SignedIn = {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Reads the credentials again where they are in a file; undefined where that cannot be read now. */
+  /** Reads the credentials again if they are in a file; undefined if it cannot be read now. */
   readonly readCredentials?: () => Credentials | undefined;
 };
 
-/** Returns the value of the `Authorization` header. Refuses credentials that a header cannot carry unchanged. */
+/** Returns the value of the `Authorization` header. Refuses credentials that a header cannot contain unchanged. */
 export function authorizationOf(credentials: Credentials): string {
   if ('token' in credentials) {
     if (!/^[\x21-\x7e]+$/.test(credentials.token)) {
       throw new ReeveError(
         'settings',
-        'the forge token holds spaces or characters that a header cannot carry',
+        'the forge token contains spaces or characters that a header cannot contain',
       );
     }
     return `${credentials.scheme ?? 'token'} ${credentials.token}`;
   }
   if (credentials.user.includes(':') || credentials.user === '') {
-    throw new ReeveError('settings', 'the forge user is empty or holds a colon');
+    throw new ReeveError('settings', 'the forge user is empty or contains a colon');
   }
   return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
 }

@@ -9,22 +9,22 @@ type Exchange = {
   readonly where: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | URLSearchParams | undefined;
-  /** Milliseconds for the whole exchange, body of the answer included. */
+  /** Timeout of the whole exchange in milliseconds, including the body of the answer. */
   readonly timeoutMs: number;
-  /** Bytes of the answer's body that are read; default: the limit of `readText`. */
+  /** Maximum bytes of the answer's body; default: the limit of `readText`. */
   readonly maxBytes?: number;
-  /** Ends the exchange with `stopped` once it is aborted. */
+  /** When aborted, ends the exchange with `stopped`. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Sends one request and returns its answer, whatever its status. Follows no redirect: fetch would carry a write, or custom
- * headers, to another place. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-junk`; the error
- * holds nothing of what was sent.
+ * Sends one request and returns its answer, whatever its status. Follows no redirect: fetch would send a write, or custom
+ * headers, to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-junk`; the error
+ * contains no part of the request.
  */
 export async function exchange({ url, where, signal, ...sent }: Exchange): Promise<Answer> {
   if (signal?.aborted) throw stopped(where);
-  // Not AbortSignal.timeout, nor AbortSignal.any: each of those lives as long as its time or its sources, thousands of them
+  // Not AbortSignal.timeout or AbortSignal.any: they live as long as their timeout or sources, which are thousands
   // under load.
   const deadline = new AbortController();
   const timer = setTimeout(
@@ -41,7 +41,7 @@ export async function exchange({ url, where, signal, ...sent }: Exchange): Promi
       redirect: 'manual',
       throwHttpErrors: false,
       retry: 0,
-      // That of ky ends with the head of the answer; a body that never comes is part of the exchange.
+      // The timeout of ky ends with the headers of the answer; this one includes a body that never arrives.
       timeout: false,
       credentials: 'omit',
       signal: deadline.signal,

@@ -2,7 +2,7 @@ import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
 import { type Redact, redactNothing } from '../redactor.ts';
 import { forgeMessage } from './answer.ts';
 
-/** Status → code of our error. What is not here: other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
+/** Status → code of our error. Other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
 const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'forge-unauthorized',
   403: 'forge-forbidden',
@@ -17,13 +17,13 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 const advice: Partial<Record<ErrorCode, string>> = {
-  'forge-unauthorized': 'the forge does not know this credential: give a valid FORGE_TOKEN',
+  'forge-unauthorized': 'the forge does not accept this credential: set a valid FORGE_TOKEN',
   'forge-forbidden':
-    'the account or its token lacks a right for this: see the action’s needs in its reference page',
+    'the account or its token lacks access for this: see the needs of the action on its reference page',
   'forge-locked': 'the repository is archived',
 };
 
-/** Returns our error for an answer that is no success. Carries operation, status and the forge's message, never a header. */
+/** Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. */
 export function failureOf(
   where: string,
   status: number,
@@ -42,11 +42,11 @@ export function failureOf(
   });
 }
 
-/** Returns our error for a call that got no answer. */
+/** Returns our error for a call without an answer. */
 export function unreachable(where: string, thrown: unknown): ReeveError {
   if (thrown instanceof ReeveError) return thrown;
   const { name, reason } = reasonOf(thrown);
-  // What the HTTP library throws holds the request, and with it the credential: only its name and reason go on.
+  // Errors of the HTTP library contain the request, including the credential: only name and reason are used.
   const cause = new Error(reason);
   cause.name = name;
   if (name === 'TimeoutError' || name === 'AbortError') {
@@ -55,22 +55,22 @@ export function unreachable(where: string, thrown: unknown): ReeveError {
   return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reason})`, { cause });
 }
 
-/** Returns an error without secrets: the same one where it has none. */
+/** Returns an error without secrets: the same object if it has none. */
 export function withoutSecrets(error: unknown, redact: Redact): unknown {
   if (!(error instanceof ReeveError)) return error;
   const message = redact(error.message);
   if (message === error.message) return error;
-  // The cause may repeat what the message does.
+  // The cause may repeat the message.
   const { code, retryAfterMs, status, request } = error;
   return new ReeveError(code, message, { retryAfterMs, status, request: request && redact(request) });
 }
 
-/** Returns our error for a call that was ended, or not begun, because its work is to stop. */
+/** Returns our error for a call that was aborted, or not started, because its work is being stopped. */
 export function stopped(where: string): ReeveError {
-  return new ReeveError('stopped', `${where}: ended before the answer, because the work was told to stop`);
+  return new ReeveError('stopped', `${where}: aborted before the answer, because the work was stopped`);
 }
 
-/** Returns the name of what was thrown, and the code of the system's error below it, else its message. */
+/** Returns the name of the thrown error, and the code of the system error that caused it, or else its message. */
 function reasonOf(thrown: unknown): { name: string; reason: string } {
   const name = thrown instanceof Error ? thrown.name : 'Error';
   for (let error = thrown; error instanceof Error; error = error.cause) {
@@ -79,10 +79,10 @@ function reasonOf(thrown: unknown): { name: string; reason: string } {
   return { name, reason: messageOf(thrown) };
 }
 
-/** The longest pause that a forge is believed to want: a typing error must not put work off for years. */
+/** Longest accepted `Retry-After`: a typing error must not delay work for years. */
 const maxPauseMs = 30 * 86_400_000;
 
-/** Reads `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined where it says nothing usable. */
+/** Parses `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined if it is not usable. */
 function retryAfterMs(value: string | null, nowMs: number): number | undefined {
   if (value === null || value === '') return undefined;
   const askedMs = /^\d{1,12}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;

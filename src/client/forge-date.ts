@@ -2,12 +2,12 @@ import ky from 'ky';
 import { apiRoot } from './client.ts';
 import { unreachable } from './failure.ts';
 
-/** What the forge's clock says beside ours, in milliseconds since 1970; undefined where it sends no `Date`. */
+/** Time of the forge's clock and of ours, in milliseconds since 1970; undefined if it sends no `Date`. */
 type ForgeDate = { readonly forgeMs: number; readonly ourMs: number } | undefined;
 
 /**
- * Asks a forge for the time: the `Date` header of an answer, in whole seconds. Our own time is that of the middle of the
- * exchange. Nothing but the address is sent.
+ * Reads the time of a forge: the `Date` header of an answer, in whole seconds. Our own time is that of the middle of the
+ * exchange. The request contains no credential.
  */
 export async function askForgeDate(url: string, now: () => number = Date.now): Promise<ForgeDate> {
   const address = new URL(`${apiRoot(url).href}/version`);

@@ -1,11 +1,11 @@
 /**
- * Bounds how many calls are under way at one forge, and adapts the bound: an answer that took much longer than the best
- * ones seen, a time-out or a "too many" halves it, quick answers let it grow again by one for each full round.
+ * Limits concurrent calls to one forge, and adapts the limit: an answer that took much longer than the best
+ * ones, a timeout or a "too many requests" halves it; quick answers increase it by one per full round.
  */
 export interface Limiter {
-  /** Runs the work when it is its turn. Rejects with the signal's reason where that is aborted while it waits. */
+  /** Runs the work when it is its turn. Rejects with the signal's reason if that is aborted while it waits. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Tells how a call went; `ms` is its duration. */
+  /** Reports the result of a call; `ms` is its duration. */
   observe(ms: number, overloaded: boolean): void;
   readonly limit: number;
 }
@@ -57,7 +57,7 @@ export function createLimiter(options: { max: number }): Limiter {
       }
     },
     observe(ms, overloaded) {
-      // The best time slowly forgets, so that a forge that became slower for good is not held back for ever.
+      // The best time decays slowly, so that a permanently slower forge is not limited for ever.
       best = Math.min(best * 1.01, ms);
       const slow = ms > 2_000 && ms > best * 8;
       if (overloaded || slow) {

@@ -7,20 +7,20 @@ import { apiRoot } from './client.ts';
 import { exchange } from './exchange.ts';
 import { failureOf } from './failure.ts';
 
-/** The OAuth2 application by which people sign in with their forge account. */
+/** The OAuth2 application for sign-in with a forge account. */
 export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
 
-/** What a forge gives for a code: a token that acts as the person who allowed it. */
+/** Tokens that a forge issues for a code: they act as the user who allowed it. */
 export type Tokens = {
   readonly accessToken: string;
-  /** Absent where the forge gives none. */
+  /** Absent if the forge issues none. */
   readonly refreshToken?: string | undefined;
   readonly expiresInMs: number;
 };
 
-/** The ways of OAuth2 on one forge (RFC 6749, RFC 7636). They stand outside the API. */
+/** OAuth2 client of one forge (RFC 6749, RFC 7636). Its endpoints are outside the API. */
 export interface OAuth2 {
-  /** Returns where a person’s browser asks the forge for a code. That address is the forge’s own word: it may have another name for people. */
+  /** Returns the authorization URL for a user’s browser. The forge provides it: its public host name may be another one. */
   authorizeUrl(asked: {
     readonly redirectUri: string;
     readonly state: string;
@@ -28,9 +28,9 @@ export interface OAuth2 {
     readonly challenge: string;
     readonly scopes: readonly string[];
   }): Promise<string>;
-  /** Returns the tokens for a code. Rejects with `forge-refused` where the forge does not take it. */
+  /** Returns the tokens for a code. Rejects with `forge-refused` if the forge does not accept it. */
   redeem(code: string, proof: { readonly verifier: string; readonly redirectUri: string }): Promise<Tokens>;
-  /** Returns new tokens. Rejects with `forge-refused` where the person took back what they allowed. */
+  /** Returns new tokens. Rejects with `forge-refused` if the user has revoked the access. */
   refresh(refreshToken: string): Promise<Tokens>;
 }
 
@@ -42,21 +42,21 @@ const TokenAnswer = z.object({
 });
 const TokenRefusal = z.object({ error: z.string(), error_description: z.string().optional() });
 
-/** Forges give tokens an hour; what does not say how long is asked again after a few minutes. */
+/** Tokens are valid for an hour; one without a lifetime is refreshed after a few minutes. */
 const standardLifeMs = 300_000;
-/** Where people sign in hardly ever changes, and anybody may ask for it. */
+/** The sign-in endpoints rarely change and are public. */
 const descriptionAgeMs = 600_000;
 const maxAnswerBytes = 64 * 1024;
-/** What a forge says where a code or a token is not, or no longer, good (RFC 6749, section 5.2; Gitea says the third). */
+/** Error codes for an invalid or expired code or token (RFC 6749, section 5.2; Gitea uses the third). */
 const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
-/** Creates it. `url` is the address of the forge as for the client; secrets are sent to that address alone. */
+/** Creates the OAuth2 client. `url` is the URL of the forge, as for the API client; secrets are sent only there. */
 export function createOAuth2(options: {
   readonly url: string;
   readonly application: SignInApplication;
-  /** Milliseconds one request may take, body included; default 10,000. */
+  /** Timeout of one request in milliseconds, including the body; default 10,000. */
   readonly timeoutMs?: number;
-  /** Ends requests under way and refuses further ones, with `stopped`, once it is aborted. */
+  /** When aborted, ends requests in progress and refuses further ones with `stopped`. */
   readonly signal?: AbortSignal | undefined;
 }): OAuth2 {
   const { application, timeoutMs = 10_000 } = options;
@@ -107,7 +107,7 @@ export function createOAuth2(options: {
       if (described.success) return described.data.authorization_endpoint;
       throw new ReeveError(
         'forge-junk',
-        `GET /.well-known/openid-configuration: the forge answered ${status} and no address to sign in at`,
+        `GET /.well-known/openid-configuration: the forge answered ${status} without an authorization endpoint`,
       );
     },
     { maxAgeMs: descriptionAgeMs, clock: systemClock },
@@ -134,7 +134,7 @@ export function createOAuth2(options: {
   };
 }
 
-/** Returns a forge's words without anything that it was sent. */
+/** Returns a forge's message without the values that were sent to it. */
 function withoutSent(text: string, sent: URLSearchParams): string {
   const redact = createRedactor([...sent.values()], { minLength: 1 });
   return redact(text)
@@ -146,7 +146,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // No JSON is no answer; what is made of it says so.
+    // Without JSON the caller reports a missing answer.
     return undefined;
   }
 }

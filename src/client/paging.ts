@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts';
 const maxPages = 2_000;
 const itemsPerPage = 50;
 
-/** One page of a list. `total` is the length of the whole list, where the forge tells it. */
+/** One page of a list. `total` is the length of the whole list, if the forge sends it. */
 export type ListPage<Item = unknown> = {
   readonly page: number;
   readonly items: readonly Item[];
@@ -20,8 +20,8 @@ export async function* eachItem(...given: Parameters<typeof eachPage>): AsyncGen
 /**
  * Yields the pages of a list, from the given one on.
  *
- * The `Link` header is never followed: it is absolute on the forge's configured address, which may not be the one we
- * use. Only the presence of `rel="next"` is read; the next request is our own. Without `Link` the total decides, and
+ * The `Link` header is never followed: it is an absolute URL with the forge's configured host, which may not be the one we
+ * use. Only the presence of `rel="next"` is read, and the next URL is built here. Without `Link` the total decides, and
  * without a total the first empty page. Lists are filtered after paging, so a short page does not mean the end.
  */
 export async function* eachPage(
@@ -69,7 +69,7 @@ function totalIn(value: unknown): unknown {
     : undefined;
 }
 
-/** A list answer is an array, or (runners) an object that holds one. */
+/** A list answer is an array, or (runners) an object that contains one. */
 function itemsOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   const inner =

@@ -1,8 +1,8 @@
 import type { Operation } from '../contract/operation.ts';
 
 /**
- * Returns the answer to a question about runners in the baseline's words, whichever forge gave it: Forgejo answers a bare
- * list, labels as texts, and `idle` or `active` for a runner that is online. Every other answer is returned as it is.
+ * Normalizes an answer about runners to the baseline's form: Forgejo answers a bare
+ * list, labels as texts, and `idle` or `active` for a runner that is online. Every other answer is returned unchanged.
  */
 export function normalizeRunners(operation: Operation, answer: unknown): unknown {
   if (!/\/actions\/runners(\/\{\w+\})?$/.test(operation.path)) return answer;

@@ -4,14 +4,14 @@ import { messageOf, ReeveError } from '../errors.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Client } from './client.ts';
 
-/** Whether a token has a scope; `unknown`: the forge lists none, and it was not tried. */
+/** Whether a token has a scope; `unknown`: the forge lists no scopes, and it was not tested. */
 type Holding = 'held' | 'missing' | 'unknown';
 
-type Try = (client: Client, nobody: string) => Promise<unknown>;
+type Try = (client: Client, missing: string) => Promise<unknown>;
 
 /**
- * For each scope a call that needs it and no other, and that can do nothing: writes go to what does not exist. Forges
- * look at the scope before they look for the thing. Source: forge `routers/api/v1/api.go tokenRequiresScopes`.
+ * For each scope, a call that needs only this scope and has no effect: writes go to objects that do not exist. Forges
+ * check the scope before the object. Source: forge `routers/api/v1/api.go tokenRequiresScopes`.
  */
 const tries: Readonly<Record<string, Try>> = {
   'read:user': (client) => client.call(operations.getSelf, {}),
@@ -32,8 +32,8 @@ const tries: Readonly<Record<string, Try>> = {
 };
 
 /**
- * Tells which of these scopes (`write:issue`) the client's token has: from the forge where it lists them, else by trying
- * each. With `readOnly` nothing but GET is sent. Throws where the forge cannot be asked at all.
+ * Returns which of these scopes (`write:issue`) the client's token has: as listed by the forge, otherwise by testing
+ * each. With `readOnly` only GET is sent. Throws if the forge is unreachable.
  */
 export async function askScopes(
   client: Client,
@@ -42,12 +42,12 @@ export async function askScopes(
 ): Promise<ReadonlyMap<string, Holding>> {
   const listed = capabilities.has.token_self ? await listScopes(client) : undefined;
   if (listed !== undefined) return new Map(scopes.map((scope) => [scope, isCovered(scope, listed)]));
-  const nobody = `no-such-${randomBytes(10).toString('hex')}`;
+  const missing = `no-such-${randomBytes(10).toString('hex')}`;
   const answers = await Promise.all(
     scopes.map(async (scope): Promise<readonly [string, Holding]> => {
       const attempt = tries[scope];
       if (attempt === undefined || (readOnly && scope.startsWith('write:'))) return [scope, 'unknown'];
-      return [scope, await holding(attempt(client, nobody))];
+      return [scope, await holding(attempt(client, missing))];
     }),
   );
   return new Map(answers);
@@ -58,7 +58,7 @@ function isCovered(scope: string, listed: readonly string[]): Holding {
   return listed.some((one) => one === 'all' || one === scope || one === wider) ? 'held' : 'missing';
 }
 
-/** Returns the scopes of the token, or undefined where the credential is another one (a password has no limits). */
+/** Returns the scopes of the token, or undefined for another credential (a password has no scopes). */
 async function listScopes(client: Client): Promise<readonly string[] | undefined> {
   try {
     return (await client.call(operations.getCurrentToken, {})).scopes ?? [];

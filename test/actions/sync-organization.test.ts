@@ -131,7 +131,7 @@ it('is not made public again on a forge that leaves it as it is', async () => {
   const change = { target: 'organization:visibility', before: 'public', after: 'limited' };
 
   expect(await takenBack(change, '15.0.3+gitea-1.22.0')).toContain(
-    'does not know making an organization public',
+    'does not support making an organization public',
   );
   expect(await takenBack(change, '1.27.0')).toMatchObject({ input: { body: { visibility: 'public' } } });
 });

@@ -40,7 +40,7 @@ describe('what a version can do', () => {
 
   it('says in words what is lacking, and nothing where all is there', () => {
     expect(lackOf(capabilitiesOf('1.25.0'), ['contents_ext', 'hook_names'])).toBe(
-      'this forge (1.25.0) does not know names of hooks',
+      'this forge (1.25.0) does not support names of hooks',
     );
     expect(lackOf(capabilitiesOf('1.27.0'), ['contents_ext', 'hook_names'])).toBeUndefined();
   });

@@ -59,9 +59,9 @@ it('names the lines that ask for more than the forge can do', async () => {
     '11 capability',
   ]);
   expect(problems.map(({ message }) => message)).toEqual([
-    'sync-hooks says hooks.name: this forge (15.0.3+gitea-1.22.0) does not know names of hooks',
-    'sync-hooks says hooks.events workflow_run: this forge (15.0.3+gitea-1.22.0) does not know the hook event workflow_run',
-    'rule runs listens to workflow_run: this forge (15.0.3+gitea-1.22.0) does not know the hook event workflow_run',
+    'sync-hooks says hooks.name: this forge (15.0.3+gitea-1.22.0) does not support names of hooks',
+    'sync-hooks says hooks.events workflow_run: this forge (15.0.3+gitea-1.22.0) does not support the hook event workflow_run',
+    'rule runs listens to workflow_run: this forge (15.0.3+gitea-1.22.0) does not support the hook event workflow_run',
   ]);
 });
 

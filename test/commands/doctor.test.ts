@@ -196,7 +196,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'events it never sends',
     ({ rules }) =>
       rules(ruleOf('[workflow_run, action_run_failure]', '{ uses: set-status, with: { state: success } }')),
-    /does not know (the )?hook events?/,
+    /does not support (the )?hook events?/,
   ],
   [
     'sign-in',

@@ -131,7 +131,7 @@ it('refuses what the forge cannot do, and asks for nothing of it', async () => {
   );
   const [run] = await sweep();
 
-  expect(run?.refused.map(({ why }) => why)).toEqual(['this forge (1.25.4) does not know names of hooks']);
+  expect(run?.refused.map(({ why }) => why)).toEqual(['this forge (1.25.4) does not support names of hooks']);
   expect(writes()).toEqual([]);
 });
 
