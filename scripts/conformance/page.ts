@@ -70,7 +70,7 @@ the environment names. This page holds what the newest runs on real servers gave
 
 Take a server of your own that may be filled with test data: its web hooks must be allowed to reach the loopback
 interface (\`[webhook] ALLOWED_HOST_LIST = loopback\`; \`[security] ALLOWED_HOST_LIST\` from Gitea 1.27 on), and the token must
-be a site administrator's with every scope. The suites make their own accounts, organizations and repositories, under names nobody had.
+be a site administrator's with every scope. The suites make their own accounts, organizations and repositories, under new names.
 
 \`\`\`sh
 FORGE_URL=http://127.0.0.1:3000 FORGE_TOKEN=… npx vitest run test/contract   # the contract alone

@@ -23,7 +23,7 @@ const table: readonly [string, string, unknown, readonly number[]][] = [
   ['GET', '/hooks', undefined, [200, 200, 403, 403, 403, 401]],
   ['POST', '/hooks', hook, [201, 201, 403, 403, 403, 401]],
   ['GET', '/collaborators', undefined, [200, 200, 200, 200, 200, 401]],
-  ['PUT', '/collaborators/NOBODY', {}, [422, 422, 403, 403, 403, 401]],
+  ['PUT', '/collaborators/MISSING', {}, [422, 422, 403, 403, 403, 401]],
   ['PATCH', '', {}, [200, 200, 403, 403, 403, 401]],
   ['DELETE', '/labels/0', undefined, [204, 204, 204, 403, 403, 401]],
 ];
@@ -126,12 +126,12 @@ describe.each(contractForges)('who may do what on $name', ({ start }) => {
     const byOwner = await Promise.all(
       [owner, writer, stranger].map((account) => forge.ask('GET', path(account.name), { as: owner })),
     );
-    const nobody = await forge.ask('GET', path(owner.name));
+    const anonymous = await forge.ask('GET', path(owner.name));
 
     expect(own.json).toMatchObject({ permission: 'read', role_name: 'read', user: { login: reader.name } });
     expect(foreign.status).toBe(403);
     expect(byOwner.map((answer) => answer.json.permission)).toEqual(['owner', 'write', 'read']);
-    expect(nobody.status).toBe(401);
+    expect(anonymous.status).toBe(401);
   });
 
   it('changes the access of a collaborator who is one already', async () => {

@@ -17,25 +17,25 @@ describe.each(contractForges)('accounts on $name', ({ start }) => {
   afterAll(() => forge.close());
 
   it('shows private members to the account itself and to administrators only', async () => {
-    const [own, admin, stranger, nobody] = await Promise.all([
+    const [own, admin, stranger, anonymous] = await Promise.all([
       forge.ask('GET', `/users/${ada.name}`, { as: ada }),
       forge.ask('GET', `/users/${ada.name}`, { as: forge.adminToken }),
       forge.ask('GET', `/users/${ada.name}`, { as: await forge.makeUser() }),
       forge.ask('GET', `/users/${ada.name}`),
     ]);
 
-    expect([own, admin, stranger, nobody].map((answer) => answer.json.active)).toEqual([
+    expect([own, admin, stranger, anonymous].map((answer) => answer.json.active)).toEqual([
       true,
       true,
       false,
       false,
     ]);
     expect(stranger.json.email).toBe(`${ada.name}@example.org`);
-    expect(nobody.json.email).not.toBe(`${ada.name}@example.org`);
-    expect(nobody.json.username).toBe(ada.name);
+    expect(anonymous.json.email).not.toBe(`${ada.name}@example.org`);
+    expect(anonymous.json.username).toBe(ada.name);
   });
 
-  it('hides private accounts from strangers and limited ones from nobody signed in', async () => {
+  it('hides private accounts from strangers and limited ones from anonymous callers', async () => {
     const secret = await forge.makeUser({ visibility: 'private' });
     const limited = await forge.makeUser({ visibility: 'limited' });
     const seen = async (name: string, as?: Account) =>
@@ -148,7 +148,7 @@ describe.each(contractForges)('accounts on $name', ({ start }) => {
   });
 
   describe('organizations', () => {
-    it('belong to whoever makes them', async () => {
+    it('belong to their creator', async () => {
       const name = freshName('org');
 
       const made = await forge.ask('POST', '/orgs', { as: ada, body: { username: name, full_name: 'Acme' } });

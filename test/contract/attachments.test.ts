@@ -95,7 +95,7 @@ describe.each(contractForges)('attachments on $name', ({ start }) => {
     expect((await upload('/issues/1', { query: '?name=given.md' })).json.name).toBe('given.md');
   });
 
-  it('are downloaded as they came, by whoever reads the repository', async () => {
+  it('are downloaded unchanged, by accounts that read the repository', async () => {
     const { browser_download_url: address } = (await upload(comment, { bytes: '<script>1</script>' })).json;
 
     const owner = await download(address, 'owner');

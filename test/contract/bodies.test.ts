@@ -53,7 +53,7 @@ describe.each(contractForges)('bodies on $name', ({ start }) => {
 
   /** Asks as the site administrator, so that every operation gets as far as its body. */
   async function statusOf(operation: Operation, { headers, body }: Pick<Ask, 'headers' | 'body'>) {
-    // Tokens are made with a password alone, and nobody knows the administrator's on a real forge.
+    // Tokens are made with a password alone, and the administrator's is unknown on a real forge.
     const needsPassword = operation.id === 'user.create-token';
     const credentials = needsPassword ? basic(ada.name, ada.password) : {};
     const { status } = await forge.ask(operation.method, pathOf(operation), {

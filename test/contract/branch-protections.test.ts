@@ -103,12 +103,14 @@ describe.each(contractForges)('branch protections on $name', ({ start }) => {
 
     expect((await ask('POST', '', {})).status).toBe(400);
     expect((await make('main')).status).toBe(403);
-    expect((await make('x', { push_whitelist_usernames: ['nobody-here'] })).status).toBe(422);
-    expect((await make('x', { approvals_whitelist_username: ['nobody-here'] })).status).toBe(422);
+    expect((await make('x', { push_whitelist_usernames: ['missing-account'] })).status).toBe(422);
+    expect((await make('x', { approvals_whitelist_username: ['missing-account'] })).status).toBe(422);
     expect((await ask('GET', '/elsewhere')).status).toBe(404);
     expect((await ask('PATCH', '/elsewhere', {})).status).toBe(404);
     expect((await ask('DELETE', '/elsewhere')).status).toBe(404);
-    expect((await ask('PATCH', '/main', { merge_whitelist_usernames: ['nobody-here'] })).status).toBe(422);
+    expect((await ask('PATCH', '/main', { merge_whitelist_usernames: ['missing-account'] })).status).toBe(
+      422,
+    );
   });
 
   it('drops who could not use the right, without a word', async () => {

@@ -179,7 +179,7 @@ describe.each(contractForges)('branches on $name', ({ start }) => {
       });
     });
 
-    it.each(['nothing...main', 'main...nothing', 'main...nobody:main', '--help...main'])(
+    it.each(['nothing...main', 'main...nothing', 'main...missing:main', '--help...main'])(
       'answer %s with 404',
       async (words) => {
         expect((await ask('GET', `/compare/${words}`)).status).toBe(404);

@@ -242,7 +242,7 @@ describe.each(contractForges)('contents on $name', ({ start }) => {
       expect(json.dir_contents.map((entry: { content: unknown }) => entry.content)).toEqual([null]);
     });
 
-    it('refuse an option that nobody knows', async () => {
+    it('refuse an unknown option', async () => {
       expect((await ask('GET', '/contents-ext/README.md?includes=everything')).status).toBe(400);
     });
   });
@@ -345,7 +345,7 @@ describe.each(contractForges)('contents on $name', ({ start }) => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(`file-${at}`, 'x')));
 
       const written = answers.filter(({ status }) => status === 201);
-      // Whoever finds the branch moved meanwhile is refused with 403, by Forgejo with 500.
+      // A writer that finds the branch moved meanwhile gets 403, from Forgejo 500.
       for (const { status } of answers) expect([201, 403, 500]).toContain(status);
       expect(written).not.toHaveLength(0);
       expect((await ask('GET', '/contents')).json).toHaveLength(written.length + 1);

@@ -53,7 +53,7 @@ describe.each(contractForges)('conventions on $name', ({ start }) => {
   );
 
   it('tells in an error what is wrong and where the API is described', async () => {
-    const answer = await forge.ask('GET', `/repos/${freshName('nobody')}/nothing`);
+    const answer = await forge.ask('GET', `/repos/${freshName('missing')}/nothing`);
 
     expect(answer.status).toBe(404);
     expect(answer.json).toMatchObject({
@@ -126,7 +126,7 @@ describe.each(contractForges)('conventions on $name', ({ start }) => {
       expect([answer.status, Object.keys(answer.json).sort()]).toEqual([422, ['message', 'url']]);
     });
 
-    it('may have members nobody knows', async () => {
+    it('may have unknown members', async () => {
       const body = { name: freshName('label'), color: 'ffffff', shape: 'round', __proto__: 1 };
 
       const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: ada, body });

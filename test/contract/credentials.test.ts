@@ -43,7 +43,7 @@ describe.each(contractForges)('credentials on $name', ({ start }) => {
     ['an unknown token', () => ({ authorization: `token ${'0'.repeat(40)}` })],
     ['an unknown bearer token', () => ({ authorization: 'Bearer nonsense' })],
     ['a wrong password', () => basic(ada.name, 'wrong')],
-    ['an unknown name', () => basic(freshName('nobody'), 'wrong')],
+    ['an unknown name', () => basic(freshName('missing'), 'wrong')],
   ])('answers 401 to %s, also where none was needed', async (_, headers) => {
     const answer = await forge.ask('GET', `/repos/${repository}`, { headers: headers() });
 
@@ -56,7 +56,7 @@ describe.each(contractForges)('credentials on $name', ({ start }) => {
     ['an unknown scheme', 'Digest abc'],
     ['three words', 'token a b'],
     ['Basic without a colon', `Basic ${Buffer.from('nocolon').toString('base64')}`],
-  ])('takes %s for nobody', async (_, authorization) => {
+  ])('takes %s for an anonymous caller', async (_, authorization) => {
     const open = await forge.ask('GET', `/repos/${repository}`, { headers: { authorization } });
     const closed = await forge.ask('GET', '/user', { headers: { authorization } });
 
@@ -78,7 +78,7 @@ describe.each(contractForges)('credentials on $name', ({ start }) => {
     expect([answer.status, Object.keys(answer.json)]).toEqual([403, ['message']]);
   });
 
-  it('lets only administrators act as somebody else', async () => {
+  it('lets only administrators act as another account', async () => {
     const other = await forge.makeUser();
 
     const admin = await forge.ask('GET', `/user?sudo=${other.name}`, { as: forge.adminToken });

@@ -69,9 +69,7 @@ describe.each(contractForges)('described operations on $name', ({ start }) => {
   it.each(described.filter(([, path]) => /REPO|ORG/.test(path)))(
     'does not find %s %s where there is nothing of the name',
     async (method, path) => {
-      const elsewhere = path
-        .replace('REPO', `${ada.name}/nothing-here`)
-        .replace('ORG', 'nobody-of-this-name');
+      const elsewhere = path.replace('REPO', `${ada.name}/nothing-here`).replace('ORG', 'missing-account');
 
       expect((await forge.ask(method, elsewhere, { as: ada, ...bodyOf(method) })).status).toBe(404);
     },

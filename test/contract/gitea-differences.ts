@@ -67,7 +67,7 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: ['hooks > never show their secret or their authorization header'],
-    reason: 'Gitea 1.26 shows the authorization header of a hook to whoever may read the hook.',
+    reason: 'Gitea 1.26 shows the authorization header of a hook to every account that may read the hook.',
   },
   {
     on: ['gitea 1.26'],

@@ -18,7 +18,7 @@ describe.each(contractForges)('hooks of every level on $name', ({ start }) => {
     organization = await forge.makeOrganization(ada);
   });
   afterAll(async () => {
-    // A system hook on a forge of somebody's own must not stay behind.
+    // A system hook must not stay behind on a real forge.
     for (const { path, as } of made) await forge.ask('DELETE', path, { as });
     await receiver.close();
     await forge.close();

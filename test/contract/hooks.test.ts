@@ -207,8 +207,8 @@ describe.each(contractForges)('hooks on $name', ({ start }) => {
     const stranger = await forge.makeUser();
 
     const read = await forge.ask('GET', `/orgs/${organization}/hooks`, { as: stranger });
-    const nobody = await forge.ask('GET', '/user/hooks');
+    const anonymous = await forge.ask('GET', '/user/hooks');
 
-    expect([read.status, nobody.status]).toEqual([403, 401]);
+    expect([read.status, anonymous.status]).toEqual([403, 401]);
   });
 });

@@ -79,12 +79,12 @@ describe.each(contractForges)('issues on $name', ({ start }) => {
 
     it.each([
       ['no title', { title: '' }],
-      ['an assignee nobody knows', { title: 'x', assignees: ['nobody-at-all'] }],
+      ['an unknown assignee', { title: 'x', assignees: ['missing-account'] }],
     ])('with %s are refused', async (_, body) => {
       expect((await ask('POST', '/issues', body)).status).toBe(422);
     });
 
-    it('take an assignee who reads pull requests here, and nobody else', async () => {
+    it('take an assignee who reads pull requests here, and no other', async () => {
       const body = { title: 'x', assignees: [bob.name] };
       expect((await ask('POST', '/issues', body)).json.assignees[0].login).toBe(bob.name);
       await ask('PATCH', '', { private: true });
@@ -224,7 +224,7 @@ describe.each(contractForges)('issues on $name', ({ start }) => {
 
     it.each([
       ['since=yesterday', 422],
-      ['created_by=nobody-at-all', 404],
+      ['created_by=missing-account', 404],
     ])('are refused with %s', async (query, status) => {
       expect((await ask('GET', `/issues?${query}`)).status).toBe(status);
     });

@@ -259,7 +259,7 @@ describe.each(contractForges)('notifications on $name', ({ start }) => {
       }
     });
 
-    it('a bad bound is told', async () => {
+    it('refuses a bad bound', async () => {
       for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
         const answers = [
           await forge.ask('GET', `${path}?since=soon`, { as: cast.owner }),

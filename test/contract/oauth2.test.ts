@@ -65,7 +65,7 @@ describe.each(contractForges)('OAuth2 applications on $name', ({ start }) => {
     expect((await make({ redirect_uris: [] })).status).toBe(201);
   });
 
-  it('are nobody else’s business', async () => {
+  it('are hidden from all others', async () => {
     const { id } = (await make()).json;
     const other = await forge.makeUser();
     const body = { name: 'x', redirect_uris: [address] };

@@ -36,7 +36,7 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
   const report = (state: string, context: string): Promise<Answer> =>
     ask('POST', `/statuses/${head}`, { state, context });
 
-  it('is possible although nobody may push', async () => {
+  it('is possible although no account may push', async () => {
     await protect({});
 
     expect(await merge()).toBe(200);
@@ -186,7 +186,7 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
     expect(await status('DELETE', '/branches/topic')).toBe(204);
   });
 
-  it('lets unprotected files be written by whoever may not push, protected ones by nobody', async () => {
+  it('lets accounts that may not push write unprotected files, and none write protected ones', async () => {
     await protect({ unprotected_file_patterns: '*.md', protected_file_patterns: 'secret.*' });
     const content = Buffer.from('x').toString('base64');
 

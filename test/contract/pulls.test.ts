@@ -97,11 +97,11 @@ describe.each(contractForges)('pull requests on $name', ({ start }) => {
       ['head and base are one text', { head: 'main' }, 422],
       ['the base is unknown', { base: 'nothing' }, 404],
       ['the head is unknown', { head: 'nothing' }, 404],
-      ['the head user is unknown', { head: 'nobody-at-all:topic' }, 404],
-      ['the head repository is unknown', { head: 'nobody/nothing:topic' }, 404],
+      ['the head user is unknown', { head: 'missing-account:topic' }, 404],
+      ['the head repository is unknown', { head: 'missing/nothing:topic' }, 404],
       ['the milestone is unknown', { milestone: 999_999 }, 404],
-      ['an assignee is unknown', { assignees: ['nobody-at-all'] }, 422],
-      ['a reviewer is unknown', { reviewers: ['nobody-at-all'] }, 404],
+      ['an assignee is unknown', { assignees: ['missing-account'] }, 422],
+      ['a reviewer is unknown', { reviewers: ['missing-account'] }, 404],
       ['the title is missing', { title: '' }, 422],
       ['the head is an option', { head: '--help' }, 404],
     ])('are refused where %s', async (_, more, status) => {
@@ -183,7 +183,7 @@ describe.each(contractForges)('pull requests on $name', ({ start }) => {
       expect(await titles(`?labels=${label}`)).toEqual(['third']);
       expect(await titles(`?milestone=${milestone}`)).toEqual(['third']);
       expect(await titles(`?poster=${ada.name}`)).toHaveLength(3);
-      expect((await ask('GET', '/pulls?poster=nobody-at-all')).status).toBe(400);
+      expect((await ask('GET', '/pulls?poster=missing-account')).status).toBe(400);
     });
   });
 

@@ -68,14 +68,14 @@ describe.each(contractForges)('repositories on $name', ({ start }) => {
     const made = await make(other.name, forge.adminToken);
     const inOrganization = await make(organization, forge.adminToken);
     const again = await make(other.name, forge.adminToken);
-    const nobody = await make(freshName('nobody'), forge.adminToken);
+    const unknown = await make(freshName('missing'), forge.adminToken);
 
     expect(refused.map(({ status }) => status)).toEqual([401, 403]);
     expect([made.status, made.json]).toMatchObject([
       201,
       { full_name: `${other.name}/${name}`, private: true, owner: { login: other.name } },
     ]);
-    expect([inOrganization.status, again.status, nobody.status]).toEqual([201, 409, 404]);
+    expect([inOrganization.status, again.status, unknown.status]).toEqual([201, 409, 404]);
     const seen = await forge.ask('GET', `/repos/${other.name}/${name}`, { as: other });
     expect(seen.json.permissions).toEqual({ admin: true, push: true, pull: true });
   });
@@ -208,7 +208,7 @@ describe.each(contractForges)('repositories on $name', ({ start }) => {
       expect(list.json.map((starred: { full_name: string }) => starred.full_name)).toEqual([repository]);
     });
 
-    it('show the rights of whoever gave them, and what is private to nobody else', async () => {
+    it('show the rights of the account that gave them, and private ones to no other', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       await forge.share(shared, ada, { with: bob, permission: 'write' });
@@ -234,7 +234,7 @@ describe.each(contractForges)('repositories on $name', ({ start }) => {
 
     it('are shown to those who signed in', async () => {
       const anonymous = await forge.ask('GET', `/users/${ada.name}/starred`);
-      const unknown = await forge.ask('GET', `/users/${freshName('nobody')}/starred`, { as: ada });
+      const unknown = await forge.ask('GET', `/users/${freshName('missing')}/starred`, { as: ada });
 
       expect([anonymous.status, unknown.status]).toEqual([401, 404]);
     });

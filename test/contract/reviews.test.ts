@@ -268,7 +268,7 @@ describe.each(contractForges)('reviews on $name', ({ start }) => {
     expect((await list()).map((one: { state: string }) => one.state)).toEqual(['COMMENT']);
   });
 
-  it('takes the weight of what was said when somebody is asked again, and gives it back', async () => {
+  it('makes a review stale when its author is requested again, and restores it', async () => {
     const { id } = (await review(bob, 'APPROVED')).json;
 
     await request([bob.name]);
@@ -277,8 +277,8 @@ describe.each(contractForges)('reviews on $name', ({ start }) => {
     expect((await get(id)).official).toBe(true);
   });
 
-  it('refuses to ask the unknown, the author, and whoever may not ask', async () => {
-    expect((await request(['nobody-here'])).status).toBe(404);
+  it('refuses unknown reviewers, the author, and callers without the right to request', async () => {
+    expect((await request(['missing-account'])).status).toBe(404);
     expect((await request([ada.name])).status).toBe(422);
     expect((await request([bob.name], eve)).status).toBe(422);
     expect(

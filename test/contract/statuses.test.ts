@@ -95,7 +95,7 @@ describe.each(contractForges)('statuses on $name', ({ start }) => {
     expect([json.state, json.statuses.map((one: { id: number }) => one.id)]).toEqual(['success', [2]]);
   });
 
-  it('is pending with null statuses where nobody reported', async () => {
+  it('is pending with null statuses where none was reported', async () => {
     expect((await ask('GET', '/commits/main/status')).json).toMatchObject({
       state: 'pending',
       total_count: 0,

@@ -72,14 +72,14 @@ describe.each(contractForges)('subscriptions on $name', ({ start }) => {
       expect(names(own.json)).toEqual([cast.repository]);
       expect(names(hidden.json)).toEqual([]);
       expect(names(shown.json)).toEqual([cast.repository]);
-      expect((await forge.ask('GET', '/users/nobody-at-all/subscriptions', { as: cast.owner })).status).toBe(
-        404,
-      );
+      expect(
+        (await forge.ask('GET', '/users/missing-account/subscriptions', { as: cast.owner })).status,
+      ).toBe(404);
       expect((await forge.ask('GET', path)).status).toBe(401);
       expect((await forge.ask('GET', '/user/subscriptions')).status).toBe(401);
     });
 
-    it('are for whoever reads it', async () => {
+    it('are for accounts that read it', async () => {
       expect(await cast.statuses('PUT', '/subscription')).toEqual([200, 200, 200, 404, 404]);
       expect(await cast.statuses('GET', '/subscription')).toEqual([200, 200, 200, 404, 404]);
       expect(await cast.statuses('DELETE', '/subscription')).toEqual([204, 204, 204, 404, 404]);
@@ -156,13 +156,13 @@ describe.each(contractForges)('subscriptions on $name', ({ start }) => {
         ['GET', '/issues/9/subscriptions'],
         ['GET', '/issues/9/subscriptions/check'],
         ['PUT', `/issues/9/subscriptions/${cast.owner.name}`],
-        ['PUT', '/issues/1/subscriptions/nobody-at-all'],
-        ['DELETE', '/issues/1/subscriptions/nobody-at-all'],
+        ['PUT', '/issues/1/subscriptions/missing-account'],
+        ['DELETE', '/issues/1/subscriptions/missing-account'],
       ] as const)
         expect((await cast.ask(method, where)).status, `${method} ${where}`).toBe(404);
     });
 
-    it('are for whoever reads it', async () => {
+    it('are for accounts that read it', async () => {
       expect(await cast.statuses('GET', '/issues/1/subscriptions')).toEqual([200, 200, 200, 404, 404]);
       expect(await cast.statuses('GET', '/issues/1/subscriptions/check')).toEqual([200, 200, 200, 404, 404]);
       expect(await cast.statuses('PUT', path())).toEqual([403, 403, 201, 404, 404]);

@@ -58,8 +58,8 @@ describe.each(contractForges)('tag protections on $name', ({ start }) => {
     expect((await make('  ')).status).toBe(400);
     expect((await make('x', [])).status).toBe(400);
     expect((await make('v*', [writer.name])).status).toBe(403);
-    expect((await make('x', ['nobody-here'])).status).toBe(422);
-    expect((await ask('PATCH', `/${id}`, { whitelist_usernames: ['nobody-here'] })).status).toBe(422);
+    expect((await make('x', ['missing-account'])).status).toBe(422);
+    expect((await ask('PATCH', `/${id}`, { whitelist_usernames: ['missing-account'] })).status).toBe(422);
     for (const method of ['GET', 'DELETE']) expect((await ask(method, '/99999999')).status).toBe(404);
     expect((await ask('PATCH', '/99999999', {})).status).toBe(404);
   });

@@ -223,7 +223,7 @@ describe.each(contractForges)('teams on $name', ({ start }) => {
 
     expect([given, twice, robbed, again].map(({ status }) => status)).toEqual([204, 422, 204, 422]);
     expect((await forge.ask('GET', `/repos/${own}/teams`, { as: ada })).status).toBe(405);
-    expect((await forge.ask('PUT', `/repos/${repository}/teams/nobody`, { as: ada })).status).toBe(404);
+    expect((await forge.ask('PUT', `/repos/${repository}/teams/missing`, { as: ada })).status).toBe(404);
     expect((await forge.ask('PUT', `/teams/${id}/repos/${organization}/nothing`, { as: ada })).status).toBe(
       404,
     );

@@ -120,7 +120,7 @@ describe.each(contractForges)('tracked times on $name', ({ start }) => {
     expect([refused.status, refusedList.status, refusedUser.status]).toEqual([403, 403, 403]);
   });
 
-  it('are for whoever reads the repository and signed in', async () => {
+  it('are for signed-in accounts that read the repository', async () => {
     const readable = [200, 200, 200, 404, 404];
     expect(await cast.statuses('GET', '/issues/1/times')).toEqual(readable);
     expect(await cast.statuses('GET', '/times')).toEqual(readable);
@@ -134,7 +134,7 @@ describe.each(contractForges)('tracked times on $name', ({ start }) => {
   it('may be tracked for others by administrators', async () => {
     const named = await track(10, cast.owner, { user_name: cast.reader.name });
     const ignored = await track(20, cast.writer, { user_name: cast.owner.name });
-    const unknown = await track(20, cast.owner, { user_name: 'nobody-at-all' });
+    const unknown = await track(20, cast.owner, { user_name: 'missing-account' });
 
     expect(named.json.user_name).toBe(cast.reader.name);
     expect(ignored.json.user_name).toBe(cast.writer.name);
@@ -168,9 +168,9 @@ describe.each(contractForges)('tracked times on $name', ({ start }) => {
   it('answer 404 for an issue or account that is not there', async () => {
     expect((await cast.ask('GET', '/issues/9/times')).status).toBe(404);
     expect((await cast.ask('POST', '/issues/9/times', { body: { time: 1 } })).status).toBe(404);
-    expect((await cast.ask('GET', '/issues/1/times?user=nobody-at-all')).status).toBe(404);
-    expect((await cast.ask('GET', '/times?user=nobody-at-all')).status).toBe(404);
-    expect((await cast.ask('GET', '/times/nobody-at-all')).status).toBe(404);
+    expect((await cast.ask('GET', '/issues/1/times?user=missing-account')).status).toBe(404);
+    expect((await cast.ask('GET', '/times?user=missing-account')).status).toBe(404);
+    expect((await cast.ask('GET', '/times/missing-account')).status).toBe(404);
   });
 
   it('are not to be had where the tracker is off', async () => {

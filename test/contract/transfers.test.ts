@@ -47,14 +47,14 @@ describe.each(contractForges)('giving a repository away on $name', ({ start }) =
     const byOther = await Promise.all(
       [ada, eve, forge.adminToken].map((as) => reply(repository, 'accept', as)),
     );
-    const nobody = await reply(repository, 'accept', undefined);
+    const anonymous = await reply(repository, 'accept', undefined);
     const accepted = await reply(repository, 'accept', bob);
     const old = await forge.ask('GET', `/repos/${repository}?x=1`);
     const hooks = await forge.ask('GET', `/repos/${bob.name}/${name}/hooks`, { as: bob });
     const collaborators = await forge.ask('GET', `/repos/${bob.name}/${name}/collaborators`, { as: bob });
 
     expect(byOther.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect([nobody.status, accepted.status]).toEqual([401, 202]);
+    expect([anonymous.status, accepted.status]).toEqual([401, 202]);
     expect(accepted.json.full_name).toBe(`${bob.name}/${name}`);
     expect(accepted.json.repo_transfer).toBeUndefined();
     expect([old.status, old.headers.get('location')]).toEqual([301, `/api/v1/repos/${bob.name}/${name}?x=1`]);
@@ -122,7 +122,7 @@ describe.each(contractForges)('giving a repository away on $name', ({ start }) =
     await forge.share(repository, ada, { with: bob, permission: 'admin' });
 
     const answers = [
-      await give(repository, freshName('nobody')),
+      await give(repository, freshName('missing')),
       await give(repository, secret),
       await give(repository, eve.name),
       await give(repository, ada.name),

@@ -163,7 +163,7 @@ describe.each(contractForges)('wikis on $name', ({ start }) => {
     expect(writes).toEqual([201, 201, 403, 404, 404]);
   });
 
-  it('asks nobody signed in who they are before a write to a public one', async () => {
+  it('answers 401 to an anonymous write to a public one', async () => {
     const answers = await Promise.all([
       forge.ask('POST', wiki('/new'), { body: { title: 'x' } }),
       forge.ask('PATCH', wiki('/page/Home'), { body: {} }),

@@ -31,7 +31,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
     return paths;
   }
 
-  it('A6: tells nobody of a hidden name, repository or address', async () => {
+  it('A6: shows hidden names, repositories and addresses to no one', async () => {
     const leaks = new Set<string>();
     const statuses = new Map<number, number>();
     for (const [caller, as] of world.callers) {

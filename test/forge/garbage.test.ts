@@ -158,7 +158,7 @@ describe('the embedded forge under garbage', () => {
       segments: fc.array(segment, { minLength: 6, maxLength: 6 }),
       query,
       body,
-      who: fc.constantFrom('ada', 'admin', 'nobody'),
+      who: fc.constantFrom('ada', 'admin', 'anonymous'),
     });
 
     await fc.assert(
@@ -173,7 +173,7 @@ describe('the embedded forge under garbage', () => {
         // The repository that everything else is tried on stays.
         const isDeadly = row.id === 'repository.delete' || row.id === 'repository.edit';
         if (own && isDeadly) return;
-        const token = { ada: ada.token, admin: forge.adminToken, nobody: undefined }[who];
+        const token = { ada: ada.token, admin: forge.adminToken, anonymous: undefined }[who];
 
         const answer = await send(row.method, `/api/v1${path}${text}`, token, given);
 

@@ -95,7 +95,7 @@ describe('data that is for its owner alone', { timeout: 120_000 }, () => {
   it.each([
     ['an empty folder', 0o755, [], '700'],
     ['a folder with our file', 0o755, ['forge.db', 'else'], '700'],
-    ['a folder of somebody else', 0o755, ['else'], '755'],
+    ['a folder of another account', 0o755, ['else'], '755'],
     ['a folder that everybody may write to', 0o1777, ['forge.db'], '777'],
   ])('A6: narrows %s as far as it is ours', (_, mode, names, expected) => {
     const path = join(folder, 'given');

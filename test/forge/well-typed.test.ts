@@ -67,7 +67,7 @@ describe('the embedded forge under random requests of the right types', () => {
       const any = arbitraryOf(z.string(), names);
       return [
         name,
-        real && !isDeadly ? fc.constantFrom(...real) : isDeadly ? fc.constant('nobody') : any,
+        real && !isDeadly ? fc.constantFrom(...real) : isDeadly ? fc.constant('missing') : any,
       ] as const;
     });
     return fc.record({

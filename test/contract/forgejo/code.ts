@@ -86,7 +86,7 @@ export const code: readonly Difference[] = [
     'contents > with chosen members > list the root at "", never with content',
     'contents > with chosen members > list the root at ".", never with content',
     'contents > with chosen members > list the root at "%2F", never with content',
-    'contents > with chosen members > refuse an option that nobody knows',
+    'contents > with chosen members > refuse an unknown option',
   ),
   onForgejo(
     'Forgejo answers 409 to an edit and 400 to a removal with the sha of another content.',
@@ -102,7 +102,7 @@ export const code: readonly Difference[] = [
     'contents > of a file > are those of the branch, the tag or the commit that `ref` names',
   ),
   onForgejo(
-    'Forgejo lets whoever reads the base bring the head up to date by a rebase.',
+    'Forgejo lets every reader of the base bring the head up to date by a rebase.',
     'branches and pull requests that move > brings the head up to date by a rebase',
   ),
   onForgejo(

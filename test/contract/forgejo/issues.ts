@@ -46,8 +46,8 @@ export const issues: readonly Difference[] = [
     'statuses > combines ["success","warning"] into failure',
   ),
   onForgejo(
-    'Forgejo answers an empty state for a commit that nobody reported on, known or not.',
-    'statuses > is pending with null statuses where nobody reported',
+    'Forgejo answers an empty state for a commit without statuses, known or not.',
+    'statuses > is pending with null statuses where none was reported',
     'statuses > is reported by writers, read by readers, and needs a commit',
   ),
   onForgejo(

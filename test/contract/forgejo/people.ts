@@ -10,7 +10,7 @@ export const people: readonly Difference[] = [
     'stars > A6: of a repository that the giver can no longer read are gone',
   ),
   onForgejo(
-    'Forgejo lets nobody publish the membership of another, owners neither, and answers 403.',
+    'Forgejo lets no account publish the membership of another, not even owners, and answers 403.',
     'organizations and accounts > members > hide and show themselves, others only for owners',
   ),
   onForgejo(
@@ -56,7 +56,7 @@ export const people: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers 401 for Basic credentials without a colon.',
-    'credentials > takes Basic without a colon for nobody',
+    'credentials > takes Basic without a colon for an anonymous caller',
   ),
   onForgejo(
     'Forgejo lets a token for public things read the hooks of its account.',

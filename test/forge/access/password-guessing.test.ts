@@ -59,16 +59,16 @@ describe('guesses of a password at the embedded forge', { timeout: 60_000 }, () 
   it('A6: do not reveal by the throttle which e-mail address belongs to an account', async () => {
     await statusesOf(10, () => 'ada');
 
-    const [own, other] = [await ask('ada@localhost', 'wrong'), await ask('nobody@localhost', 'wrong')];
+    const [own, other] = [await ask('ada@localhost', 'wrong'), await ask('missing@localhost', 'wrong')];
 
     expect([own.status, other.status]).toEqual([401, 401]);
   });
 
   it('A6: of many names are refused after fifty failures, except to senders that have signed in', async () => {
     await ask('ada', 'right');
-    const failures = await statusesOf(50, (at) => `nobody-${at}`);
+    const failures = await statusesOf(50, (at) => `missing-${at}`);
 
-    const next = await ask('nobody-else', 'wrong');
+    const next = await ask('missing-account', 'wrong');
     const signedIn = await ask('ada', 'right');
     const stranger = await ask('ben', 'right');
 
@@ -106,7 +106,7 @@ describe('guesses of a password at the embedded forge', { timeout: 60_000 }, () 
   });
 
   it('A6: look the same for a name that exists and one that does not', async () => {
-    const [known, unknown] = [await ask('ada', 'wrong'), await ask('nobody', 'wrong')];
+    const [known, unknown] = [await ask('ada', 'wrong'), await ask('missing', 'wrong')];
 
     expect([known.status, await known.json()]).toEqual([unknown.status, await unknown.json()]);
   });

@@ -62,7 +62,7 @@ describe('the permission of an account', () => {
     ['private', false, 'none', 'none', 'none'],
     ['public', true, 'none', 'none', 'none'],
   ])(
-    'of a %s owner whose repository is private %s: %s to nobody, %s to a stranger, %s to a restricted one',
+    'of a %s owner whose repository is private %s: %s to an anonymous caller, %s to a stranger, %s to a restricted one',
     (visibility, isPrivate, anonymous, stranger, restricted) => {
       const owner = addUser('acme', { type: 'organization', visibility });
       const repository = addRepository(owner, isPrivate);
@@ -83,7 +83,7 @@ describe('the permission of an account', () => {
     const ada = addUser('ada');
     addTeam(owner, ada, permission, true);
 
-    // Whoever is in a team of administrators counts as an owner, as on the baseline.
+    // A member of a team of administrators counts as an owner, as on the baseline.
     const held = permission === 'admin' ? 'owner' : permission;
     expect(permissionOf(db, ada, repository, owner)).toBe(held);
     expect(isListed(repository, ada)).toBe(true);

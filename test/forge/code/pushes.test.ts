@@ -63,7 +63,7 @@ async function payloadOf(type: string) {
 }
 
 describe('a push', () => {
-  test('is told with every member of its payload', async () => {
+  test('is sent with every member of its payload', async () => {
     await addHook();
     const before = (await clone.git('rev-parse', 'HEAD')).trim();
     const after = await clone.commit({ 'a.txt': 'a', 'README.md': 'changed' }, 'two files');
@@ -140,7 +140,7 @@ describe('a push', () => {
     expect(creation).toMatchObject({ sha: payload.after, ref: 'topic', ref_type: 'branch' });
   });
 
-  test('of a tag is told before its creation, and its removal before the deletion', async () => {
+  test('of a tag is sent before its creation event, and its removal before the deletion event', async () => {
     await addHook();
     const head = (await clone.git('rev-parse', 'HEAD')).trim();
     await clone.git('tag', 'v1');

@@ -37,7 +37,7 @@ describe('the control routes of the embedded forge', () => {
     return { status: response.status, json: (text === '' ? undefined : JSON.parse(text)) as any };
   };
 
-  it('take the bearer of a file that nobody else can read, and no other', async () => {
+  it('take the bearer of a file that no other account can read, and no other', async () => {
     const file = join(data, 'control.token');
 
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -40,7 +40,7 @@ const actionsOf = (all: Awaited<ReturnType<typeof news>>): string[] =>
   all.map(({ type, payload }) => `${type} ${payload.action}`);
 
 describe('a pull request', () => {
-  test('is told opened with every member of its payload', async () => {
+  test('is sent as opened with every member of its payload', async () => {
     const { json } = await open({ body: 'why' });
 
     const [event] = await news();
@@ -76,7 +76,7 @@ describe('a pull request', () => {
     expect(payloadShapes.pull_request.safeParse(event?.payload).success).toBe(true);
   });
 
-  test('is told in the order of the baseline: reviewers, opened, labels, milestone, assignees', async () => {
+  test('is sent in the order of the baseline: reviewers, opened, labels, milestone, assignees', async () => {
     const bob = await forge.makeUser();
     await forge.share(repository, ada, { with: bob, permission: 'write' });
     const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
@@ -155,7 +155,7 @@ describe('a pull request', () => {
 });
 
 describe('a fork', () => {
-  test('is told to the hooks of its source, the two repositories named in reverse', async () => {
+  test('is sent to the hooks of its source, the two repositories named in reverse', async () => {
     const bob = await forge.makeUser();
 
     await ask('POST', '/forks', {}, bob);
@@ -204,7 +204,7 @@ describe('a test delivery', () => {
     expect((await news()).map(({ payload }) => payload.ref)).toEqual(refs);
   });
 
-  test('goes to nobody who does not listen to pushes', async () => {
+  test('goes to no hook that does not listen to pushes', async () => {
     const config = { url: receiver.url, content_type: 'json' };
     const quiet = { type: 'gitea', config, events: ['issues'], active: true };
     const { json } = await ask('POST', '/hooks', quiet);

@@ -38,7 +38,7 @@ describe('a review', () => {
     ['APPROVED', 'pull_request_review_approved', 'pull_request_approved'],
     ['REQUEST_CHANGES', 'pull_request_review_rejected', 'pull_request_rejected'],
     ['COMMENT', 'pull_request_review_comment', 'pull_request_comment'],
-  ])('of kind %s is told as %s', async (event, type, name) => {
+  ])('of kind %s is sent as %s', async (event, type, name) => {
     await ask('POST', '/pulls/1/reviews', { event, body: 'words' }, bob);
 
     expect(await told()).toEqual([type]);
@@ -53,7 +53,7 @@ describe('a review', () => {
     });
   });
 
-  test('that is a draft, dismissed, taken back or deleted is told to nobody', async () => {
+  test('that is a draft, dismissed, restored or deleted sends no event', async () => {
     const draft = (await ask('POST', '/pulls/1/reviews', { body: 'wait' }, bob)).json.id;
     expect(await told()).toEqual([]);
     await ask('POST', `/pulls/1/reviews/${draft}`, { event: 'APPROVED' }, bob);
@@ -78,7 +78,7 @@ describe('a review', () => {
     });
   });
 
-  test('is asked for when the pull request is opened, before that is told', async () => {
+  test('is requested when the pull request is opened, before its opened event', async () => {
     await ask('POST', '/contents/b', { content: 'eA==', new_branch: 'other' });
     await forge.forge.deliveries.idle();
     receiver.received.length = 0;
@@ -90,7 +90,7 @@ describe('a review', () => {
     expect(json).toMatchObject([{ state: 'REQUEST_REVIEW', user: { login: bob.name } }]);
   });
 
-  test('of a team is told to each member but the author, its answer ends the request', async () => {
+  test('of a team notifies each member but the author; its review ends the request', async () => {
     const organization = await forge.makeOrganization(ada);
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, {
       as: ada,
@@ -131,7 +131,7 @@ test('a push that makes approvals stale tells nothing of them', async () => {
   expect(await told()).toEqual(['pull_request_review_approved', 'push', 'pull_request_sync']);
 });
 
-test('a status is told with its commit, the row’s id and whole addresses', async () => {
+test('a status is sent with its commit, the row’s id and absolute URLs', async () => {
   await ask('POST', '/statuses/topic', { state: 'success', context: 'ci', target_url: '/x/y' });
 
   expect(await told()).toEqual(['status']);

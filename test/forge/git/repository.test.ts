@@ -98,7 +98,7 @@ describe.each(['sha1', 'sha256'] as const)('a %s repository', (objectFormat) => 
   });
 });
 
-test('refuses a commit onto a branch that somebody else moved', async () => {
+test('refuses a commit onto a branch that another writer moved', async () => {
   const id = await makeRepository();
   const first = await commit(id, 'main', { a: '1' });
   await commit(id, 'main', { a: '2' });

@@ -33,7 +33,7 @@ const statusOf = async (path: string): Promise<number> => {
   return response.status;
 };
 
-it('A6: large answers that nobody reads are limited, and small ones still pass', async () => {
+it('A6: large answers that no client reads are limited, and small ones still pass', async () => {
   const first = await askSlowly();
   await askSlowly();
 

@@ -143,7 +143,7 @@ describe('signing in to a program', () => {
       { code_verifier: verifier, redirect_uri: 'http://127.0.0.1:1/back' },
       'invalid_grant',
     ],
-    ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
+    ['an unknown client', { client_id: 'missing' }, 'invalid_client'],
     ['another kind of grant', { grant_type: 'password' }, 'unsupported_grant_type'],
   ])('refuses a code with %s, and takes it afterwards', async (_, wrong, error) => {
     const { code } = await codeFor(open, { ...challenge, scope: 'read:user' });
@@ -170,10 +170,10 @@ describe('signing in to a program', () => {
   });
 
   it.each([
-    ['an unknown program', { client_id: 'nobody' }],
+    ['an unknown program', { client_id: 'missing' }],
     ['an address that is not registered', { redirect_uri: 'https://evil.example.org/' }],
     ['an address that only begins like one', { redirect_uri: `${address}.evil.example.org` }],
-  ])('sends nobody anywhere for %s', async (_, wrong) => {
+  ])('redirects nowhere for %s', async (_, wrong) => {
     const { response, location } = await browse().open(ask(open, { ...challenge, ...wrong }));
 
     expect([response.status, location]).toEqual([400, '']);
@@ -227,7 +227,7 @@ describe('signing in to a program', () => {
     }
   });
 
-  it('refuses a wrong password and a token in its place, and gives whoever signs in another session', async () => {
+  it('refuses a wrong password and a token in its place, and gives another session at sign-in', async () => {
     const browser = browse();
     const first = await browser.open(ask(closed));
     const before = first.response.headers.get('set-cookie');
@@ -240,7 +240,7 @@ describe('signing in to a program', () => {
     expect(right.response.headers.get('set-cookie')).not.toBe(before);
   });
 
-  it('says who somebody is, to whom it may, and signs it', async () => {
+  it('signs the identity of an account for clients that may read it', async () => {
     const organization = await forge.makeOrganization(bob);
     const { code } = await codeFor(await makeApplicationOnce(), {
       scope: 'openid profile email groups',
@@ -251,7 +251,7 @@ describe('signing in to a program', () => {
       headers: { authorization: `Bearer ${json.access_token}` },
     });
     const keys = (await (await fetch(`${forge.url}/login/oauth/keys`)).json()) as { keys: object[] };
-    const nobody = await fetch(`${forge.url}/login/oauth/userinfo`);
+    const anonymous = await fetch(`${forge.url}/login/oauth/userinfo`);
 
     expect(await information.json()).toMatchObject({
       preferred_username: bob.name,
@@ -267,7 +267,7 @@ describe('signing in to a program', () => {
       iss: forge.url,
       preferred_username: bob.name,
     });
-    expect([nobody.status, nobody.headers.get('www-authenticate')]).toEqual([
+    expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([
       401,
       'Bearer realm="Gitea OAuth2"',
     ]);

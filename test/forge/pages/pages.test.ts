@@ -58,7 +58,7 @@ describe('pages of the embedded forge', () => {
   });
 
   it('ask strangers who they are where there is nothing for them', async () => {
-    for (const path of [`/${secret}`, '/nobody/nothing', `/${open}/settings/hooks`]) {
+    for (const path of [`/${secret}`, '/missing/nothing', `/${open}/settings/hooks`]) {
       const answer = await read(path);
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
         401,

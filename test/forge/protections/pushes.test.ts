@@ -90,7 +90,7 @@ describe('a push to a protected branch', () => {
     expect(await headOf('main')).toBe((await clone.git('rev-parse', 'HEAD')).trim());
   });
 
-  test('keeps protected files, whoever pushes and wherever in the push they changed', async () => {
+  test('keeps protected files, for every pusher and in every commit of a push', async () => {
     await protect('main', { enable_push: true, protected_file_patterns: '.github/**;*.lock' });
     await clone.commit({ 'free.txt': 'x' });
     await push('HEAD:main');
@@ -137,7 +137,7 @@ describe('a push to a protected branch', () => {
 });
 
 describe('a push of tags', () => {
-  test('is refused for whoever the rule does not name: new, moved and removed ones', async () => {
+  test('is refused for accounts that the rule does not name: new, moved and removed ones', async () => {
     await ask('POST', '/tag_protections', { name_pattern: '/^v\\d/', whitelist_usernames: [ada.name] });
     await clone.git('tag', 'v1');
     await clone.git('tag', '-a', 'nightly', '-m', 'x');

@@ -144,7 +144,7 @@ describe('runners told to the embedded forge', () => {
   });
 
   it.each([
-    ['an unknown owner', [{ name: 'x', owner: 'nobody' }]],
+    ['an unknown owner', [{ name: 'x', owner: 'missing' }]],
     ['an unknown repository', [{ name: 'x', repository: 'acme/nothing' }]],
     ['two levels', [{ name: 'x', owner: 'acme', repository: 'acme/shop' }]],
     ['an unknown member', [{ name: 'x', speed: 3 }]],

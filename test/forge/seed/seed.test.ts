@@ -180,7 +180,7 @@ accounts:
   - { name: Ada }
 organizations:
   - name: acme
-    owner: nobody
+    owner: missing
     teams: [{ name: t, members: [stranger], repositories: [gone] }]
 repositories:
   - name: acme/shop
@@ -203,7 +203,7 @@ runners:
     await forge.close();
     for (const problem of [
       /seed\.yml:4:\d+: Ada is made twice/,
-      /seed\.yml:7:12: there is no account nobody/,
+      /seed\.yml:7:12: there is no account missing/,
       /there is no account stranger/,
       /there is no repository acme\/gone/,
       /seed\.yml:12:\d+: there is no account ghost/,
