@@ -10,7 +10,6 @@ const wideFolders = ['src/actions', 'src/contract/resources', 'src/facts'];
 
 /** Files that are longer, to be split; the list gets no new entries. */
 const longFiles: readonly string[] = [
-  'src/cli.ts',
   'src/contract/resources/issues.ts',
   'src/contract/resources/repositories.ts',
   'src/contract/resources/users.ts',
@@ -19,7 +18,6 @@ const longFiles: readonly string[] = [
 
 /** Functions that are longer, to be split; the list gets no new entries. */
 const longFunctions: readonly string[] = [
-  'src/cli.ts createProgram',
   'src/client/client.ts createClient',
   'src/client/client.ts create',
   'src/client/oauth2.ts createOAuth2',

@@ -1,0 +1,235 @@
+import { defaultLimits } from '../forge/git/limits.ts';
+import { type CommandRow, defineCommand } from './command.ts';
+import { connectionCommands } from './connection-commands.ts';
+
+const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
+
+const serveCommands = [
+  defineCommand<{ once?: boolean }>({
+    usage: 'serve',
+    description: 'run the bot; without FORGE_URL, with an embedded forge beside it and a demo to look at',
+    flags: [
+      [
+        '--once',
+        'play the demo in a temporary folder and exit: 0 only if every label is where the rules want it',
+      ],
+    ],
+    examples: [
+      'reeve serve',
+      'reeve serve --once',
+      'FORGE_URL=https://git.example.org FORGE_TOKEN_FILE=token reeve serve',
+    ],
+    async run({ options, settings, terminal }) {
+      const { serve } = await import('./serve.ts');
+      return serve({ once: options.once ?? false }, await settings(), terminal);
+    },
+  }),
+
+  defineCommand<Record<string, string> & { json?: boolean; control?: boolean; seedSchema?: boolean }>({
+    usage: 'forge',
+    description: 'run the embedded forge alone, on loopback',
+    flags: [
+      ['--port <number>', 'port to listen on, 0 for a free one', '3000'],
+      ['--data <folder>', 'where it keeps everything', './data/forge'],
+      [
+        '--admin <name:password>',
+        'make this site administrator (others on this machine can see it: for trying things)',
+      ],
+      ['--admin-password-file <file>', 'make the site administrator root with the password in this file'],
+      ['--seed <file>', 'bring about what this file says (YAML): accounts, repositories, runners and more'],
+      ['--seed-schema', 'print the JSON Schema of seed files and exit'],
+      ['--control', 'mount /-/control/ for runners, clock, redelivery and faults; bearer in control.token'],
+      ['--max-push <MiB>', 'size of a push at most, unpacked', mebibytes(defaultLimits.pushBytes)],
+      [
+        '--max-object <MiB>',
+        'size of one object in a push at most, unpacked',
+        mebibytes(defaultLimits.objectBytes),
+      ],
+      ['--json', 'print one line of JSON with the url once it listens'],
+    ],
+    examples: [
+      'reeve forge --port 0 --data ./forge --admin root:password --json',
+      'reeve forge --data ./forge --seed examples/seed.yml --control',
+      'reeve forge --seed-schema > seed.schema.json',
+    ],
+    async run({ options, terminal }) {
+      const { forge, seedSchema } = await import('./forge.ts');
+      return options.seedSchema ? seedSchema(terminal) : forge(options, terminal);
+    },
+  }),
+];
+
+const ruleCommands = [
+  defineCommand<{ json?: boolean; repository?: string[] }, readonly [paths: string[]]>({
+    usage: 'check [paths...]',
+    description:
+      'list the problems of rule files, by default those of this repository; offline, or, with FORGE_URL and a way to sign in, also what that forge cannot do, and labels that are not there',
+    flags: [
+      ['--repository <names...>', 'look for labels in these, instead of in starred repositories'],
+      ['--json', 'print one JSON object'],
+    ],
+    examples: ['reeve check', 'reeve check rules/ .reeve.yml', 'reeve check --json rules/'],
+    async run({ args: [paths], options, environment, terminal }) {
+      const { check } = await import('./check.ts');
+      const { loadForge } = await import('../settings/config.ts');
+      const given = { ...options, rules: environment.REEVE_RULES, forge: loadForge(environment) };
+      return check(paths, given, terminal);
+    },
+  }),
+
+  defineCommand<{ json?: boolean }, readonly [paths: string[]]>({
+    usage: 'test [paths...]',
+    description:
+      'run the rule tests (NAME.test.yml beside NAME.yml) and tell which rules and steps no case reaches',
+    flags: [['--json', 'print one JSON object']],
+    examples: ['reeve test rules/', 'reeve test rules/demo/labels.test.yml'],
+    async run({ args: [paths], options, environment, terminal }) {
+      const { test } = await import('./test.ts');
+      return test(paths, { ...options, rules: environment.REEVE_RULES }, terminal);
+    },
+  }),
+
+  defineCommand<{ event: string; payload: string; facts?: string; rules?: string; json?: boolean }>({
+    usage: 'plan',
+    description: 'show what the rules would do with one event, and why; nothing is written',
+    requiredFlags: [
+      ['--event <kind>', 'family or Event-Type: pull_request, issues, push, …'],
+      ['--payload <file>', 'the body of the delivery, JSON or YAML'],
+    ],
+    flags: [
+      ['--facts <file>', 'what is known, name to value; with it no forge is asked'],
+      ['--rules <path>', 'rule file or folder'],
+      ['--json', 'print the run as one line of JSON'],
+    ],
+    examples: ['reeve plan --event pull_request --payload opened.json --facts facts.yml --rules rules/demo'],
+    async run({ options, readerSettings, terminal }) {
+      const { plan } = await import('./plan.ts');
+      return plan(options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand({
+    usage: 'schema',
+    description: 'print the JSON Schema of rule files, for editors',
+    examples: ['reeve schema > reeve.schema.json'],
+    async run({ terminal }) {
+      const { schema } = await import('./schema.ts');
+      return schema(terminal);
+    },
+  }),
+];
+
+const runCommands = [
+  defineCommand<{ json?: boolean }, readonly [run: string]>({
+    usage: 'explain <run>',
+    description: 'tell why each rule of a recorded run did or did not fire: RUN, a delivery id, or last',
+    flags: [['--json', 'print each run as one line of JSON']],
+    examples: ['reeve explain last', 'reeve explain 42'],
+    async run({ args: [run], options, readerSettings, terminal }) {
+      const { explain } = await import('./explain.ts');
+      return explain(run, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ plan?: boolean; json?: boolean }, readonly [run: string]>({
+    usage: 'revert <run>',
+    description: 'take back what a run did, where it is still so; what changed since is left alone',
+    flags: [
+      ['--plan', 'show what would be taken back; nothing is written'],
+      ['--json', 'print the run as one line of JSON'],
+    ],
+    examples: ['reeve revert --plan RUN', 'reeve revert RUN'],
+    async run({ args: [run], options, settings, terminal }) {
+      const { revert } = await import('./revert.ts');
+      return revert(run, options, await settings(), terminal);
+    },
+  }),
+
+  defineCommand<
+    { event?: string; since?: string; rules?: string; json?: boolean },
+    readonly [delivery: string | undefined]
+  >({
+    usage: 'replay [delivery]',
+    description: 'hold a recorded file or a stored delivery against the rules of today; nothing is written',
+    flags: [
+      ['--event <kind>', 'kind of a file that holds a body alone'],
+      ['--since <time>', 'every stored delivery of the last 30m, 12h or 7d, compared with what it came to'],
+      ['--rules <path>', 'rule file or folder to try instead of what is in force'],
+      ['--json', 'print each result as one line of JSON'],
+    ],
+    examples: [
+      'reeve replay 42',
+      'reeve replay --event issues opened.json',
+      'reeve replay --since 7d --rules rules/',
+    ],
+    async run({ args: [delivery], options, readerSettings, terminal }) {
+      const { replay } = await import('./replay.ts');
+      return replay(delivery, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ all?: boolean; json?: boolean }, readonly [deliveries: string[]]>({
+    usage: 'redrive [deliveries...]',
+    description: 'try dead deliveries again, those named or all',
+    flags: [
+      ['--all', 'every dead delivery'],
+      ['--json', 'print one JSON object'],
+    ],
+    examples: ['reeve redrive 42 43', 'reeve redrive --all'],
+    async run({ args: [ids], options, readerSettings, terminal }) {
+      const { redrive } = await import('./redrive.ts');
+      return redrive(ids, options, await readerSettings(), terminal);
+    },
+  }),
+];
+
+const sweepCommands = [
+  defineCommand<{ in?: string[]; json?: boolean }, readonly [rule: string]>({
+    usage: 'sweep <rule>',
+    description: 'run the sweep of a rule now; beside a running server, the server does it',
+    flags: [
+      ['--in <patterns...>', 'only these repositories or organizations'],
+      ['--json', 'print how it went as one JSON object'],
+    ],
+    examples: ['reeve sweep quiet-notifications', "reeve sweep release-tags --in 'acme/*'"],
+    async run({ args: [rule], options, settings, terminal }) {
+      const { sweep } = await import('./sweep.ts');
+      return sweep(rule, options, await settings(), terminal);
+    },
+  }),
+
+  defineCommand<{ json?: boolean }>({
+    usage: 'runners',
+    description: 'list the runners that sweeps have seen, and since when they are as they are',
+    flags: [['--json', 'print one JSON list']],
+    examples: ['reeve runners'],
+    async run({ options, readerSettings, terminal }) {
+      const { runners } = await import('./runners.ts');
+      return runners(options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ adopt?: boolean; json?: boolean }, readonly [items: string[]]>({
+    usage: 'drift [items...]',
+    description:
+      'list what is not as a rule wants it, and since when; or describe what is live as a rule file',
+    flags: [
+      ['--adopt', 'print the rule file that describes what is live in a repository or an organization'],
+      ['--json', 'print one JSON list'],
+    ],
+    examples: ['reeve drift', 'reeve drift acme/demo', 'reeve drift --adopt acme/demo'],
+    async run({ args: [items], options, readerSettings, terminal }) {
+      const { drift } = await import('./drift.ts');
+      return drift(items, options, await readerSettings(), terminal);
+    },
+  }),
+];
+
+/** The commands of `reeve`, in the order of its help. */
+export const commandTable: readonly CommandRow[] = [
+  ...serveCommands,
+  ...ruleCommands,
+  ...runCommands,
+  ...sweepCommands,
+  ...connectionCommands,
+];
