@@ -6,12 +6,12 @@ import { ReeveError } from '../errors.ts';
 import { type AskContext, type Fact, type FactMemory, type FactRequest, type Facts, keyOf } from './fact.ts';
 import { findFact } from './facts.ts';
 
-/** How old a remembered answer may be. A label made by hand is noticed after this at the latest, sooner where it is missed. */
+/** Maximum age of a cached answer. A label that a user creates is seen after this time at the latest, earlier if a rule needs it. */
 const memoryMs = 5 * 60_000;
-/** Answers kept at most; beyond it the oldest goes. */
+/** Maximum number of cached answers; beyond it the oldest is removed. */
 const memoryEntries = 2_000;
 
-/** Creates a memory of answers that outlives runs. `clock` is a clock that never goes back. */
+/** Creates a cache of answers that outlives runs. `clock` is monotonic. */
 export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory {
   const entries = new Map<string, { value: unknown; until: number }>();
   return {
@@ -34,12 +34,12 @@ export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory 
 
 type Asked = { readonly answer: Promise<unknown>; answeredAtMs: number };
 
-/** Creates the facts of one run: each is asked of the forge when first named, and at most once. */
+/** Creates the facts of one run: each is requested when first used, and at most once. */
 export function createFacts(options: {
   client: Client;
   subject: Subject;
   memory: FactMemory;
-  /** A clock that never goes back, for the age of answers. */
+  /** A monotonic clock, for the age of answers. */
   clock: Pick<Clock, 'monotonicMs'>;
 }): Facts {
   return asking(new Map(), new Set());
@@ -56,7 +56,7 @@ export function createFacts(options: {
       };
       asked.set(key, entry);
       const stamp = (): void => {
-        // What was taken from another answer is as old as that; one that failed has no age to give.
+        // A value taken from another answer has the age of that answer; a failed one has none.
         entry.answeredAtMs = Math.min(
           options.clock.monotonicMs(),
           source?.answeredAtMs ?? Number.POSITIVE_INFINITY,
@@ -90,7 +90,7 @@ export function createFacts(options: {
     };
   }
 
-  /** Takes a fact out of another's answer; where that has none, it is asked itself. */
+  /** Takes a fact from the answer of another fact; if that does not contain it, requests it. */
   async function takeFrom(source: Asked, request: FactRequest, ask: AskContext['ask']): Promise<unknown> {
     const answer = await source.answer.catch(() => undefined);
     const value: unknown =
@@ -109,12 +109,12 @@ export function createFacts(options: {
   }
 }
 
-/** Raised where a what-if asks for a fact that nobody gave: it is not known, and no forge is asked. */
+/** Thrown when a what-if reads a fact that was not given: there is no forge to request it from. */
 export class FactNotGiven extends Error {}
 
 /**
  * Creates facts from given values, without a forge: for `--facts`, rule tests and what-if. `payload` stands in for the
- * live subject where that is not given itself: in a what-if the payload is how things are.
+ * live subject if that is not given.
  */
 export function createGivenFacts(options: {
   subject: Subject;
@@ -126,7 +126,7 @@ export function createGivenFacts(options: {
     async ask(request) {
       const fact = findFact(request.name);
       const given = givenValue(request, fact, options.given);
-      // Null is an answer: there is no such file, no milestone.
+      // Null is a valid answer: no such file, no milestone.
       const value = given === undefined ? standIn(request.name, options.payload) : given;
       if (value === undefined) throw new FactNotGiven(`${keyOf(request)} is not given`);
       return fact?.complete ? fact.complete(value) : value;

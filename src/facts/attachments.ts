@@ -12,7 +12,7 @@ type Attached = z.output<typeof Attached>;
 export const attachments = defineFact({
   name: 'attachments',
   meaning:
-    'The files attached to the issue or pull request (`on` is "issue"), and, where the event is about a comment, those attached to that comment (`on` is "comment"). A facts file may give names alone.',
+    'The files attached to the issue or pull request (`on` is "issue"), and, if the event is about a comment, those attached to that comment (`on` is "comment"). In a facts file, names are enough.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(Attached),
@@ -36,7 +36,7 @@ async function onIssue({ client, subject }: AskContext): Promise<readonly Attach
   return found.map((one) => ({ ...one, on: 'issue' }));
 }
 
-/** A comment names its files; each is asked for by itself, so that one that was taken away since is not counted. */
+/** A comment lists its files; each is requested separately, so that a deleted one is not counted. */
 async function onComment({ client, subject, ask }: AskContext): Promise<readonly Attached[]> {
   if (subject.comment === undefined) return [];
   const id = subject.comment;

@@ -4,11 +4,11 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** All branch protections of the repository, the winning ones first. */
+/** All branch protections of the repository, by priority. */
 export const branchProtections = defineFact({
   name: 'branch_protections',
   meaning:
-    'All branch protections of the repository, in the order in which they win. Names in their lists are those that can read the repository now.',
+    'All branch protections of the repository, by priority. Their lists contain only names that can read the repository now.',
   shows: 'admin',
   visibleTo: 'administrators',
   shape: list(BranchProtection),

@@ -6,7 +6,7 @@ import { inRepository } from './where.ts';
 
 export const branch = defineFact({
   name: 'branch',
-  meaning: 'The branch as it is now. After a `delete` it cannot be asked.',
+  meaning: 'The current state of the branch. Not available after a `delete`.',
   shows: 'repository',
   visibleTo: 'code',
   shape: Branch,

@@ -8,7 +8,7 @@ import { inRepository } from './where.ts';
 export const branches = defineFact({
   name: 'branches',
   meaning:
-    'All branches of the repository with their newest commit, last committed first; none while it is empty.',
+    'All branches of the repository with their newest commit, last committed first; empty for an empty repository.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(Branch),

@@ -4,11 +4,10 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** The collaborators of the repository; people who have access through a team or as owner are not among them. */
+/** The collaborators of the repository, without users who have access through a team or as owner. */
 export const collaborators = defineFact({
   name: 'collaborators',
-  meaning:
-    'The collaborators of the repository; people who have access through a team or as owner are not among them.',
+  meaning: 'The collaborators of the repository, without users who have access through a team or as owner.',
   shows: 'admin',
   visibleTo: 'administrators',
   shape: list(User),

@@ -4,10 +4,10 @@ import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** The comment that the event is about, as it is now. */
+/** The current state of the comment that the event is about. */
 export const comment = defineFact({
   name: 'comment',
-  meaning: 'The comment that the event is about, as it is now; only events of comments have one.',
+  meaning: 'The current state of the comment that the event is about; only for comment events.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: Comment,

@@ -7,8 +7,7 @@ import { atIndex } from './where.ts';
 /** The comments of the issue or pull request, oldest first. */
 export const comments = defineFact({
   name: 'comments',
-  meaning:
-    'The comments of the issue or pull request, oldest first; those on lines of the diff are not among them.',
+  meaning: 'The comments of the issue or pull request, oldest first, without line comments on the diff.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(Comment),

@@ -5,10 +5,10 @@ import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';
 import { atIndex } from './where.ts';
 
-/** The commits of a pull request, or those that a push brought, newest first. */
+/** The commits of a pull request, or of a push, newest first. */
 export const commits = defineFact({
   name: 'commits',
-  meaning: 'The commits of a pull request, or those that a push brought, newest first.',
+  meaning: 'The commits of a pull request, or of a push, newest first.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(CommitEntry),

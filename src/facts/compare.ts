@@ -3,12 +3,12 @@ import { Compare } from '../contract/resources/branches.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** What lies between two branches or commits, counted from their merge base. */
+/** Compares two branches or commits, from their merge base. */
 export const compare = defineFact({
   name: 'compare',
   meaning:
-    'The commits and files that the second of two branches or commits has and the first has not, counted from their merge base (`base...head`; `owner:branch` names a fork).',
-  // The head may be a fork that is somebody else's.
+    'The commits and files of `head` that are not in `base`, from their merge base (`base...head` are branches or commits; `owner:branch` refers to a fork).',
+  // The head may be in a fork of another account.
   shows: 'beyond',
   visibleTo: 'operators',
   shape: Compare,

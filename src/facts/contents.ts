@@ -13,7 +13,7 @@ const File = z.object({
   path: text,
   /** file, dir, symlink, submodule. */
   type: text,
-  /** The text, read as UTF-8; null for anything but a file, and for files above the forge's limit. */
+  /** The text, decoded as UTF-8; null if the entry is not a file, or above the forge's limit. */
   content: text.nullable(),
   /** Bytes. */
   size: int.nullish(),
@@ -27,11 +27,11 @@ const File = z.object({
 });
 type File = z.output<typeof File>;
 
-/** One file of the repository by its path, as the subject's own branch has it; of a pull request, the branch it aims at. */
+/** One file of the repository by its path, from the subject's own branch; for a pull request, from its base branch. */
 export const contents = defineFact({
   name: 'contents',
   meaning:
-    'One file of the repository with its text and, where the forge tells it, its last commit; null where there is none. Read from the default branch, of a push from what it brought, of a pull request from the branch it aims at. A facts file may give the text alone.',
+    'One file of the repository with its text and, if the forge provides it, its last commit; null if it does not exist. Read from the default branch; for a push, from the pushed commit; for a pull request, from its base branch. In a facts file, the text is enough.',
   shows: 'repository',
   visibleTo: 'code',
   shape: File.nullable(),
@@ -50,12 +50,12 @@ export const contents = defineFact({
 });
 
 type Params = { readonly owner: string; readonly repo: string; readonly filepath: string };
-/** Key of what was found out about the forge: it has the operation that tells the last commit too. */
+/** Cache key: whether the forge has the operation that includes the last commit. */
 const hasExtended = 'forge/contents-ext';
 
 type Found = ContentsEntry | 'directory';
 
-/** Returns what to read from; nothing is the default branch. */
+/** Returns the ref to read from; none means the default branch. */
 async function refOf(context: AskContext): Promise<{ ref?: string }> {
   const { subject, ask } = context;
   if (subject.kind === 'pull_request') {
@@ -68,7 +68,7 @@ async function refOf(context: AskContext): Promise<{ ref?: string }> {
   return isTag && ref !== undefined ? { ref } : refOfBranch(context, ref);
 }
 
-/** A forge that finds a tag before a branch of the same name is given the full name of the branch. */
+/** Returns the full name of the branch for a forge that resolves a tag before a branch of the same name. */
 async function refOfBranch(
   { client, ask }: AskContext,
   branch: string | undefined,
@@ -80,7 +80,7 @@ async function refOfBranch(
   return { ref: `refs/heads/${name}` };
 }
 
-/** A forge without this operation answers 404, as one with it does for a file that is not there: then the plain one decides. */
+/** A forge without this operation answers 404, like for a missing file; the plain operation then decides. */
 async function extended(
   { client, memory }: AskContext,
   params: Params,

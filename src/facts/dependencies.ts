@@ -5,11 +5,11 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 
-/** The issues and pull requests that must close before this one may. */
+/** The issues and pull requests that must close before this one. */
 export const dependencies = defineFact({
   name: 'dependencies',
   meaning:
-    'The issues and pull requests that must close before this one may, those of its own repository first. One that the account cannot read has `number` and `state` at most. Files of repositories and organizations see of those in other repositories the number and the state alone.',
+    'The issues and pull requests that must close before this one, those of its own repository first. One that the account cannot read has at most `number` and `state`. Rules of repositories and organizations see only number and state of those in other repositories.',
   shows: 'repository',
   visibleTo: 'operators',
   shape: list(Issue),
@@ -19,7 +19,7 @@ export const dependencies = defineFact({
   async ask({ client, subject }) {
     const found: Issue[] = [];
     for await (const issue of client.items(operations.listDependencies, { params: atIndex(subject) })) {
-      // What cannot be read may still be open: it is held for open, so that nothing is taken for free that is not.
+      // An unreadable one may be open and counts as open, so that no blocked item looks unblocked.
       found.push({ ...issue, state: issue.state || 'open' });
     }
     return found;
@@ -30,7 +30,7 @@ export const dependencies = defineFact({
       : value,
 });
 
-/** What says nothing of its repository is taken for one of another. */
+/** An entry without a repository counts as one of another repository. */
 function isAtHome({ repository }: Issue, subject: Subject): boolean {
   return repository?.id !== undefined && repository.id === subject.repository?.id;
 }

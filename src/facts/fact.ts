@@ -3,13 +3,13 @@ import type { Client } from '../client/client.ts';
 import type { Subject, SubjectKind } from '../contract/events/subject.ts';
 
 /**
- * Who may see what a fact tells: `repository` anyone who may write there, `admin` its administrators,
+ * Who may read the value of a fact: `repository` anyone with write access, `admin` its administrators,
  * `beyond` other repositories, the organization, the instance.
  */
 export type Shows = 'repository' | 'admin' | 'beyond';
 
 /**
- * Who sees a value of a fact, or a change of an action, on the dashboard, from most to fewest people: `repository` everyone who
+ * Who sees a value of a fact, or a change of an action, on the dashboard, from most to fewest users: `repository` everyone who
  * can read the repository, `subject` everyone who can read what the delivery is about, a unit everyone who can read that unit,
  * `administrators` administrators of the repository, `operators` operators of Reeve. Each includes those after it.
  */
@@ -22,77 +22,77 @@ export type Audience =
   | 'administrators'
   | 'operators';
 
-/** One fact that an expression or an action asks for. Two requests are the same when name and argument are. */
+/** A request for a fact by an expression or an action. Two requests with the same name and argument are the same. */
 export type FactRequest = { readonly name: string; readonly argument?: string };
 
-/** What a fact needs to be asked. `memory` outlives the run; entries are dropped by key. */
+/** Context of a fact's request. `memory` outlives the run; entries are removed by key. */
 export type AskContext = {
   readonly client: Client;
   readonly subject: Subject;
   readonly memory: FactMemory;
-  /** True where a remembered answer will not do: the fact is asked because something did not fit. */
+  /** True if a cached answer must not be used: a write or a rule has shown it to be stale. */
   readonly anew: boolean;
-  /** Asks another fact of the same run (asked once, however many need it). */
+  /** Reads another fact of the same run (requested once). */
   readonly ask: (request: FactRequest) => Promise<unknown>;
 };
 
-/** Answers that stay true across runs until something says otherwise, such as label definitions. Keys begin with the repository's id. */
+/** Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with the repository's id. */
 export interface FactMemory {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
-  /** Drops every entry whose key starts with `prefix`. */
+  /** Removes every entry whose key starts with `prefix`. */
   drop(prefix: string): void;
 }
 
 /**
- * Something known of the subject, asked for lazily, complete over all pages, at most once a run.
- * `shape` is what conditions see; the loader checks every member chain against it.
+ * A value about the subject, requested lazily, complete over all pages, at most once per run.
+ * `shape` is the type in conditions; the loader checks every member chain against it.
  */
 export type Fact = {
   readonly name: string;
   readonly meaning: string;
   readonly shows: Shows;
-  /** Who sees its values on the dashboard. One that shows what is beyond the repository, or that is narrowed, is for operators. */
+  /** Who sees its values on the dashboard. A fact from outside the repository, or a narrowed one, is for operators. */
   readonly visibleTo: Audience;
   readonly shape: z.ZodType;
   /** Subjects that have this fact. */
   readonly of: readonly SubjectKind[];
-  /** What its literal argument names (`contents("path")`); absent: the fact takes none. */
+  /** Name of its literal argument (`contents("path")`); absent: the fact takes none. */
   readonly argument?: string;
-  /** Requests it costs with one page, for the reference page. */
+  /** Number of requests if the answer has one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
   /**
-   * Facts whose answer holds this one as a member of its name: where one of them was asked in this run, this one costs no
-   * request of its own, and is as old as that answer.
+   * Facts whose answer contains this one as a member of its name: if one of them was read in this run, this one costs no
+   * request, and has the age of that answer.
    */
   readonly within?: readonly string[];
-  /** Completes what a facts file may write shorter (a label by its name alone). Absent: values are taken as written. */
+  /** Completes short forms in a facts file (a label by its name). Absent: values are used as written. */
   readonly complete?: (written: unknown) => unknown;
-  /** Returns what rules that are not the operator's see of a value. Absent: all of it. */
+  /** Returns the part of a value that is visible to rules of repositories and organizations. Absent: all of it. */
   readonly narrow?: (value: unknown, subject: Subject) => unknown;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<unknown>;
 };
 
-/** Returns its argument, checked as a row of the table. */
+/** Defines a row of the table: returns its argument. */
 export function defineFact(fact: Fact): Fact {
   return fact;
 }
 
 /**
- * The facts of one run. `ask` rejects when the fact cannot be asked: the finding is then `error`, and whether a later
- * attempt may help is the error's `retryable`.
+ * The facts of one run. `ask` rejects if the fact is not available: the condition is then `error`, and whether a later
+ * attempt may succeed is the error's `retryable`.
  */
 export interface Facts {
   readonly subject: Subject;
   ask(request: FactRequest): Promise<unknown>;
-  /** Returns facts that ask the named ones anew, where their answer is older than `maxAgeMs`, and share the others. */
+  /** Returns facts that request the named ones again if their answer is older than `maxAgeMs`, and share the others. */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
-  /** Drops what is remembered of these facts beyond this run, because a write made it untrue. */
+  /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
 }
 
-/** Returns a text that two requests share only when they ask the same. */
+/** Returns a key that is equal for equal requests only. */
 export function keyOf(request: FactRequest): string {
   return request.argument === undefined
     ? request.name

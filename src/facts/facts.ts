@@ -33,7 +33,7 @@ import { trackedTimes } from './tracked-times.ts';
 import { wiki } from './wiki.ts';
 import { wikiPages } from './wiki-pages.ts';
 
-/** Every fact that a condition or an action may ask for, the live subject among them. */
+/** Every fact that a condition or an action can read, including the live subject. */
 export const facts: readonly Fact[] = [
   repository,
   repositoryId,

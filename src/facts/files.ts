@@ -5,11 +5,11 @@ import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';
 import { atIndex } from './where.ts';
 
-/** The files that a pull request changes, or that a push changed. */
+/** The changed files of a pull request or a push. */
 export const files = defineFact({
   name: 'files',
   meaning:
-    'The files that a pull request changes against its merge base, or that a push changed between its two commits; a renamed one has `previous_filename`. A facts file may give paths alone.',
+    'The changed files of a pull request (compared with its merge base) or of a push (between its two commits); a renamed file has `previous_filename`. In a facts file, paths are enough.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(ChangedFile),

@@ -9,11 +9,11 @@ import { type AskContext, defineFact } from './fact.ts';
 import { isNothing } from './push-range.ts';
 import { inRepository } from './where.ts';
 
-/** The commit that statuses of the subject are about. */
+/** The commit that has the statuses of the subject. */
 export const head = defineFact({
   name: 'head',
   meaning:
-    'The newest commit of the subject: of a pull request its head, of a push what it brought, of a branch its tip, of a repository that of the default branch.',
+    'The newest commit of the subject: the head of a pull request, the pushed commit, the tip of a branch, the tip of the default branch for a repository.',
   shows: 'repository',
   visibleTo: 'code',
   shape: z.object({ sha: text }),

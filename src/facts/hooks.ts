@@ -5,17 +5,17 @@ import { flag, list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { inOrganization, inRepository } from './where.ts';
 
-/** A hook without the value of its header, which some releases show: what a fact holds may be printed. */
+/** A hook without the value of its header, which some releases show: values of facts may be printed. */
 export const SeenHook = Hook.omit({ authorization_header: true }).extend({
   has_authorization: flag.optional(),
 });
 export type SeenHook = z.output<typeof SeenHook>;
 
-/** The hooks of the repository, or of the organization where that is the subject. */
+/** The hooks of the repository, or of the organization if that is the subject. */
 export const hooks = defineFact({
   name: 'hooks',
   meaning:
-    'The hooks of the repository, or of the organization where that is the subject. `has_authorization` is there where the forge shows that a header is sent; its value never is.',
+    'The hooks of the repository, or of the organization if that is the subject. `has_authorization` is present if the forge shows that a header is sent; the value of the header never is.',
   shows: 'admin',
   visibleTo: 'administrators',
   shape: list(SeenHook),
@@ -31,10 +31,10 @@ export const hooks = defineFact({
     ),
 });
 
-/** The hooks that the account itself has: they hear all of its own repositories. */
+/** The hooks of the account itself, which receive events of all its repositories. */
 export const accountHooks = defineFact({
   name: 'account_hooks',
-  meaning: 'The hooks of the account Reeve acts as; they hear all repositories that this account owns.',
+  meaning: 'The hooks of the bot’s account, which receive events of all repositories that it owns.',
   shows: 'beyond',
   visibleTo: 'operators',
   shape: list(SeenHook),
@@ -53,7 +53,7 @@ async function seen(pages: AsyncIterable<Hook>): Promise<readonly SeenHook[]> {
   return found;
 }
 
-/** Fills in what a facts file may leave out: ids are counted, lists and texts are empty. */
+/** Completes members that a facts file may omit: ids are numbered, lists and texts are empty. */
 function completeHooks(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((hook, place) => ({

@@ -3,10 +3,10 @@ import { Issue } from '../contract/resources/issues.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 
-/** The issue as it is now; of a pull request, its issue side. */
+/** The current state of the issue; for a pull request, its issue side. */
 export const issue = defineFact({
   name: 'issue',
-  meaning: 'The issue as it is now; of a pull request, its issue side.',
+  meaning: 'The current state of the issue; for a pull request, its issue side.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: Issue,

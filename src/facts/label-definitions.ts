@@ -7,15 +7,15 @@ import { type AskContext, defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
 import { inRepository, repositoryOf } from './where.ts';
 
-/** A label that issues here may carry; `level` tells whether the repository or its organization owns it. */
+/** A label that is available in the repository; `level` says whether the repository or its organization defines it. */
 export const LabelDefinition = Label.extend({ level: text });
 export type LabelDefinition = z.output<typeof LabelDefinition>;
 
-/** All labels that issues of the repository may carry, the organization's after its own. */
+/** All labels that are available in the repository, the organization's after its own. */
 export const labelDefinitions = defineFact({
   name: 'label_definitions',
   meaning:
-    'All labels that issues of the repository may carry: its own (`level` repository), then its organization’s (`level` organization). Remembered until a label is made or does not fit.',
+    'All labels that are available in the repository: its own (`level` repository), then its organization’s (`level` organization). Cached until a label is created or a label does not match.',
   shows: 'repository',
   visibleTo: 'repository',
   shape: list(LabelDefinition),
@@ -55,7 +55,7 @@ async function sharedLabels({ client, subject }: AskContext): Promise<LabelDefin
       found.push({ ...label, level: 'organization' });
     }
   } catch (error) {
-    // 404: the owner is a person. 403: the token may not read organizations; what then is missing is named by set-labels.
+    // 404: the owner is a user. 403: the token may not read organizations; set-labels reports missing labels then.
     const absent =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!absent) throw error;

@@ -4,10 +4,10 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 
-/** The labels that the issue or pull request carries now. */
+/** The current labels of the issue or pull request. */
 export const labels = defineFact({
   name: 'labels',
-  meaning: 'The labels that the issue or pull request carries now. A facts file may give names alone.',
+  meaning: 'The current labels of the issue or pull request. In a facts file, names are enough.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(Label),
@@ -19,7 +19,7 @@ export const labels = defineFact({
   ask: ({ client, subject }) => client.call(operations.listIssueLabels, { params: atIndex(subject) }),
 });
 
-/** Makes labels of names, for facts files and rule tests; ids are counted, since names decide there. */
+/** Creates labels from names, for facts files and rule tests; ids are numbered. */
 export function completeLabels(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((label, place) => (typeof label === 'string' ? { id: place + 1, name: label } : label));

@@ -4,7 +4,7 @@ import { defineFact } from './fact.ts';
 /** The milestone of the issue or pull request, or null. */
 export const milestone = defineFact({
   name: 'milestone',
-  meaning: 'The milestone of the issue or pull request; null where it has none.',
+  meaning: 'The milestone of the issue or pull request; null if it has none.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: Milestone.nullable(),

@@ -3,11 +3,11 @@ import { NotificationThread } from '../contract/resources/notifications.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 
-/** The notification as it is now. In conditions of a sweep it is the item as it was listed. */
+/** The current state of the notification. In conditions of a sweep it is the listed item. */
 export const notification = defineFact({
   name: 'notification',
   meaning:
-    'A thread of the account’s own notifications. Conditions see it as the sweep listed it; before it is marked it is read again.',
+    'A notification thread of the bot’s account. Conditions read it as listed by the sweep; it is read again before it is marked.',
   shows: 'beyond',
   visibleTo: 'operators',
   shape: NotificationThread,

@@ -8,7 +8,7 @@ import { inRepository } from './where.ts';
 export const openPull = defineFact({
   name: 'open_pull',
   meaning:
-    'The open pull request into the first of two branches from the second (`base...head`; `owner:branch` names a fork); null where there is none.',
+    'The open pull request from `head` into `base` (`base...head`; `owner:branch` refers to a fork); null if there is none.',
   shows: 'beyond',
   visibleTo: 'operators',
   shape: PullRequest.nullable(),

@@ -3,11 +3,11 @@ import { Organization } from '../contract/resources/users.ts';
 import { defineFact } from './fact.ts';
 import { inOrganization } from './where.ts';
 
-/** The organization as it is now: the item of a sweep, else the owner of the repository. */
+/** The current state of the organization: the item of a sweep, otherwise the owner of the repository. */
 export const organization = defineFact({
   name: 'organization',
   meaning:
-    'The organization with its settings: the item of a sweep, else the owner of the repository. Where a person owns it, it cannot be asked.',
+    'The organization with its settings: the item of a sweep, otherwise the owner of the repository. Not available if a user owns the repository.',
   shows: 'beyond',
   visibleTo: 'operators',
   shape: Organization,

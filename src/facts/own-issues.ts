@@ -3,11 +3,11 @@ import { Issue } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 
-/** The issues that our own account opened in a repository, closed ones too. */
+/** The issues that the bot opened in a repository, including closed ones. */
 export const ownIssues = defineFact({
   name: 'own_issues',
   meaning:
-    'The issues that the account of Reeve opened in the named repository (`owner/name`), closed ones too, newest first.',
+    'The issues that the bot’s account opened in the named repository (`owner/name`), including closed ones, newest first.',
   shows: 'beyond',
   visibleTo: 'operators',
   shape: list(Issue),

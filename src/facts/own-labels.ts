@@ -5,11 +5,11 @@ import { defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
 import { inOrganization, inRepository } from './where.ts';
 
-/** The labels that the repository, or the organization where that is the subject, defines itself. */
+/** The labels that the repository, or the organization if that is the subject, defines itself. */
 export const ownLabels = defineFact({
   name: 'own_labels',
   meaning:
-    'The labels that the repository defines itself, without those of its organization; of an organization, its own. Never remembered. A facts file may give names alone.',
+    'The labels that the repository defines itself, without those of its organization; for an organization, its own. Never cached. In a facts file, names are enough.',
   shows: 'repository',
   visibleTo: 'repository',
   shape: list(Label),

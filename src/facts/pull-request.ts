@@ -3,10 +3,10 @@ import { PullRequest } from '../contract/resources/pulls.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 
-/** The pull request as it is now, with the lines it adds and deletes. */
+/** The current state of the pull request, with the numbers of added and deleted lines. */
 export const pullRequest = defineFact({
   name: 'pull_request',
-  meaning: 'The pull request as it is now, with the lines it adds and deletes.',
+  meaning: 'The current state of the pull request, with the numbers of added and deleted lines.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: PullRequest,

@@ -5,8 +5,8 @@ import type { AskContext } from './fact.ts';
 import { inRepository } from './where.ts';
 
 /**
- * Compares the two commits that a push moved its ref between, since the payload's own lists are cut after a few commits.
- * Returns undefined where the push removed the ref.
+ * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few commits.
+ * Returns undefined if the push deleted the ref.
  */
 export async function comparePush({ client, subject, ask }: AskContext): Promise<Compare | undefined> {
   if (subject.range === undefined) {
@@ -14,7 +14,7 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
   }
   const { before, after } = subject.range;
   if (isNothing(after)) return undefined;
-  // A new branch has no commit before: what it brings is what differs from the default branch.
+  // A new branch has no earlier commit: it is compared with the default branch.
   const base = isNothing(before) ? await defaultBranch(ask) : before;
   return client.call(operations.compare, {
     params: { ...inRepository(subject), basehead: `${base}...${after}` },
@@ -27,7 +27,7 @@ export async function defaultBranch(ask: AskContext['ask']): Promise<string> {
   return repository.default_branch ?? 'main';
 }
 
-/** Returns whether an id of a commit stands for none: zeros alone. */
+/** Returns whether a commit id consists of zeros, which means no commit. */
 export function isNothing(commit: string): boolean {
   return /^0+$/.test(commit);
 }

@@ -3,11 +3,10 @@ import { int } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { repositoryOf } from './where.ts';
 
-/** Which repository is found under the subject's owner and name. Remembered for a few minutes. */
+/** The repository under the subject's owner and name. Cached for a few minutes. */
 export const repositoryId = defineFact({
   name: 'repository_id',
-  meaning:
-    'The id of the repository that is found under the owner and name of the event. Remembered for a few minutes.',
+  meaning: 'The id of the repository under the owner and name in the event. Cached for a few minutes.',
   shows: 'repository',
   visibleTo: 'administrators',
   shape: z.object({ id: int }),
@@ -19,7 +18,7 @@ export const repositoryId = defineFact({
     const key = `${id}/repository_id/${owner}/${name}`.toLowerCase();
     const remembered = anew ? undefined : memory.get(key);
     if (remembered !== undefined) return remembered;
-    // Where a condition has asked the whole repository anyway, this costs nothing.
+    // If a condition has read the whole repository, this costs no request.
     const found = (await ask({ name: 'repository' })) as { id: number };
     const answer = { id: found.id };
     memory.set(key, answer);

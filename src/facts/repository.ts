@@ -5,7 +5,7 @@ import { inRepository } from './where.ts';
 
 export const repository = defineFact({
   name: 'repository',
-  meaning: 'The repository as it is now.',
+  meaning: 'The current state of the repository.',
   shows: 'repository',
   visibleTo: 'repository',
   shape: Repository,

@@ -3,13 +3,13 @@ import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 
 /**
- * The review that the event is about, as it is now. The payload has no id of it: it is the newest one of this state by
- * the person who caused the event.
+ * The current state of the review that the event is about. The payload does not contain its id: it is the newest one of
+ * this state by the sender of the event.
  */
 export const review = defineFact({
   name: 'review',
   meaning:
-    'The review that the event is about, as it is now: the newest one of its state by whoever caused the event. Only events of reviews have one.',
+    'The current state of the review that the event is about: the newest review with its state by the sender of the event. Only for review events.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: PullReview,

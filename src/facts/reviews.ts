@@ -4,11 +4,11 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 
-/** The reviews of the pull request and the requests for them, oldest first; dismissed ones too. */
+/** The reviews and review requests of the pull request, oldest first, including dismissed ones. */
 export const reviews = defineFact({
   name: 'reviews',
   meaning:
-    'The reviews of the pull request and the requests for them (`state` REQUEST_REVIEW), oldest first; dismissed and stale ones too.',
+    'The reviews and review requests (`state` REQUEST_REVIEW) of the pull request, oldest first, including dismissed and stale ones.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(PullReview),

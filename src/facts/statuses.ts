@@ -19,7 +19,7 @@ export const statuses = defineFact({
     const { sha } = (await ask({ name: 'head' })) as { sha: string };
     const newest = new Map<string, CommitStatus>();
     const params = { ...inRepository(subject), sha };
-    // All ever reported, and the newest of each kept: the combined answer counts its page alone, so its end is not told.
+    // Lists all statuses and keeps the newest of each context: the combined answer counts only its page, so its end is unknown.
     for await (const one of client.items(operations.listStatuses, { params })) {
       const context = one.context ?? '';
       const known = newest.get(context);

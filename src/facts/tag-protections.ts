@@ -7,7 +7,7 @@ import { inRepository } from './where.ts';
 export const tagProtections = defineFact({
   name: 'tag_protections',
   meaning:
-    'All tag protections of the repository. Names in their lists are those that can read the repository now.',
+    'All tag protections of the repository. Their lists contain only names that can read the repository now.',
   shows: 'admin',
   visibleTo: 'administrators',
   shape: list(TagProtection),

@@ -4,11 +4,11 @@ import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { atIndex } from './where.ts';
 
-/** The times that people tracked on the issue or pull request. */
+/** The tracked times of the issue or pull request. */
 export const trackedTimes = defineFact({
   name: 'tracked_times',
   meaning:
-    'The times that people tracked on the issue or pull request, in seconds. An account that may not write issues sees its own alone. Where the repository tracks no time it cannot be asked.',
+    'The tracked times of the issue or pull request, in seconds. An account without write access to issues sees only its own. Not available if the repository does not track time.',
   shows: 'repository',
   visibleTo: 'administrators',
   shape: list(TrackedTime),

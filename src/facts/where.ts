@@ -1,7 +1,7 @@
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 
-/** Returns the path parameters of the subject's repository. Throws where the subject has none: a fault of ours. */
+/** Returns the subject's repository. Throws if the subject has none, which is a programming error. */
 export function repositoryOf(subject: Subject): RepositoryRef {
   if (subject.repository === undefined)
     throw new ReeveError('forge-not-found', `this ${subject.kind} has no repository`);
@@ -14,7 +14,7 @@ export function inRepository(subject: Subject): { owner: string; repo: string } 
   return { owner, repo: name };
 }
 
-/** Returns `{ org }`: the subject itself, else the owner of its repository, who may be a person. */
+/** Returns `{ org }`: the subject itself, otherwise the owner of its repository, which may be a user. */
 export function inOrganization(subject: Subject): { org: string } {
   return { org: subject.organization ?? repositoryOf(subject).owner };
 }

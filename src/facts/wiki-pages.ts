@@ -9,7 +9,7 @@ import { inRepository } from './where.ts';
 export const wikiPages = defineFact({
   name: 'wiki_pages',
   meaning:
-    "All pages of the repository's wiki with their last commit, without their text; none while there is no wiki.",
+    "All pages of the repository's wiki with their last commit, without their text; empty if there is no wiki.",
   shows: 'repository',
   visibleTo: 'administrators',
   shape: list(WikiPageMetaData),
@@ -22,7 +22,7 @@ export const wikiPages = defineFact({
     try {
       for await (const page of client.items(operations.listWikiPages, { params })) found.push(page);
     } catch (error) {
-      // A wiki begins to exist with its first page; until then the forge answers 404.
+      // A wiki is created with its first page; until then the forge answers 404.
       if (!(error instanceof ReeveError && error.code === 'forge-not-found')) throw error;
     }
     return found;

@@ -6,7 +6,7 @@ import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { inRepository } from './where.ts';
 
-/** A page with its texts read; they are empty where there are none. */
+/** A page with its decoded texts, which are empty if missing. */
 const Page = WikiPageMetaData.partial({ sub_url: true }).extend({
   content: text,
   sidebar: text.nullish(),
@@ -18,7 +18,7 @@ const Page = WikiPageMetaData.partial({ sub_url: true }).extend({
 export const wiki = defineFact({
   name: 'wiki',
   meaning:
-    "One page of the repository's wiki with its text, sidebar and footer; null where there is none. A facts file may give the text alone.",
+    "One page of the repository's wiki with its text, sidebar and footer; null if it does not exist. In a facts file, the text is enough.",
   shows: 'repository',
   visibleTo: 'administrators',
   shape: Page.nullable(),
