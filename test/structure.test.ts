@@ -42,7 +42,6 @@ const longFunctions: readonly string[] = [
   'src/sweeps/schedule/cron.ts createCron',
   'src/sweeps/schedule/schedule.ts createScheduler',
   'src/sweeps/sweep.ts openSweep',
-  'src/worker/worker.ts createWorker',
 ];
 
 const linesOf = (text: string): number => text.trimEnd().split('\n').length;

@@ -7,12 +7,14 @@ import type { Claim } from '../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
 import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
-import { Cut } from './ending.ts';
+import { createClaimWork } from './claim-work.ts';
 import { createForgeWatch, type ForgeState } from './forge-watch.ts';
 import { startHeart } from './heartbeat.ts';
 import { createRecorder } from './recorder.ts';
 import { createRouter } from './router.ts';
+import { Tasks } from './tasks.ts';
 import { createSleep, systemTimer, type Timer } from './timer.ts';
+import { createWakeLoop } from './wake-loop.ts';
 
 export type WorkerOptions = {
   readonly store: WorkerStore;
@@ -57,8 +59,6 @@ export interface Worker {
   status(): { readonly active: number; readonly breaker: BreakerState; readonly forge: ForgeState };
 }
 
-type Task = { readonly cut: AbortController; readonly done: Promise<void> };
-
 /** Creates the worker, at rest. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, log, clock = systemClock, timer = systemTimer } = options;
@@ -66,9 +66,10 @@ export function createWorker(options: WorkerOptions): Worker {
   const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000, localLanes = [] } = options;
   const sleep = createSleep(timer);
   const breaker = createBreaker({ ...options.breaker, clock });
-  const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => wake() });
+  const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => loop.wake() });
   const stopping = new AbortController();
   const route = createRouter({ store, log });
+  const claimWork = createClaimWork({ store, breaker, leaseMs, localLanes });
   const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
   const attempt = createAttempt({
     store,
@@ -83,53 +84,23 @@ export function createWorker(options: WorkerOptions): Worker {
     stopping: stopping.signal,
     onHostFailure: watch.failed,
   });
-  const tasks = new Set<Task>();
-  let isStarted = false;
-  let isAwake = false;
-  let ticking: Promise<void> | undefined;
-  let cancelPoll = (): void => {};
+  const tasks = new Tasks();
 
-  /** Claims as many as there is room for; where one is tried after an outage, of a lane that did not fail in it. */
   const claim = async (): Promise<readonly Claim[]> => {
     if (stopping.signal.aborted) return [];
     watch.look();
-    const places = concurrency - tasks.size;
-    if (breaker.state() === 'open' && localLanes.length > 0 && places > 0)
-      return store.claim({ limit: places, leaseMs, only: localLanes });
-    const limit = breaker.room(places);
-    if (limit <= 0) return [];
-    const avoid = breaker.state() === 'closed' ? [] : breaker.suspects();
-    const claims = await store.claim({ limit, leaseMs, avoid });
-    return claims.length > 0 || avoid.length === 0 ? claims : store.claim({ limit, leaseMs });
+    return claimWork(concurrency - tasks.size);
   };
 
   const look = async (): Promise<void> => {
     try {
       const hasMore = await route();
-      for (const claimed of await claim()) begin(claimed);
-      if (hasMore) wake();
+      for (const claimed of await claim()) tasks.begin((cut) => attend(claimed, cut), loop.wake);
+      if (hasMore) loop.wake();
     } catch (error) {
       // The next look comes with the poll: a disk that refuses is not asked in a circle.
       log.error({ error: messageOf(error) }, 'the worker cannot use its store');
     }
-  };
-
-  const tick = async (): Promise<void> => {
-    // One at a time: a second would count the same places as free.
-    ticking ??= look().finally(() => {
-      ticking = undefined;
-    });
-    await ticking;
-  };
-
-  const begin = (claim: Claim): void => {
-    const cut = new AbortController();
-    const done = attend(claim, cut).finally(() => {
-      tasks.delete(task);
-      wake();
-    });
-    const task = { cut, done };
-    tasks.add(task);
   };
 
   /** Handles one delivery and records how that ended. Never rejects. */
@@ -140,47 +111,17 @@ export function createWorker(options: WorkerOptions): Worker {
     heart.stop();
   };
 
-  const poll = async (): Promise<void> => {
-    await tick();
-    if (isStarted && !stopping.signal.aborted) cancelPoll = timer(poll, pollMs);
-  };
-
-  const lookAgain = async (): Promise<void> => {
-    isAwake = false;
-    // What was stored while a look was under way may have come too late for it.
-    await ticking;
-    // The store may be closed as soon as `stop` has seen that nothing is under way.
-    if (!stopping.signal.aborted) await tick();
-  };
-
-  const wake = (): void => {
-    if (!isStarted || stopping.signal.aborted || isAwake) return;
-    isAwake = true;
-    setImmediate(lookAgain);
-  };
-
-  const idle = async (): Promise<void> => {
-    while (tasks.size > 0) await Promise.all([...tasks].map((task) => task.done));
-  };
+  const loop = createWakeLoop({ look, timer, pollMs });
 
   return {
-    start() {
-      if (isStarted) return;
-      isStarted = true;
-      cancelPoll = timer(poll, 0);
-    },
-    wake,
-    tick,
-    idle,
+    start: loop.start,
+    wake: loop.wake,
+    tick: loop.tick,
+    idle: () => tasks.idle(),
     async stop({ graceMs = 8_000 } = {}) {
       stopping.abort();
-      cancelPoll();
-      await ticking;
-      const finished = new AbortController();
-      await Promise.race([idle(), sleep(graceMs, finished.signal)]);
-      finished.abort();
-      for (const task of tasks) task.cut.abort(new Cut('released', 'the process is stopping'));
-      await idle();
+      await loop.stop();
+      await tasks.finish(graceMs, sleep);
     },
     status: () => ({ active: tasks.size, breaker: breaker.state(), forge: watch.state() }),
   };

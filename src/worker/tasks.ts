@@ -1,0 +1,38 @@
+import { Cut } from './ending.ts';
+import type { Sleep } from './timer.ts';
+
+type Task = { readonly cut: AbortController; readonly done: Promise<void> };
+
+/** The attempts under way. */
+export class Tasks {
+  readonly #tasks = new Set<Task>();
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called once it is over. */
+  begin(run: (cut: AbortController) => Promise<void>, onEnd: () => void): void {
+    const cut = new AbortController();
+    const done = run(cut).finally(() => {
+      this.#tasks.delete(task);
+      onEnd();
+    });
+    const task = { cut, done };
+    this.#tasks.add(task);
+  }
+
+  /** Resolves when no attempt is under way. */
+  async idle(): Promise<void> {
+    while (this.#tasks.size > 0) await Promise.all([...this.#tasks].map((task) => task.done));
+  }
+
+  /** Waits up to `graceMs` for the attempts under way, then cuts them and waits for their ends. */
+  async finish(graceMs: number, sleep: Sleep): Promise<void> {
+    const finished = new AbortController();
+    await Promise.race([this.idle(), sleep(graceMs, finished.signal)]);
+    finished.abort();
+    for (const task of this.#tasks) task.cut.abort(new Cut('released', 'the process is stopping'));
+    await this.idle();
+  }
+}
