@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { actions } from '../src/actions/actions.ts';
+import { capabilityOfEvent } from '../src/client/capabilities.ts';
+import { eventFamilies } from '../src/contract/events/events.ts';
+import { hookEventNames } from '../src/contract/events/hook-events.ts';
 import { facts } from '../src/facts/facts.ts';
 
 const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
@@ -34,3 +37,10 @@ describe.each(actions.map((action) => [action.name, action] as const))(
     });
   },
 );
+
+it('the events that need a capability are families, and names that hooks can list', () => {
+  for (const event of Object.keys(capabilityOfEvent)) {
+    expect(Object.keys(eventFamilies)).toContain(event);
+    expect(hookEventNames).toContain(event);
+  }
+});

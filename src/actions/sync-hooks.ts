@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { capabilityOfEvent } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
 import { Hook } from '../contract/resources/hooks.ts';
 import type { Facts } from '../facts/fact.ts';
@@ -7,7 +8,6 @@ import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { adoptHooks } from './hooks/adopt.ts';
 import {
-  capabilityOfEvent,
   creation,
   type Declared,
   differing,

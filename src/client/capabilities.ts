@@ -84,6 +84,16 @@ const table = {
 /** A feature of a forge. Code checks capabilities, never a product or a version. */
 export type Capability = keyof typeof table;
 
+/** Capability that a forge needs to send an event, by the name of the event family, which is also that of the hook event. */
+export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
+  status: 'status_events',
+  workflow_run: 'workflow_run_events',
+  workflow_job: 'workflow_job_events',
+  action_run_failure: 'action_run_events',
+  action_run_recover: 'action_run_events',
+  action_run_success: 'action_run_events',
+};
+
 /** Capabilities of one forge. */
 export type Capabilities = {
   /** Version as reported by the forge, for messages. */

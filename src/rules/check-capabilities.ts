@@ -1,18 +1,7 @@
-import { type Capabilities, type Capability, lackOf } from '../client/capabilities.ts';
-import type { Family } from '../contract/events/events.ts';
+import { type Capabilities, type Capability, capabilityOfEvent, lackOf } from '../client/capabilities.ts';
 import type { Problem } from './problem.ts';
 import { problemAtLine } from './problem-at-line.ts';
 import type { LoadedRule } from './rule.ts';
-
-/** Kinds of events that not every forge sends. */
-const capabilityOfFamily: Partial<Record<Family, Capability>> = {
-  status: 'status_events',
-  workflow_run: 'workflow_run_events',
-  workflow_job: 'workflow_job_events',
-  action_run_failure: 'action_run_events',
-  action_run_recover: 'action_run_events',
-  action_run_success: 'action_run_events',
-};
 
 /** Returns what rules ask of a forge that it cannot do, at the line of the rule or step. `textOf` gives a file's text. */
 export function lackingIn(
@@ -30,7 +19,7 @@ export function lackingIn(
     const families = [...new Set(rule.on.map(({ family }) => family))];
     return [
       ...families.flatMap((family) => {
-        const needed = capabilityOfFamily[family];
+        const needed = capabilityOfEvent[family];
         return needed ? report(rule.line, `rule ${rule.name} listens to ${family}`, [needed]) : [];
       }),
       ...rule.steps.flatMap((step) =>

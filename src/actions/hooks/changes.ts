@@ -1,4 +1,4 @@
-import type { Capability } from '../../client/capabilities.ts';
+import { type Capability, capabilityOfEvent } from '../../client/capabilities.ts';
 import { namesToSend, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
 import type { Hook } from '../../contract/resources/hooks.ts';
 import { FactNotGiven } from '../../facts/ask.ts';
@@ -167,16 +167,6 @@ function commonOf({ wanted, place }: Situation) {
     ...requiresOf(wanted),
   } as const;
 }
-
-/** Events that not every forge knows. */
-export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
-  status: 'status_events',
-  workflow_job: 'workflow_job_events',
-  workflow_run: 'workflow_run_events',
-  action_run_failure: 'action_run_events',
-  action_run_recover: 'action_run_events',
-  action_run_success: 'action_run_events',
-};
 
 /** A forge ignores in silence the events it does not know, and what its edit of a hook leaves as it was. */
 function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: readonly Capability[] } {

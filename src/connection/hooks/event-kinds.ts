@@ -1,5 +1,4 @@
-import { capabilityOfEvent } from '../../actions/hooks/changes.ts';
-import type { Capabilities } from '../../client/capabilities.ts';
+import { type Capabilities, capabilityOfEvent } from '../../client/capabilities.ts';
 import { eventFamilies } from '../../contract/events/events.ts';
 import { hookEventNames, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
