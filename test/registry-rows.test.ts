@@ -3,6 +3,8 @@ import { actions } from '../src/actions/actions.ts';
 import { capabilityOfEvent } from '../src/client/capabilities.ts';
 import { eventFamilies } from '../src/contract/events/events.ts';
 import { hookEventNames } from '../src/contract/events/hook-events.ts';
+import type { Operation } from '../src/contract/operation.ts';
+import { operations } from '../src/contract/operations.ts';
 import { facts } from '../src/facts/facts.ts';
 
 const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
@@ -44,3 +46,37 @@ it('the events that need a capability are families, and names that hooks can lis
     expect(hookEventNames).toContain(event);
   }
 });
+
+describe.each(Object.values(operations).map((row: Operation) => [row.id, row] as const))(
+  'the row of the operation %s',
+  (_id, row) => {
+    it('has the target that its path names', () => {
+      expect(row.target).toMatch(targetOf(row));
+    });
+
+    it('has the order of the archive check where it can answer 423, and only there', () => {
+      expect(row.archived !== undefined).toBe(row.errors.includes(423));
+    });
+
+    it('says what a token for public resources gets where it is about things of the caller', () => {
+      expect(row.publicOnly !== undefined).toBe(/^\/(user|notifications)(\/|$)/.test(row.path));
+    });
+
+    it('names the normalization of an answer that forges write differently', () => {
+      const isRunner = /\/runners(\/\{runner_id\})?$/.test(row.path) && row.response !== undefined;
+      const isContents = row.method === 'GET' && /\/contents/.test(row.path);
+      const isCompare = /\/compare\//.test(row.path);
+
+      expect(row.normalize).toBe(
+        isRunner ? 'runners' : isContents ? 'contents' : isCompare ? 'compare' : undefined,
+      );
+    });
+  },
+);
+
+function targetOf({ path }: Operation): RegExp {
+  if (path.includes('{owner}/{repo}')) return /^(repository|code|issues|pulls|issues-or-pulls|wiki)$/;
+  if (path.startsWith('/teams/')) return /^team$/;
+  if (/^\/(admin\/)?users\/\{/.test(path)) return /^account$/;
+  return path.startsWith('/orgs/{org}') ? /^organization$/ : /^instance$/;
+}

@@ -12,15 +12,13 @@ import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { type Answer, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
-import { normalizeCompare } from './compare.ts';
-import { normalizeContents } from './contents.ts';
 import { createCredential } from './credential.ts';
 import type { Credentials } from './credentials.ts';
 import { exchange } from './exchange.ts';
 import { failureOf, stopped, unreachable, withoutSecrets } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
+import { normalizeAnswer } from './normalize.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
-import { normalizeRunners } from './runners.ts';
 
 /** One item of a list answer. */
 type ItemOf<O extends Operation> =
@@ -207,9 +205,7 @@ export function createClient(options: ClientOptions): Client {
       if (operation.response === undefined || answer.status === 205) return undefined;
       const where = `${operation.method} ${operation.path}`;
       const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where, redact);
-      const parsed = operation.response.safeParse(
-        normalizeCompare(operation, normalizeContents(operation, normalizeRunners(operation, said))),
-      );
+      const parsed = operation.response.safeParse(normalizeAnswer(operation, said));
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
       throw new ReeveError(

@@ -1,15 +1,12 @@
-import type { Operation } from '../contract/operation.ts';
-import { operations } from '../contract/operations.ts';
-
 type Named = { readonly filename: string; readonly status?: unknown };
 
 /**
  * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files per commit
  * only, Forgejo for the whole as well. Files combined from commits include all that differ, and also those that one commit
- * added and another deleted. Every other answer is returned unchanged.
+ * added and another deleted.
  */
-export function normalizeCompare(operation: Operation, answer: unknown): unknown {
-  if (operation.id !== operations.compare.id || !isRecord(answer)) return answer;
+export function normalizeCompare(answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
   if (Array.isArray(answer.files) || !Array.isArray(answer.commits)) return answer;
   const files = new Map<string, Named>();
   // Newest first: the newest commit determines the status of a file.

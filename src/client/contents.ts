@@ -1,11 +1,8 @@
-import type { Operation } from '../contract/operation.ts';
-
 /**
  * Normalizes an answer about files to the baseline's names: Forgejo calls the time of an entry's last commit
- * `last_commit_when`. Every other answer is returned unchanged. Source: Forgejo `services/repository/files/content.go`.
+ * `last_commit_when`. Source: Forgejo `services/repository/files/content.go`.
  */
-export function normalizeContents(operation: Operation, answer: unknown): unknown {
-  if (operation.method !== 'GET' || !operation.path.includes('/contents')) return answer;
+export function normalizeContents(answer: unknown): unknown {
   return Array.isArray(answer) ? answer.map(normalizeEntry) : normalizeEntry(answer);
 }
 

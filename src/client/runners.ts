@@ -1,11 +1,8 @@
-import type { Operation } from '../contract/operation.ts';
-
 /**
  * Normalizes an answer about runners to the baseline's form: Forgejo answers a bare
- * list, labels as texts, and `idle` or `active` for a runner that is online. Every other answer is returned unchanged.
+ * list, labels as texts, and `idle` or `active` for a runner that is online.
  */
-export function normalizeRunners(operation: Operation, answer: unknown): unknown {
-  if (!/\/actions\/runners(\/\{\w+\})?$/.test(operation.path)) return answer;
+export function normalizeRunners(answer: unknown): unknown {
   if (Array.isArray(answer)) return { runners: answer.map(normalizeRunner) };
   return isRecord(answer) && 'status' in answer ? normalizeRunner(answer) : answer;
 }

@@ -22,6 +22,23 @@ export type Access =
 /** Category of a token scope; the level is `read` for GET and `write` for the rest. */
 export type ScopeCategory = 'repository' | 'issue' | 'organization' | 'user' | 'notification' | 'admin';
 
+/**
+ * What the path of an operation names, and with it whose permission decides: a repository as a whole or one of its units, an
+ * organization, a team, an account; `instance` is the instance itself, or what belongs to the caller. With `issues-or-pulls`
+ * the number in the path decides between the units of issues and of pull requests.
+ */
+export type OperationTarget =
+  | 'repository'
+  | 'code'
+  | 'issues'
+  | 'pulls'
+  | 'issues-or-pulls'
+  | 'wiki'
+  | 'organization'
+  | 'team'
+  | 'account'
+  | 'instance';
+
 /** Where the answer has the length of a list: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count`; `body` = `total_count`. */
 type Paging = 'link' | 'count' | 'body';
 
@@ -50,9 +67,20 @@ export type Operation = {
   /** The answer is plain text; absent: JSON. */
   readonly media?: 'text';
   readonly errors: readonly number[];
+  /** When an archived repository is refused with 423: before or after the role is checked, or after the body was read. */
+  readonly archived?: 'before-role' | 'after-role' | 'after-body';
+  readonly target: OperationTarget;
   readonly access: Access;
+  /** A caller who is not signed in is refused before the target is looked up. */
+  readonly signInFirst?: true;
+  /** A caller who cannot see the organization gets 404, before the role is checked. */
+  readonly hiddenFirst?: true;
+  /** What a token for public resources alone gets: nothing (`closed`), or the caller's own things if the account is public. */
+  readonly publicOnly?: 'closed' | 'public-account';
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
+  /** The answer differs between forges: the client converts it to the baseline's form by the function of this name. */
+  readonly normalize?: 'runners' | 'contents' | 'compare';
   /** Slashes of a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea both. */
   readonly oneSegment?: true;
   /** Wrong status that the baseline answers for a mistake of the caller; the suite accepts it as well. */
@@ -93,6 +121,11 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 };
+
+/** Returns the name of the path parameter that takes the rest of the path (`{filepath*}`); undefined where there is none. */
+export function restParameter(operation: Operation): string | undefined {
+  return /\{(\w+)\*\}$/.exec(operation.path)?.[1];
+}
 
 /**
  * Returns the path of a call with its parameters filled in, each percent-encoded; a `*` parameter keeps its slashes, unless the

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { normalizeCompare } from '../../src/client/compare.ts';
+import { normalizeAnswer } from '../../src/client/normalize.ts';
 import { operations } from '../../src/contract/operations.ts';
 
 const commit = (...files: { filename: string; status: string }[]) => ({ sha: 'a', files });
@@ -14,7 +15,7 @@ it('takes the files of a comparison from its commits where the forge names them 
     ],
   };
 
-  expect(normalizeCompare(operations.compare, answer)).toEqual({
+  expect(normalizeCompare(answer)).toEqual({
     ...answer,
     files: [
       { filename: 'a.ts', status: 'modified' },
@@ -26,6 +27,6 @@ it('takes the files of a comparison from its commits where the forge names them 
 it('leaves the files that a forge names, and every other answer', () => {
   const whole = { commits: [commit({ filename: 'a', status: 'added' })], files: [] };
 
-  expect(normalizeCompare(operations.compare, whole)).toBe(whole);
-  expect(normalizeCompare(operations.getVersion, { commits: [] })).toEqual({ commits: [] });
+  expect(normalizeCompare(whole)).toBe(whole);
+  expect(normalizeAnswer(operations.getVersion, { commits: [] })).toEqual({ commits: [] });
 });

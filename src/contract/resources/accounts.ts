@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { accountAs, callerAs, siteAs } from '../row-fields.ts';
 import { flag, int, list, pages, resource, text } from '../shape.ts';
 import { User } from './users.ts';
 
@@ -24,8 +25,6 @@ export const EditUser = z.strictObject({
 });
 export type EditUser = z.output<typeof EditUser>;
 
-const inUser = z.object({ username: text });
-
 /** Search of accounts, and their administration by site administrators. */
 export const accountOperations = {
   searchUsers: defineOperation({
@@ -34,13 +33,11 @@ export const accountOperations = {
       'Searches accounts by a part of name, full name or e-mail address, as far as visible to the caller.',
     method: 'GET',
     path: '/users/search',
-    params: z.object({}),
+    ...callerAs('anyone'),
     query: z.object({ q: text.optional(), uid: int.optional(), ...pages }),
     success: 200,
     response: resource({}, { ok: flag, data: z.array(User) }),
     errors: [],
-    access: 'anyone',
-    scopes: ['user'],
     paging: 'link',
     source: 'routers/api/v1/user/user.go Search',
   }),
@@ -49,7 +46,7 @@ export const accountOperations = {
     meaning: 'Lists every account, by name.',
     method: 'GET',
     path: '/admin/users',
-    params: z.object({}),
+    ...siteAs('site'),
     query: z.object({
       q: text.optional(),
       visibility: text.optional(),
@@ -60,8 +57,6 @@ export const accountOperations = {
     success: 200,
     response: list(User),
     errors: [403, 422],
-    access: 'site',
-    scopes: ['admin'],
     paging: 'link',
     source: 'routers/api/v1/admin/user.go SearchUsers',
   }),
@@ -70,13 +65,12 @@ export const accountOperations = {
     meaning: 'Updates an account; absent members are unchanged.',
     method: 'PATCH',
     path: '/admin/users/{username}',
-    params: inUser,
+    ...accountAs('site'),
+    scopes: ['admin'],
     body: EditUser,
     success: 200,
     response: User,
     errors: [400, 403, 404, 422],
-    access: 'site',
-    scopes: ['admin'],
     source: 'routers/api/v1/admin/user.go EditUser',
   }),
   deleteUser: defineOperation({
@@ -85,12 +79,11 @@ export const accountOperations = {
       'Deletes an account that owns no repository and is in no organization; with `purge`, these are deleted too.',
     method: 'DELETE',
     path: '/admin/users/{username}',
-    params: inUser,
+    ...accountAs('site'),
+    scopes: ['admin'],
     query: z.object({ purge: flag.optional() }),
     success: 204,
     errors: [403, 404, 422],
-    access: 'site',
-    scopes: ['admin'],
     source: 'routers/api/v1/admin/user.go DeleteUser',
   }),
   renameUser: defineOperation({
@@ -98,12 +91,11 @@ export const accountOperations = {
     meaning: 'Renames an account; the old name redirects.',
     method: 'POST',
     path: '/admin/users/{username}/rename',
-    params: inUser,
+    ...accountAs('site'),
+    scopes: ['admin'],
     body: z.strictObject({ new_username: text }),
     success: 204,
     errors: [403, 404, 422],
-    access: 'site',
-    scopes: ['admin'],
     source: 'routers/api/v1/admin/user.go RenameUser',
   }),
 } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 
 export const Hook = resource(
@@ -47,13 +48,11 @@ export const hookOperations = {
     meaning: 'Lists the hooks of a repository.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/hooks',
-    params: z.object(inRepository),
+    ...repositoryAs('admin'),
     query: z.object(pages),
     success: 200,
     response: list(Hook),
     errors: [403, 404],
-    access: 'admin',
-    scopes: ['repository'],
     paging: 'count',
     source: 'routers/api/v1/repo/hook.go ListHooks',
   }),
@@ -62,12 +61,11 @@ export const hookOperations = {
     meaning: 'Returns a hook of a repository.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/hooks/{id}',
+    ...repositoryAs('admin'),
     params: atHook,
     success: 200,
     response: Hook,
     errors: [403, 404],
-    access: 'admin',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/hook.go GetHook',
   }),
   createHook: defineOperation({
@@ -75,13 +73,11 @@ export const hookOperations = {
     meaning: 'Creates a hook; inactive unless `active` is true, push only unless `events` names more.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/hooks',
-    params: z.object(inRepository),
+    ...repositoryAs('admin'),
     body: CreateHook,
     success: 201,
     response: Hook,
     errors: [400, 403, 404, 422],
-    access: 'admin',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/hook.go CreateHook',
   }),
   editHook: defineOperation({
@@ -90,13 +86,12 @@ export const hookOperations = {
       'Updates a hook. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/hooks/{id}',
+    ...repositoryAs('admin'),
     params: atHook,
     body: EditHookOption,
     success: 200,
     response: Hook,
     errors: [403, 404, 422],
-    access: 'admin',
-    scopes: ['repository'],
     source: 'routers/api/v1/utils/hook.go editHook',
   }),
   deleteHook: defineOperation({
@@ -104,11 +99,10 @@ export const hookOperations = {
     meaning: 'Deletes a hook with its queued deliveries.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/hooks/{id}',
+    ...repositoryAs('admin'),
     params: atHook,
     success: 204,
     errors: [403, 404],
-    access: 'admin',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/hook.go DeleteHook',
   }),
   testHook: defineOperation({
@@ -116,12 +110,11 @@ export const hookOperations = {
     meaning: 'Queues a push delivery of the head of `ref`; 204 says only "queued".',
     method: 'POST',
     path: '/repos/{owner}/{repo}/hooks/{id}/tests',
+    ...repositoryAs('admin'),
     params: atHook,
     query: z.object({ ref: text.optional() }),
     success: 204,
     errors: [403, 404],
-    access: 'admin',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/hook.go TestHook',
   }),
 } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { callerAs } from '../row-fields.ts';
 import { int, resource, text } from '../shape.ts';
 
 const Version = z.object({ version: text });
@@ -22,12 +23,11 @@ export const instanceOperations = {
     meaning: 'Returns the version; Forgejo reports `<own>+gitea-<compatible>`.',
     method: 'GET',
     path: '/version',
-    params: z.object({}),
+    ...callerAs('anyone'),
+    scopes: [],
     success: 200,
     response: Version,
     errors: [],
-    access: 'anyone',
-    scopes: [],
     source: 'routers/api/v1/misc/version.go',
   }),
   getApiSettings: defineOperation({
@@ -35,12 +35,11 @@ export const instanceOperations = {
     meaning: 'Returns the limits of this forge for lists and contents.',
     method: 'GET',
     path: '/settings/api',
-    params: z.object({}),
+    ...callerAs('anyone'),
+    scopes: [],
     success: 200,
     response: ApiSettings,
     errors: [],
-    access: 'anyone',
-    scopes: [],
     source: 'routers/api/v1/settings/settings.go GetGeneralAPISettings',
   }),
 } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { issuesAs } from '../row-fields.ts';
 import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 
 export const Milestone = resource(
@@ -25,13 +26,11 @@ export const milestoneOperations = {
     meaning: 'Lists milestones, by default the open ones (`state`).',
     method: 'GET',
     path: '/repos/{owner}/{repo}/milestones',
-    params: z.object(inRepository),
+    ...issuesAs('reader'),
     query: z.object({ ...pages, state: text.optional(), name: text.optional() }),
     success: 200,
     response: list(Milestone),
     errors: [404],
-    access: 'reader',
-    scopes: ['issue'],
     paging: 'count',
     source: 'routers/api/v1/repo/milestone.go ListMilestones',
   }),
@@ -40,7 +39,7 @@ export const milestoneOperations = {
     meaning: 'Creates a milestone.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/milestones',
-    params: z.object(inRepository),
+    ...issuesAs('writer'),
     body: z.strictObject({
       title: text,
       description: text.optional(),
@@ -50,8 +49,6 @@ export const milestoneOperations = {
     success: 201,
     response: Milestone,
     errors: [403, 404],
-    access: 'writer',
-    scopes: ['issue'],
     source: 'routers/api/v1/repo/milestone.go CreateMilestone',
   }),
   getMilestone: defineOperation({
@@ -59,12 +56,11 @@ export const milestoneOperations = {
     meaning: 'Returns a milestone, by id, or by title if no id matches.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/milestones/{id}',
+    ...issuesAs('reader'),
     params: named,
     success: 200,
     response: Milestone,
     errors: [404],
-    access: 'reader',
-    scopes: ['issue'],
     source: 'routers/api/v1/repo/milestone.go GetMilestone',
   }),
   editMilestone: defineOperation({
@@ -72,6 +68,7 @@ export const milestoneOperations = {
     meaning: 'Updates a milestone; an absent `due_on` clears the due date.',
     method: 'PATCH',
     path: '/repos/{owner}/{repo}/milestones/{id}',
+    ...issuesAs('writer'),
     params: named,
     body: z.strictObject({
       title: text.optional(),
@@ -84,8 +81,6 @@ export const milestoneOperations = {
     success: 200,
     response: Milestone,
     errors: [403, 404, 422],
-    access: 'writer',
-    scopes: ['issue'],
     source: 'routers/api/v1/repo/milestone.go EditMilestone',
   }),
   deleteMilestone: defineOperation({
@@ -93,11 +88,10 @@ export const milestoneOperations = {
     meaning: 'Deletes a milestone; its issues are kept.',
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/milestones/{id}',
+    ...issuesAs('writer'),
     params: named,
     success: 204,
     errors: [403, 404],
-    access: 'writer',
-    scopes: ['issue'],
     source: 'routers/api/v1/repo/milestone.go DeleteMilestone',
   }),
 } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { callerAs } from '../row-fields.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 
 /** An OAuth2 application: a program that users sign in to with their forge account. */
@@ -35,13 +36,12 @@ export const oauth2Operations = {
     meaning: 'Registers an OAuth2 application of the caller; only this answer contains its secret.',
     method: 'POST',
     path: '/user/applications/oauth2',
-    params: z.object({}),
+    ...callerAs('self'),
     body: CreateOAuth2Application,
     success: 201,
     response: OAuth2Application,
     errors: [400, 403, 422],
-    access: 'self',
-    scopes: ['user'],
+    publicOnly: 'closed',
     source: 'routers/api/v1/user/app.go CreateOauth2Application',
   }),
   listOAuth2Applications: defineOperation({
@@ -49,13 +49,12 @@ export const oauth2Operations = {
     meaning: "Lists the caller's OAuth2 applications, without their secrets.",
     method: 'GET',
     path: '/user/applications/oauth2',
-    params: z.object({}),
+    ...callerAs('self'),
     query: z.object(pages),
     success: 200,
     response: list(OAuth2Application),
     errors: [403],
-    access: 'self',
-    scopes: ['user'],
+    publicOnly: 'closed',
     paging: 'count',
     source: 'routers/api/v1/user/app.go ListOauth2Applications',
   }),
@@ -64,12 +63,12 @@ export const oauth2Operations = {
     meaning: 'Returns an OAuth2 application of the caller, without its secret.',
     method: 'GET',
     path: '/user/applications/oauth2/{id}',
+    ...callerAs('self'),
     params: atApplication,
     success: 200,
     response: OAuth2Application,
     errors: [403, 404],
-    access: 'self',
-    scopes: ['user'],
+    publicOnly: 'closed',
     source: 'routers/api/v1/user/app.go GetOauth2Application',
   }),
   editOAuth2Application: defineOperation({
@@ -77,13 +76,13 @@ export const oauth2Operations = {
     meaning: 'Replaces the settings of an OAuth2 application and gives it a new secret.',
     method: 'PATCH',
     path: '/user/applications/oauth2/{id}',
+    ...callerAs('self'),
     params: atApplication,
     body: CreateOAuth2Application,
     success: 200,
     response: OAuth2Application,
     errors: [400, 403, 404, 422],
-    access: 'self',
-    scopes: ['user'],
+    publicOnly: 'closed',
     source: 'routers/api/v1/user/app.go UpdateOauth2Application',
   }),
   deleteOAuth2Application: defineOperation({
@@ -91,11 +90,11 @@ export const oauth2Operations = {
     meaning: 'Deletes an OAuth2 application with all its grants.',
     method: 'DELETE',
     path: '/user/applications/oauth2/{id}',
+    ...callerAs('self'),
     params: atApplication,
     success: 204,
     errors: [403, 404],
-    access: 'self',
-    scopes: ['user'],
+    publicOnly: 'closed',
     source: 'routers/api/v1/user/app.go DeleteOauth2Application',
   }),
 } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { pullsAs } from '../row-fields.ts';
 import { flag, inRepository, int, text } from '../shape.ts';
 
 /** Operations on the two branches of a pull request: their diff, and updating the head branch. */
@@ -10,14 +11,13 @@ export const pullBranchOperations = {
       'Returns the changes of a pull request as text: one `diff`, or a `patch` with one mail per commit.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}.{diffType}',
+    ...pullsAs('reader'),
     params: z.object({ ...inRepository, index: int, diffType: text }),
     query: z.object({ binary: flag.optional() }),
     success: 200,
     response: text,
     media: 'text',
     errors: [404],
-    access: 'reader',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/pull.go DownloadPullDiffOrPatch',
   }),
   updatePull: defineOperation({
@@ -25,12 +25,11 @@ export const pullBranchOperations = {
     meaning: 'Updates the head branch with the base branch, by a merge or (`style=rebase`) by a rebase.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/pulls/{index}/update',
+    ...pullsAs('reader'),
     params: z.object({ ...inRepository, index: int }),
     query: z.object({ style: text.optional() }),
     success: 200,
     errors: [403, 404, 409, 422],
-    access: 'reader',
-    scopes: ['repository'],
     baseline: { 'head already up to date': 500 },
     source: 'routers/api/v1/repo/pull.go UpdatePullRequest; services/pull/update.go',
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Access, defineOperation, type ScopeCategory } from '../operation.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { callerAs, organizationAs, repositoryAs, siteAs } from '../row-fields.ts';
 import { flag, inRepository, int, pages, resource, text } from '../shape.ts';
 
 /** A label of a runner. `id` is its position in the list and not stable; `type` is always `custom`. */
@@ -27,27 +28,24 @@ const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(
 /** Registration token for runners of a level; unchanged until it is reset. */
 const RegistrationToken = resource({ token: text }, {});
 
+/** Fields that the five operations of a level share; `params` are those of the list. */
+type Shared = Pick<Operation, 'params' | 'target' | 'access' | 'scopes' | 'publicOnly'>;
+
 /** A level of runners: four levels have the same five operations. */
-type Level<Prefix extends string, All extends z.ZodObject, One extends z.ZodObject, Who extends Access> = {
+type Level<Prefix extends string, All extends Shared, One extends z.ZodObject> = {
   readonly id: string;
   /** Ends a sentence: `of an organization`. */
   readonly whose: string;
   readonly prefix: Prefix;
-  readonly all: All;
+  readonly shared: All;
   readonly one: One;
-  readonly access: Who;
-  readonly scope: ScopeCategory;
   readonly file: string;
 };
 
-function defineLevel<
-  const Prefix extends string,
-  All extends z.ZodObject,
-  One extends z.ZodObject,
-  const Who extends Access,
->(level: Level<Prefix, All, One, Who>) {
-  const { id, whose, prefix, all, one, access, file } = level;
-  const common = { access, scopes: [level.scope] } as const;
+function defineLevel<const Prefix extends string, const All extends Shared, One extends z.ZodObject>(
+  level: Level<Prefix, All, One>,
+) {
+  const { id, whose, prefix, shared, one, file } = level;
   const source = (name: string) => `routers/api/v1/${file} ${name}; routers/api/v1/shared/runners.go ${name}`;
   return {
     list: defineOperation({
@@ -55,62 +53,63 @@ function defineLevel<
       meaning: `Lists the runners ${whose}, last online first; on Forgejo a bare list with other members.`,
       method: 'GET',
       path: `${prefix}/actions/runners`,
-      params: all,
+      ...shared,
       query: z.object({ ...pages, disabled: flag.optional() }),
       success: 200,
       response: ActionRunnersResponse,
+      normalize: 'runners',
       errors: [403, 404],
       paging: 'body',
       source: source('ListRunners'),
-      ...common,
     }),
     get: defineOperation({
       id: `${id}.get`,
       meaning: `Returns a runner ${whose}.`,
       method: 'GET',
       path: `${prefix}/actions/runners/{runner_id}`,
+      ...shared,
       params: one,
       success: 200,
       response: ActionRunner,
+      normalize: 'runners',
       errors: [403, 404],
       source: source('GetRunner'),
-      ...common,
     }),
     edit: defineOperation({
       id: `${id}.edit`,
       meaning: `Disables or enables a runner ${whose}; not on Forgejo.`,
       method: 'PATCH',
       path: `${prefix}/actions/runners/{runner_id}`,
+      ...shared,
       params: one,
       body: z.strictObject({ disabled: flag }),
       success: 200,
       response: ActionRunner,
+      normalize: 'runners',
       errors: [403, 404, 422],
       source: source('UpdateRunner'),
-      ...common,
     }),
     remove: defineOperation({
       id: `${id}.delete`,
       meaning: `Deletes a runner ${whose}.`,
       method: 'DELETE',
       path: `${prefix}/actions/runners/{runner_id}`,
+      ...shared,
       params: one,
       success: 204,
       errors: [403, 404],
       source: source('DeleteRunner'),
-      ...common,
     }),
     token: defineOperation({
       id: `${id}.registration-token`,
       meaning: `Returns the registration token for a runner ${whose}; creates one if there is none.`,
       method: 'POST',
       path: `${prefix}/actions/runners/registration-token`,
-      params: all,
+      ...shared,
       success: 200,
       response: RegistrationToken,
       errors: [403, 404],
       source: source('CreateRegistrationToken'),
-      ...common,
     }),
   } as const;
 }
@@ -120,40 +119,32 @@ const ofOrganization = defineLevel({
   id: 'organization-runner',
   whose: 'of an organization',
   prefix: '/orgs/{org}',
-  all: z.object({ org: text }),
+  shared: organizationAs('owner'),
   one: z.object({ org: text, ...one }),
-  access: 'owner',
-  scope: 'organization',
   file: 'org/action.go',
 });
 const ofRepository = defineLevel({
   id: 'repository-runner',
   whose: 'of a repository',
   prefix: '/repos/{owner}/{repo}',
-  all: z.object(inRepository),
+  shared: repositoryAs('owner'),
   one: z.object({ ...inRepository, ...one }),
-  access: 'owner',
-  scope: 'repository',
   file: 'repo/action.go',
 });
 const ofSelf = defineLevel({
   id: 'user-runner',
   whose: 'of the account itself',
   prefix: '/user',
-  all: z.object({}),
+  shared: { ...callerAs('self'), publicOnly: 'closed' },
   one: z.object(one),
-  access: 'self',
-  scope: 'user',
   file: 'user/runners.go',
 });
 const ofSite = defineLevel({
   id: 'admin-runner',
   whose: 'of the instance, on any level',
   prefix: '/admin',
-  all: z.object({}),
+  shared: siteAs('site'),
   one: z.object(one),
-  access: 'site',
-  scope: 'admin',
   file: 'admin/runners.go',
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { codeAs } from '../row-fields.ts';
 import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
@@ -48,6 +49,7 @@ export const statusOperations = {
     meaning: 'Creates a status of a commit; requires write access to the code.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/statuses/{sha}',
+    ...codeAs('writer'),
     params: z.object({ ...inRepository, sha: text }),
     body: z.strictObject({
       state: text.optional(),
@@ -58,8 +60,6 @@ export const statusOperations = {
     success: 201,
     response: CommitStatus,
     errors: [403, 404, 422],
-    access: 'writer',
-    scopes: ['repository'],
     baseline: { 'unknown sha': 500 },
     source: 'routers/api/v1/repo/status.go NewCommitStatus',
   }),
@@ -68,13 +68,12 @@ export const statusOperations = {
     meaning: 'Lists every status of a commit, given by its full id; empty for an unknown commit.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/statuses/{sha}',
+    ...codeAs('reader'),
     params: z.object({ ...inRepository, sha: text }),
     query: filters,
     success: 200,
     response: list(CommitStatus),
     errors: [404],
-    access: 'reader',
-    scopes: ['repository'],
     paging: 'link',
     source: 'routers/api/v1/repo/status.go GetCommitStatuses',
   }),
@@ -83,13 +82,12 @@ export const statusOperations = {
     meaning: 'Lists every status of the commit that a branch, tag or id refers to.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/commits/{ref}/statuses',
+    ...codeAs('reader'),
     params: z.object({ ...inRepository, ref: text }),
     query: filters,
     success: 200,
     response: list(CommitStatus),
     errors: [404],
-    access: 'reader',
-    scopes: ['repository'],
     paging: 'link',
     source: 'routers/api/v1/repo/status.go GetCommitStatusesByRef',
   }),
@@ -99,13 +97,12 @@ export const statusOperations = {
       'Returns the newest status of every context, and the combined state: failure if one failed, success if all succeeded, otherwise pending.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/commits/{ref}/status',
+    ...codeAs('reader'),
     params: z.object({ ...inRepository, ref: text }),
     query: z.object(pages),
     success: 200,
     response: CombinedStatus,
     errors: [404],
-    access: 'reader',
-    scopes: ['repository'],
     paging: 'link',
     source: 'routers/api/v1/repo/status.go GetCombinedCommitStatusByRef',
   }),

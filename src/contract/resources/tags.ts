@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { codeAs } from '../row-fields.ts';
 import { inRepository, instant, list, pages, resource, text } from '../shape.ts';
 
 /** A tag. `id` is the tag object of an annotated tag, else the commit; `message` is its text, or the commit's. */
@@ -23,13 +24,11 @@ export const tagOperations = {
     meaning: 'Lists tags, newest first.',
     method: 'GET',
     path,
-    params: z.object(inRepository),
+    ...codeAs('reader'),
     query: z.object(pages),
     success: 200,
     response: list(Tag),
     errors: [404],
-    access: 'reader',
-    scopes: ['repository'],
     paging: 'count',
     source: 'routers/api/v1/repo/tag.go ListTags',
   }),
@@ -38,12 +37,11 @@ export const tagOperations = {
     meaning: 'Returns a tag by its name, which may contain slashes.',
     method: 'GET',
     path: `${path}/{tag*}`,
+    ...codeAs('reader'),
     params: atTag,
     success: 200,
     response: Tag,
     errors: [404],
-    access: 'reader',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/tag.go GetTag',
   }),
   createTag: defineOperation({
@@ -52,13 +50,12 @@ export const tagOperations = {
       'Creates a tag of a branch, tag or commit (default: the default branch); annotated if `message` is given.',
     method: 'POST',
     path,
-    params: z.object(inRepository),
+    ...codeAs('writer'),
     body: z.strictObject({ tag_name: text, message: text.optional(), target: text.optional() }),
     success: 201,
     response: Tag,
     errors: [403, 404, 409, 422, 423],
-    access: 'writer',
-    scopes: ['repository'],
+    archived: 'after-role',
     baseline: { 'invalid tag name': 500 },
     source: 'routers/api/v1/repo/tag.go CreateTag; services/release/release.go createTag',
   }),
@@ -67,11 +64,11 @@ export const tagOperations = {
     meaning: 'Deletes a tag.',
     method: 'DELETE',
     path: `${path}/{tag*}`,
+    ...codeAs('writer'),
     params: atTag,
     success: 204,
     errors: [403, 404, 409, 422, 423],
-    access: 'writer',
-    scopes: ['repository'],
+    archived: 'after-role',
     source: 'routers/api/v1/repo/tag.go DeleteTag',
   }),
 } as const;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { inRepository, int, text } from '../shape.ts';
+import { repositoryAs } from '../row-fields.ts';
+import { int, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
 /** Transfer of a repository to another owner. */
@@ -11,7 +12,7 @@ export const transferOperations = {
       'Transfers a repository: 202 if it is moved immediately (the caller may create repositories there), 201 if the new owner must accept.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/transfer',
-    params: z.object(inRepository),
+    ...repositoryAs('owner'),
     body: z.strictObject({
       new_owner: text,
       /** Teams of the new owner, an organization, that get access. */
@@ -20,8 +21,6 @@ export const transferOperations = {
     success: 202,
     response: Repository,
     errors: [403, 404, 409, 422],
-    access: 'owner',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/transfer.go Transfer',
   }),
   acceptTransfer: defineOperation({
@@ -29,12 +28,10 @@ export const transferOperations = {
     meaning: 'Accepts a pending transfer.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/transfer/accept',
-    params: z.object(inRepository),
+    ...repositoryAs('signed-in'),
     success: 202,
     response: Repository,
     errors: [403, 404, 409],
-    access: 'signed-in',
-    scopes: ['repository'],
     baseline: { 'name in use': 500 },
     source: 'routers/api/v1/repo/transfer.go AcceptTransfer',
   }),
@@ -43,12 +40,10 @@ export const transferOperations = {
     meaning: 'Rejects a pending transfer.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/transfer/reject',
-    params: z.object(inRepository),
+    ...repositoryAs('signed-in'),
     success: 200,
     response: Repository,
     errors: [403, 404],
-    access: 'signed-in',
-    scopes: ['repository'],
     source: 'routers/api/v1/repo/transfer.go RejectTransfer',
   }),
 } as const;

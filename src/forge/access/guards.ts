@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/operation.ts';
+import type { Operation, OperationTarget } from '../../contract/operation.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { settingsOf } from '../core/repository-settings.ts';
@@ -30,35 +30,23 @@ export function guard(
   actor: Actor,
 ): Target {
   guardScopes(operation, actor);
-  // The group of one's own things requires an account before it looks anything up.
-  if (/^\/user(\/|$)/.test(operation.path)) requireUser(actor);
+  if (operation.signInFirst) requireUser(actor);
   const target = findTarget(db, operation, params, actor);
-  const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;
-  const refuse = isArchived && operation.errors.includes(423);
-  // Only where a page is changed does the archive come before the question who asks.
-  if (refuse && /\/wiki\/page\//.test(operation.path)) throw archived(target);
+  if (operation.archived === 'before-role') guardArchive(target);
   guardRole(db, operation, actor, target);
-  if (refuse && !bindsFirst(operation)) throw archived(target);
+  if (operation.archived === 'after-role') guardArchive(target);
   return target;
 }
 
-/** Refuses what the archive forbids after the body was read: protections are checked in this order. */
+/** Refuses what the archive forbids after the body was read. */
 export function guardAfterBody(operation: Operation, target: Target): void {
-  const isArchived = target.kind === 'repository' && target.repository.archived_at > 0;
-  if (isArchived && operation.errors.includes(423) && bindsFirst(operation)) throw archived(target);
+  if (operation.archived === 'after-body') guardArchive(target);
 }
 
-function bindsFirst(operation: Operation): boolean {
-  return /\/(branch|tag)_protections/.test(operation.path);
+function guardArchive(target: Target): void {
+  if (target.kind !== 'repository' || target.repository.archived_at === 0) return;
+  throw new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
 }
-
-function archived(target: { repository: RepositoryRow; owner: UserRow }): ForgeProblem {
-  return new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
-}
-
-/** Operations on data that is never public, and the creation of repositories (routers/api/v1/api.go, rejectPublicOnly). */
-const closedToPublicOnly =
-  /^\w+ \/(notifications|user\/(hooks|applications|settings|emails|actions|times|teams))|^POST \/user\/repos$/;
 
 function guardScopes(operation: Operation, actor: Actor): void {
   if (!actor.scopes) return;
@@ -67,9 +55,9 @@ function guardScopes(operation: Operation, actor: Actor): void {
     const scopes = lacking.join(', ');
     throw new ForgeProblem(403, `token does not have at least one of required scope(s): ${scopes}`);
   }
-  const isOwn = /^\/user(\/|$)/.test(operation.path);
-  const isClosed = closedToPublicOnly.test(`${operation.method} ${operation.path}`);
-  if (isPublicOnly(actor.scopes) && (isClosed || (isOwn && actor.user?.visibility !== 'public'))) {
+  const { publicOnly } = operation;
+  if (publicOnly === undefined || !isPublicOnly(actor.scopes)) return;
+  if (publicOnly === 'closed' || actor.user?.visibility !== 'public') {
     throw new ForgeProblem(403, 'this token is limited to public resources');
   }
 }
@@ -80,31 +68,36 @@ function findTarget(
   params: Readonly<Record<string, string>>,
   actor: Actor,
 ): Target {
-  const isLimited = isPublicOnly(actor.scopes);
-  if (params.owner !== undefined && params.repo !== undefined) {
-    const target = findRepository(db, params.owner, params.repo, actor.user);
-    guardUnits(operation, target.repository);
-    return { kind: 'repository', ...inUnit(db, operation, params, actor.user, target) };
+  switch (operation.target) {
+    case 'instance':
+      return { kind: 'none' };
+    case 'team': {
+      const target = findTeam(db, Number(params.id));
+      guardPublic(target.organization, actor);
+      return { kind: 'team', ...target };
+    }
+    case 'account': {
+      const account = accountNamed(db, params.username ?? '', actor.user);
+      guardPublic(account, actor);
+      return { kind: 'account', account };
+    }
+    case 'organization': {
+      const organization = accountNamed(db, params.org ?? '', actor.user);
+      if (organization.type !== 'organization') throw new ForgeProblem(404, 'not found');
+      guardPublic(organization, actor);
+      return { kind: 'organization', organization };
+    }
+    default: {
+      const target = findRepository(db, params.owner ?? '', params.repo ?? '', actor.user);
+      guardUnits(operation, target.repository);
+      return { kind: 'repository', ...inUnit(db, operation, params, actor.user, target) };
+    }
   }
-  if (operation.path.startsWith('/teams/')) {
-    const target = findTeam(db, Number(params.id));
-    if (isLimited && target.organization.visibility !== 'public')
-      throw new ForgeProblem(403, 'token is public-only');
-    return { kind: 'team', ...target };
-  }
-  if (params.username !== undefined && /^\/(admin\/)?users\//.test(operation.path)) {
-    const account = accountNamed(db, params.username, actor.user);
-    if (isLimited && account.visibility !== 'public') throw new ForgeProblem(403, 'token is public-only');
-    return { kind: 'account', account };
-  }
-  if (params.org !== undefined) {
-    const organization = accountNamed(db, params.org, actor.user);
-    if (organization.type !== 'organization') throw new ForgeProblem(404, 'not found');
-    if (isLimited && organization.visibility !== 'public')
-      throw new ForgeProblem(403, 'token is public-only');
-    return { kind: 'organization', organization };
-  }
-  return { kind: 'none' };
+}
+
+function guardPublic(account: UserRow, actor: Actor): void {
+  if (isPublicOnly(actor.scopes) && account.visibility !== 'public')
+    throw new ForgeProblem(403, 'token is public-only');
 }
 
 /** Narrows the permission to the unit that the operation is about; a unit that cannot be read answers as if it were off. */
@@ -164,14 +157,13 @@ function moved(db: Database, owner: UserRow, oldName: string): never {
 /** A unit that is switched off answers 404, as if it were not there. */
 function guardUnits(operation: Operation, repository: RepositoryRow): void {
   const { has_issues, has_pull_requests, has_wiki, external_wiki } = settingsOf(repository);
-  if (/\/wiki\//.test(operation.path) && (!has_wiki || external_wiki))
-    throw new ForgeProblem(404, 'not found');
-  const isAboutIssues = operation.scopes.includes('issue');
-  if (isAboutIssues && !has_issues && !has_pull_requests) throw new ForgeProblem(404, 'not found');
-  if (operation.id === 'issue.create' && !has_issues) throw new ForgeProblem(404, 'not found');
-  if (operation.path.startsWith('/repos/{owner}/{repo}/pulls') && !has_pull_requests) {
-    throw new ForgeProblem(404, 'not found');
-  }
+  const isOff: Partial<Record<OperationTarget, boolean>> = {
+    wiki: !has_wiki || external_wiki !== undefined,
+    issues: !has_issues,
+    pulls: !has_pull_requests,
+    'issues-or-pulls': !has_issues && !has_pull_requests,
+  };
+  if (isOff[operation.target]) throw new ForgeProblem(404, 'not found');
 }
 
 function requireUser(actor: Actor): void {
@@ -200,11 +192,9 @@ function guardOrganization(
   organization: UserRow,
   user: UserRow | undefined,
 ): void {
-  const { access, path } = operation;
-  // Members, labels and new repositories are hidden with the organization before anybody is asked who they are.
-  const isHidden =
-    access === 'owner' || access === 'member' ? /\/((public_)?members|labels|repos)\b/.test(path) : true;
-  if (isHidden && !isVisible(db, organization, user)) throw new ForgeProblem(404, 'not found');
+  const { access } = operation;
+  const isHiddenFirst = operation.hiddenFirst ?? (access !== 'owner' && access !== 'member');
+  if (isHiddenFirst && !isVisible(db, organization, user)) throw new ForgeProblem(404, 'not found');
   if (user?.is_admin) return;
   if (access === 'owner' && !(user && isOrganizationOwner(db, organization, user)))
     throw new ForgeProblem(403, 'Must be an organization owner');

@@ -17,16 +17,13 @@ export const unitNames = [
   'repo.actions',
 ] as const;
 
-const inCode = /^\/repos\/\{owner\}\/\{repo\}\/(branches|contents|commits|compare|git|statuses|tags|raw)\b/;
-
 /**
  * Returns the unit whose access decides about an operation of a repository; undefined where the repository as a whole
- * does. `isPull` tells that the number in the path is a pull request's.
+ * does. `isPull`: the number in the path is a pull request's.
  */
-export function unitOf(operation: Operation, isPull: boolean): Unit | undefined {
-  const { path, scopes } = operation;
-  if (/\/wiki\//.test(path)) return 'wiki';
-  if (/^\/repos\/\{owner\}\/\{repo\}\/pulls\b/.test(path)) return 'pulls';
-  if (scopes.includes('issue')) return isPull ? 'pulls' : 'issues';
-  return inCode.test(path) ? 'code' : undefined;
+export function unitOf({ target }: Operation, isPull: boolean): Unit | undefined {
+  if (target === 'issues-or-pulls') return isPull ? 'pulls' : 'issues';
+  return target === 'code' || target === 'issues' || target === 'pulls' || target === 'wiki'
+    ? target
+    : undefined;
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Operation } from '../../contract/operation.ts';
+import { type Operation, restParameter } from '../../contract/operation.ts';
 import type { Actor, createActorReader } from '../access/actor.ts';
 import { guard, guardAfterBody } from '../access/guards.ts';
 import { Moved } from '../access/redirects.ts';
@@ -127,7 +127,7 @@ function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
 function paramsOf(operation: Operation, request: FastifyRequest): Record<string, string> {
   // fastify types parameters as unknown; the router only ever fills in texts.
   const given = { ...(request.params as Record<string, string>) };
-  const rest = /\{(\w+)\*\}$/.exec(operation.path)?.[1];
+  const rest = restParameter(operation);
   if (rest !== undefined) given[rest] = given['*'] ?? '';
   // A wiki page's name is percent-encoded in itself: decoding it here would make two names one.
   if ('pageName' in given) given.pageName = /\/([^/?]*)\/?(\?|$)/.exec(request.url)?.[1] ?? '';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { Operation } from '../../contract/operation.ts';
+import { type Operation, restParameter } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import { createActorReader } from '../access/actor.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -41,7 +41,7 @@ function routesOf(handlers: Handlers): Route[] {
   // A path that takes the rest (`contents/{filepath*}`) also answers without it, unless another operation does.
   const taken = new Set(routes.map((route) => `${route.method} ${shapeOf(route)}`));
   const roots = routes
-    .filter(({ method, operation }) => method === 'GET' && operation.path.endsWith('*}'))
+    .filter(({ method, operation }) => method === 'GET' && restParameter(operation) !== undefined)
     .map((route) => ({ ...route, url: route.url.replace(/\/\*$/, '') }))
     .filter((route) => !taken.has(`${route.method} ${shapeOf(route)}`));
   return [...routes, ...roots];

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { Access, OperationTarget, ScopeCategory } from './operation.ts';
+import { inRepository, int, text } from './shape.ts';
+
+/** Fields that the rows of one target share. A row gives the access it needs, and may override any of them after it. */
+function fieldsOf<
+  const Target extends OperationTarget,
+  Params extends z.core.$ZodLooseShape,
+  const Scope extends ScopeCategory,
+>(target: Target, shape: Params, scope: Scope) {
+  const params = z.object(shape);
+  return <const Level extends Access>(access: Level) =>
+    ({ params, target, access, scopes: [scope] }) as const;
+}
+
+/** A repository as a whole. */
+export const repositoryAs = fieldsOf('repository', inRepository, 'repository');
+export const codeAs = fieldsOf('code', inRepository, 'repository');
+export const pullsAs = fieldsOf('pulls', inRepository, 'repository');
+export const wikiAs = fieldsOf('wiki', inRepository, 'repository');
+/** Issues, and the issue side of pull requests. */
+export const issuesAs = fieldsOf('issues-or-pulls', inRepository, 'issue');
+export const organizationAs = fieldsOf('organization', { org: text }, 'organization');
+export const teamAs = fieldsOf('team', { id: int }, 'organization');
+export const accountAs = fieldsOf('account', { username: text }, 'user');
+/** What belongs to the caller. */
+export const callerAs = fieldsOf('instance', {}, 'user');
+/** What only site administrators reach. */
+export const siteAs = fieldsOf('instance', {}, 'admin');
