@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 
 /** A question that is asked once and whose answer is kept. */
-type Remembered<T> = {
+type Memoized<T> = {
   (): Promise<T>;
   /** The next call asks again. */
   forget(): void;
@@ -10,15 +10,15 @@ type Remembered<T> = {
 /**
  * Returns a function that asks until it has an answer and then keeps it, for `maxAgeMs` where that is given.
  */
-export function remembering<T>(
+export function memoize<T>(
   ask: () => Promise<T>,
   {
     maxAgeMs = Number.POSITIVE_INFINITY,
     clock = { monotonicMs: () => 0 },
   }: { maxAgeMs?: number; clock?: Pick<Clock, 'monotonicMs'> } = {},
-): Remembered<T> {
+): Memoized<T> {
   let known: { readonly answer: Promise<T>; readonly atMs: number } | undefined;
-  const remembered = (): Promise<T> => {
+  const memoized = (): Promise<T> => {
     if (known !== undefined && clock.monotonicMs() - known.atMs <= maxAgeMs) return known.answer;
     const asked = { answer: ask(), atMs: clock.monotonicMs() };
     known = asked;
@@ -27,7 +27,7 @@ export function remembering<T>(
     });
     return asked.answer;
   };
-  return Object.assign(remembered, {
+  return Object.assign(memoized, {
     forget() {
       known = undefined;
     },

@@ -1,28 +1,28 @@
 import type { Clock } from '../clock.ts';
 
 /** Readings that are kept for a while, each made once however many ask for it at the same time. */
-interface Kept<Key, Value> {
+interface TtlCache<Key, Value> {
   /** Returns what is kept under the key, or reads it. A reading that fails is forgotten: the next one reads again. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
-  drop(key: Key): void;
+  delete(key: Key): void;
   /** Drops what is so of its value; what is being read is dropped too, since nobody knows yet. */
-  dropWhere(matches: (value: Value) => boolean): void;
+  deleteWhere(matches: (value: Value) => boolean): void;
 }
 
-type Entry<Value> = { readonly reading: Promise<Value>; readonly atMs: number; value?: Value };
+type CacheEntry<Value> = { readonly reading: Promise<Value>; readonly atMs: number; value?: Value };
 
 /** Creates an empty keep. Beyond `maxEntries` the oldest goes. */
-export function createKept<Key, Value>(options: {
+export function createTtlCache<Key, Value>(options: {
   maxAgeMs: number;
   maxEntries: number;
   clock: Pick<Clock, 'monotonicMs'>;
-}): Kept<Key, Value> {
-  const entries = new Map<Key, Entry<Value>>();
+}): TtlCache<Key, Value> {
+  const entries = new Map<Key, CacheEntry<Value>>();
   return {
     get(key, read) {
       const known = entries.get(key);
       if (known && options.clock.monotonicMs() - known.atMs <= options.maxAgeMs) return known.reading;
-      const entry: Entry<Value> = { reading: read(), atMs: options.clock.monotonicMs() };
+      const entry: CacheEntry<Value> = { reading: read(), atMs: options.clock.monotonicMs() };
       entries.delete(key);
       entries.set(key, entry);
       entry.reading.then(
@@ -37,10 +37,10 @@ export function createKept<Key, Value>(options: {
       if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);
       return entry.reading;
     },
-    drop(key) {
+    delete(key) {
       entries.delete(key);
     },
-    dropWhere(matches) {
+    deleteWhere(matches) {
       for (const [key, { value }] of entries) if (value === undefined || matches(value)) entries.delete(key);
     },
   };

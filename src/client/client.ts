@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { remembering } from '../cache/memoize.ts';
+import { memoize } from '../cache/memoize.ts';
 import { systemClock } from '../clock.ts';
 import {
   type AnswerOf,
@@ -117,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
       throw error;
     });
-  const capabilities = remembering(findOut, {
+  const capabilities = memoize(findOut, {
     maxAgeMs: 10 * 60_000,
     clock: systemClock,
   });

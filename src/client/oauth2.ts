@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { remembering } from '../cache/memoize.ts';
+import { memoize } from '../cache/memoize.ts';
 import { systemClock } from '../clock.ts';
 import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
@@ -100,7 +100,7 @@ export function createOAuth2(options: {
     throw new ReeveError('forge-junk', `${where}: the forge answered ${status} and no token`, { status });
   };
 
-  const findAuthorize = remembering(
+  const findAuthorize = memoize(
     async (): Promise<string> => {
       const { status, text } = await send('.well-known/openid-configuration');
       const described = Description.safeParse(parse(text));

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
-import { createThrottle, type Throttle } from '../http/failure-throttle.ts';
+import { createFailureThrottle, type FailureThrottle } from '../http/failure-throttle.ts';
 import { html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import type { Deeds, Readings } from './data.ts';
@@ -81,8 +81,8 @@ const maxFailures = 10;
  */
 export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
   // Each door counts for itself: a scraper with an old password, or a forge that is away, must not keep an operator out.
-  const makeThrottle = (): Throttle =>
-    createThrottle({ perMinute: maxFailures, clock: { now: parts.readings.now } });
+  const makeThrottle = (): FailureThrottle =>
+    createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.readings.now } });
   registerMetrics(app, parts, makeThrottle());
   await app.register(async (inner) => registerPages(inner, parts, makeThrottle));
 };
@@ -90,7 +90,7 @@ export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) 
 function registerMetrics(
   app: FastifyInstance,
   { metrics, readings, password, log }: DashboardParts,
-  throttle: Throttle,
+  throttle: FailureThrottle,
 ): void {
   app.get('/metrics', async (request, reply) => {
     const { authorization } = request.headers;
@@ -101,7 +101,7 @@ function registerMetrics(
     }
     if (!isSignedIn(authorization, password)) {
       if (authorization !== undefined) {
-        throttle.isTooMuch(request.ip);
+        throttle.recordFailure(request.ip);
         log.warn({ address: request.ip }, 'a wrong password for the metrics');
       }
       return plain
@@ -119,7 +119,11 @@ function registerMetrics(
   });
 }
 
-function registerPages(app: FastifyInstance, parts: DashboardParts, makeThrottle: () => Throttle): void {
+function registerPages(
+  app: FastifyInstance,
+  parts: DashboardParts,
+  makeThrottle: () => FailureThrottle,
+): void {
   const { readings, dashboardUrl, forge, log, clock } = parts;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

@@ -6,21 +6,21 @@ import { isSameSecret } from './constant-time-equal.ts';
  * Marks that forms carry. A browser sends credentials along with whatever another site makes it send, so a form also
  * carries what only a page of ours, shown to this very person for this very purpose, could have given.
  */
-interface FormMarks {
+interface CsrfTokens {
   /** Returns the mark of a form, by who was shown it and what it does. */
-  markOf(who: string, purpose: string): string;
+  tokenFor(who: string, purpose: string): string;
   /** Tells whether a mark is that form's. Compared in constant time. */
-  isMarkOf(mark: string, who: string, purpose: string): boolean;
+  isValid(mark: string, who: string, purpose: string): boolean;
 }
 
 /** Creates the marks; their secret lasts as long as the process, so a form of a former one has to be loaded again. */
-export function createFormMarks(): FormMarks {
+export function createCsrfTokens(): CsrfTokens {
   const secret = randomBytes(32);
-  const markOf = (who: string, purpose: string): string =>
+  const tokenFor = (who: string, purpose: string): string =>
     createHmac('sha256', secret).update(`${who}\0${purpose}`).digest('hex');
   return {
-    markOf,
-    isMarkOf: (mark, who, purpose) => isSameSecret(mark, markOf(who, purpose)),
+    tokenFor,
+    isValid: (mark, who, purpose) => isSameSecret(mark, tokenFor(who, purpose)),
   };
 }
 

@@ -1,9 +1,9 @@
 /** Counts the failures of each address within a minute, in a table that cannot grow. */
-export interface Throttle {
+export interface FailureThrottle {
   /** Says whether the address has used up its failures; what it sends then is rejected unread. Counts nothing. */
   isBlocked(address: string): boolean;
   /** Notes a failure; returns whether the address has failed too often. */
-  isTooMuch(address: string): boolean;
+  recordFailure(address: string): boolean;
 }
 
 /** Addresses remembered; the longest silent one makes room. */
@@ -11,13 +11,13 @@ const maxAddresses = 10_000;
 const windowMs = 60_000;
 
 /** Creates the table. Only failures are counted: an address without them is never slowed down. */
-export function createThrottle({
+export function createFailureThrottle({
   perMinute,
   clock,
 }: {
   perMinute: number;
   clock: Pick<Clock, 'now'>;
-}): Throttle {
+}): FailureThrottle {
   const seen = new Map<string, { startMs: number; failures: number }>();
   const find = (address: string, nowMs: number) => {
     const last = seen.get(address);
@@ -25,7 +25,7 @@ export function createThrottle({
   };
   return {
     isBlocked: (address) => (find(address, clock.now().getTime())?.failures ?? 0) >= perMinute,
-    isTooMuch(address) {
+    recordFailure(address) {
       const nowMs = clock.now().getTime();
       const entry = find(address, nowMs) ?? { startMs: nowMs, failures: 0 };
       entry.failures += 1;

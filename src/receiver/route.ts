@@ -4,7 +4,7 @@ import { type EventHeaders, readEventHeaders } from '../contract/events/event-he
 import { laneOf, parseDelivery } from '../contract/events/events.ts';
 import { parsePayload } from '../contract/events/parse-payload.ts';
 import { messageOf, ReeveError } from '../errors.ts';
-import { createThrottle } from '../http/failure-throttle.ts';
+import { createFailureThrottle } from '../http/failure-throttle.ts';
 import type { Log } from '../log.ts';
 import type { Accepted, Route, Store } from '../store/store.ts';
 import { createHeaderCheck, digestOfAuthorization } from './authorization.ts';
@@ -79,10 +79,10 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   const bodies = createBodies({ maxBytes: maxBodyBytes, budgetBytes });
   const verify = createVerify(options.secrets);
   const mayPass = createHeaderCheck(options.secrets);
-  const throttle = createThrottle({ perMinute: options.failuresPerMinute ?? 60, clock });
+  const throttle = createFailureThrottle({ perMinute: options.failuresPerMinute ?? 60, clock });
 
   const unauthorized = (request: FastifyRequest, failed: object): Refusal => {
-    if (throttle.isTooMuch(request.ip)) {
+    if (throttle.recordFailure(request.ip)) {
       return new Refusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
     }
     log.warn({ address: request.ip, failed }, 'refused a delivery: no entry of secrets passes');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createNamedSecrets } from '../actions/secrets.ts';
-import { remembering } from '../cache/memoize.ts';
+import { memoize } from '../cache/memoize.ts';
 import { type Account, findAccount } from '../client/account.ts';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
@@ -128,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   /** Ends every call at the forge that is under way. */
   const halt = new AbortController();
   const client = createClient({ ...options.forge, log, onRequest, signal: halt.signal, concurrency });
-  const account = remembering(() => findAccount(client, options));
+  const account = memoize(() => findAccount(client, options));
   const haltStart = (): void => halt.abort(signal?.reason);
   signal?.throwIfAborted();
   signal?.addEventListener('abort', haltStart, { once: true });

@@ -1,4 +1,4 @@
-import { createKept } from '../cache/ttl-cache.ts';
+import { createTtlCache } from '../cache/ttl-cache.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
@@ -38,7 +38,7 @@ export function createIdentities({
   client: Client;
   clock: Pick<Clock, 'monotonicMs'>;
 }): Identities {
-  const cache = createKept<string, Identity>({ maxAgeMs, maxEntries, clock });
+  const cache = createTtlCache<string, Identity>({ maxAgeMs, maxEntries, clock });
 
   const ask = async ({ id, owner, name }: RepositoryRef): Promise<Identity> => {
     const live = await client.call(operations.getRepository, { params: { owner, repo: name } });
@@ -56,7 +56,7 @@ export function createIdentities({
 
   return {
     read: (claimed) => cache.get(keyOf(claimed), () => ask(claimed)),
-    forget: (repositoryId) => cache.dropWhere(({ at }) => at.id === repositoryId),
+    forget: (repositoryId) => cache.deleteWhere(({ at }) => at.id === repositoryId),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createKept } from '../cache/ttl-cache.ts';
+import { createTtlCache } from '../cache/ttl-cache.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
@@ -90,12 +90,16 @@ export function createRuleSource(options: {
   let operatorRules = options.operatorRules;
   let operatorSet = createRuleSet(operatorRules);
   const pins = options.pins ?? forgetful;
-  const repositories = createKept<number, RepositoryReading>({
+  const repositories = createTtlCache<number, RepositoryReading>({
     maxAgeMs,
     maxEntries: maxRepositories,
     clock,
   });
-  const shared = createKept<string, OrganizationReading>({ maxAgeMs, maxEntries: maxRepositories, clock });
+  const shared = createTtlCache<string, OrganizationReading>({
+    maxAgeMs,
+    maxEntries: maxRepositories,
+    clock,
+  });
   /** Sets are made once for the same rules: an index over a thousand rules is not for every event. */
   const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
 
@@ -127,7 +131,7 @@ export function createRuleSource(options: {
       return reading;
     });
     // A rules repository that is missing, or is another one now, may return at any time without a push.
-    if (head === undefined) shared.drop(key);
+    if (head === undefined) shared.delete(key);
     return files;
   };
   const setOf = (own: RepositoryRules, ofOrganization: readonly RepositoryRules[]): RuleSet => {
@@ -146,8 +150,8 @@ export function createRuleSource(options: {
     async rulesFor(event) {
       const { repository } = event;
       if (movesDefaultBranch(event)) {
-        repositories.drop(repository.id);
-        shared.dropWhere(({ head }) => head === undefined || head.at.id === repository.id);
+        repositories.delete(repository.id);
+        shared.deleteWhere(({ head }) => head === undefined || head.at.id === repository.id);
       }
       const { file } = await readOwn(repository);
       const ofOrganization = await readShared(repository.owner);
@@ -176,12 +180,12 @@ export function createRuleSource(options: {
       return found;
     },
     read: async (repository) => (await readOwn(repository)).file,
-    forget: (repositoryId) => repositories.drop(repositoryId),
+    forget: (repositoryId) => repositories.delete(repositoryId),
     noteUnserved(event) {
       if (event.repository === undefined || !movesDefaultBranch(event)) return;
       const fullName = `${event.repository.owner}/${event.repository.name}`.toLowerCase();
       for (const [key, { rules }] of organizations) {
-        if (rules.toLowerCase() === fullName) shared.drop(key);
+        if (rules.toLowerCase() === fullName) shared.delete(key);
       }
     },
     replaceOperatorRules(rules) {

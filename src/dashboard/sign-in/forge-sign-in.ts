@@ -4,7 +4,7 @@ import { createLimiter } from '../../client/limiter.ts';
 import type { OAuth2 } from '../../client/oauth2.ts';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
-import type { Throttle } from '../../http/failure-throttle.ts';
+import type { FailureThrottle } from '../../http/failure-throttle.ts';
 import { html } from '../../http/html.ts';
 import type { Log } from '../../log.ts';
 import { protect, queryOf, rootOf, type Visits } from '../page-handler.ts';
@@ -30,7 +30,7 @@ export type ForgeSignIn = {
 type Parts = {
   readonly forge: ForgeSignIn;
   readonly sessions: Sessions;
-  readonly throttle: Throttle;
+  readonly throttle: FailureThrottle;
   readonly isSecure: (request: FastifyRequest) => boolean;
   /** Shows the form, with what went wrong. */
   readonly showForm: (request: FastifyRequest, reply: FastifyReply, problem: string) => FastifyReply;
@@ -65,7 +65,7 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
       const asked = { redirectUri, state: word, challenge, scopes: signInScopes };
       return protect(reply).redirect(await oauth2.authorizeUrl(asked), 303);
     } catch (error) {
-      if (!throttle.isTooMuch(request.ip))
+      if (!throttle.recordFailure(request.ip))
         log.warn({ error: messageOf(error) }, 'the forge does not say where people sign in');
       return fail(request, reply, 502, 'The forge cannot be asked now.');
     }
@@ -95,7 +95,7 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
       sessions.start(request, reply, viewer);
       log.info({ viewer: viewer.name, operator: viewer.isOperator }, 'signed in to the dashboard');
     } catch (error) {
-      if (!throttle.isTooMuch(request.ip))
+      if (!throttle.recordFailure(request.ip))
         log.warn({ error: messageOf(error) }, 'a sign-in with a forge account failed');
       return fail(request, reply, 502, 'The forge did not accept the sign-in: begin again.');
     }

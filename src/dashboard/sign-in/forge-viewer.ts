@@ -1,4 +1,4 @@
-import { createKept } from '../../cache/ttl-cache.ts';
+import { createTtlCache } from '../../cache/ttl-cache.ts';
 import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
 import { type Family, familyOf } from '../../contract/events/events.ts';
@@ -52,13 +52,13 @@ export async function personOf(
   clientOf: () => Promise<Client>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<Viewer> {
-  const selves = createKept<'self', User>({ maxAgeMs, maxEntries: 1, clock });
+  const selves = createTtlCache<'self', User>({ maxAgeMs, maxEntries: 1, clock });
   const readSelf = () => selves.get('self', async () => (await clientOf()).call(operations.getSelf, {}));
   let self = await readSelf();
   const isOperator = (): boolean => self.is_admin === true;
 
-  const repositories = createKept<string, Sight>({ maxAgeMs, maxEntries: maxKept, clock });
-  const units = createKept<string, boolean>({ maxAgeMs, maxEntries: maxKept, clock });
+  const repositories = createTtlCache<string, Sight>({ maxAgeMs, maxEntries: maxKept, clock });
+  const units = createTtlCache<string, boolean>({ maxAgeMs, maxEntries: maxKept, clock });
 
   const read = async (params: At): Promise<Repository | undefined> =>
     orUndefined((await clientOf()).call(operations.getRepository, { params }));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import type { Viewer } from '../viewer.ts';
 
 /** Somebody who signed in, on one browser. */
@@ -31,7 +31,7 @@ export function createSessions(options: {
 }): Sessions {
   const { clock } = options;
   const kept = new Map<string, { readonly viewer: Viewer; readonly endsMs: number }>();
-  const marks = createFormMarks();
+  const csrfTokens = createCsrfTokens();
 
   // A browser takes `__Host-` only over HTTPS, and from nobody but this very host.
   const nameFor = (request: FastifyRequest): string =>
@@ -71,10 +71,10 @@ export function createSessions(options: {
       kept.delete(idOf(request));
       write(request, reply, '', 0);
     },
-    markOf: ({ id }, purpose) => marks.markOf(id, purpose),
+    markOf: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
     isMarked(request, { id }, purpose) {
       const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
-      return !isSentByOtherSite(request.headers) && marks.isMarkOf(given, id, purpose);
+      return !isSentByOtherSite(request.headers) && csrfTokens.isValid(given, id, purpose);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
 import { isSentByOtherSite } from '../../http/csrf-tokens.ts';
-import type { Throttle } from '../../http/failure-throttle.ts';
+import type { FailureThrottle } from '../../http/failure-throttle.ts';
 import { html } from '../../http/html.ts';
 import type { Log } from '../../log.ts';
 import { isSecureHost } from '../hosts.ts';
@@ -19,7 +19,7 @@ type SignInParts = {
   readonly dashboardUrl: string | undefined;
   readonly sessions: Sessions;
   /** Creates a count of what went wrong, by address. */
-  readonly makeThrottle: () => Throttle;
+  readonly makeThrottle: () => FailureThrottle;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
 };
@@ -68,7 +68,7 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
       return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
     }
     if (!isSameSecret(form.get('password') ?? '', parts.password)) {
-      throttle.isTooMuch(request.ip);
+      throttle.recordFailure(request.ip);
       log.warn({ address: request.ip }, 'a wrong password for the dashboard');
       return showForm(request, reply.code(401), to, 'This is not the password of this installation.');
     }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
-import { createFormMarks } from '../../http/csrf-tokens.ts';
+import { createCsrfTokens } from '../../http/csrf-tokens.ts';
 import { readCookie } from './sessions.ts';
 
 /** A sign-in with a forge account that a browser has begun. */
@@ -26,7 +26,7 @@ const seconds = 600;
 
 /** Creates it. Over HTTPS the cookie is one that no neighbouring site can set. */
 export function createSignInState(isSecure: (request: FastifyRequest) => boolean): SignInState {
-  const marks = createFormMarks();
+  const csrfTokens = createCsrfTokens();
   const nameFor = (request: FastifyRequest): string =>
     isSecure(request) ? '__Host-reeve_sign_in' : 'reeve_sign_in';
   // Lax: the forge's answer is a visit that begins on its site, and must bring this along.
@@ -45,13 +45,13 @@ export function createSignInState(isSecure: (request: FastifyRequest) => boolean
     begin(request, reply, to) {
       const [state, verifier] = [random(), random()];
       const parts = [state, verifier, Buffer.from(to).toString('base64url')].join('.');
-      write(request, reply, `${parts}.${marks.markOf('', parts)}`, seconds);
+      write(request, reply, `${parts}.${csrfTokens.tokenFor('', parts)}`, seconds);
       return { state, verifier, challenge: challengeOf(verifier), to };
     },
     find(request, given) {
       const held = readCookie(request, nameFor(request)) ?? '';
       const parts = held.slice(0, held.lastIndexOf('.'));
-      if (!marks.isMarkOf(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
+      if (!csrfTokens.isValid(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
       const [state = '', verifier = '', to = ''] = parts.split('.');
       if (state === '' || !isSameSecret(given, state)) return undefined;
       return {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createThrottle } from '../../http/failure-throttle.ts';
+import { createFailureThrottle } from '../../http/failure-throttle.ts';
 import type { PasswordAttempt, PasswordGate } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { createSlots } from '../git/slots.ts';
@@ -17,7 +17,7 @@ const atOnce = 4;
 
 /** Creates the gate. All doors of a forge share one, so that none gives more tries than another. */
 export function createPasswordGate(now: () => Date): PasswordGate {
-  const throttleOf = (kind: Kind) => createThrottle({ perMinute: limits[kind], clock: { now } });
+  const throttleOf = (kind: Kind) => createFailureThrottle({ perMinute: limits[kind], clock: { now } });
   const throttles = {
     pair: throttleOf('pair'),
     address: throttleOf('address'),
@@ -55,7 +55,7 @@ export function createPasswordGate(now: () => Date): PasswordGate {
         if (isRight) {
           right.add(digest);
           trusted.add(keys.pair);
-        } else for (const kind of kinds) throttles[kind].isTooMuch(keys[kind]);
+        } else for (const kind of kinds) throttles[kind].recordFailure(keys[kind]);
         return isRight;
       });
     },

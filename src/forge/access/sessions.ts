@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 
 /** A browser on the pages where people sign in to authorize a program. */
 export type Session = { readonly id: string; readonly userId: number | undefined };
@@ -25,7 +25,7 @@ const maxSessions = 10_000;
 
 /** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
 export function createSessions(options: { clock: () => Date; isSecure: () => boolean }): Sessions {
-  const marks = createFormMarks();
+  const csrfTokens = createCsrfTokens();
   const kept = new Map<string, { readonly userId: number | undefined; readonly endsAt: number }>();
 
   function start(reply: FastifyReply, userId: number | undefined): Session {
@@ -53,8 +53,8 @@ export function createSessions(options: { clock: () => Date; isSecure: () => boo
       kept.delete(session.id);
       return start(reply, userId);
     },
-    markOf: ({ id }, purpose) => marks.markOf(id, purpose),
+    markOf: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
     isMarked: (request, { id }, purpose, mark) =>
-      !isSentByOtherSite(request.headers) && marks.isMarkOf(mark, id, purpose),
+      !isSentByOtherSite(request.headers) && csrfTokens.isValid(mark, id, purpose),
   };
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { createFormMarks, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 
@@ -12,13 +12,13 @@ export interface FormGuard {
 }
 
 export function createFormGuard(): FormGuard {
-  const marks = createFormMarks();
+  const csrfTokens = createCsrfTokens();
   const nameOf = (caller: UserRow | undefined): string => String(caller?.id ?? 0);
   return {
-    markOf: (caller, purpose) => marks.markOf(nameOf(caller), purpose),
+    markOf: (caller, purpose) => csrfTokens.tokenFor(nameOf(caller), purpose),
     check(request, caller, purpose) {
       const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
-      const isRight = marks.isMarkOf(given, nameOf(caller), purpose);
+      const isRight = csrfTokens.isValid(given, nameOf(caller), purpose);
       if (isSentByOtherSite(request.headers) || !isRight)
         throw new ForgeProblem(403, 'this form is out of date: load its page again');
     },
