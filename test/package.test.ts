@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../src/package.ts';
 import { nodeOf } from './support/nodes.ts';
 
+/** Packing and installing take half a minute of processor time: `npm run check` and `npm run test:long` do it. */
+const isDue = Boolean(process.env.CHECK ?? process.env.LONG);
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'reeve-package-'));
 const home = join(folder, 'home');
@@ -22,6 +24,7 @@ let tarball: string;
 
 beforeAll(async () => {
   mkdirSync(home);
+  if (!isDue) return;
   const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: packageRoot,
     env: environment,
@@ -38,7 +41,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the package', () => {
+describe.runIf(isDue)('the package', () => {
   it('has the scoped name, is published to everyone, and installs no other package', () => {
     const about = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
 
@@ -108,7 +111,7 @@ async function run(node: string, args: readonly string[]) {
   return { status, ...seen };
 }
 
-describe.each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
+describe.runIf(isDue).each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
   it('prints its version and help, checks rule files, and plays the demo', { timeout: 300_000 }, async ({
     skip,
   }) => {

@@ -26,15 +26,15 @@ import {
 } from './repository.ts';
 import { playScenario, type WaitForRun } from './scenario.ts';
 
-const ruleFile = join(packageRoot, 'rules/demo/labels.yml');
+const ownRuleFile = join(packageRoot, 'rules/demo/labels.yml');
 
 /**
  * Starts the embedded forge and the bot beside it, and plays a short scenario through the real receiver. Every step is
  * find-or-create: a second start on the same data finds what the first one made. With `once` all of it lives in a
- * temporary folder and ends with the scenario. Once `stop` is aborted, everything is closed; what is not done yet throws its reason.
+ * temporary folder and ends with the scenario. `ruleFile` is pushed instead of the rules that ship. Once `stop` is aborted, everything is closed; what is not done yet throws its reason.
  */
 export async function runDemo(
-  options: { once: boolean; stop: AbortSignal },
+  options: { once: boolean; stop: AbortSignal; ruleFile?: string },
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function runDemo(
     stop.throwIfAborted();
     terminal.out(`${terminal.style('bold', about.padEnd(10))} ${text}`);
   };
-  const rules = await readDemoRules();
+  const rules = await readDemoRules(options.ruleFile ?? ownRuleFile);
   const data = once ? await mkdtemp(join(tmpdir(), 'reeve-demo-')) : settings.data;
   const scratch = await mkdtemp(join(tmpdir(), 'reeve-clone-'));
   const closing: (() => Promise<unknown>)[] = [() => rm(scratch, { recursive: true, force: true })];
@@ -129,7 +129,7 @@ export async function runDemo(
 }
 
 /** Reads the rule file that the demo pushes; a broken one is told here, with its places, before anything is started. */
-async function readDemoRules(): Promise<string> {
+async function readDemoRules(ruleFile: string): Promise<string> {
   const text = await readFile(ruleFile, 'utf8');
   const path = relative(process.cwd(), ruleFile);
   const { problems } = loadRuleFile({ path, text, level: 'repository', commit: '', registry });

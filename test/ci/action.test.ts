@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { bundleAction } from '../../scripts/build-action.ts';
+import { runAction } from '../../src/ci/main.ts';
 import { nodeOf } from '../support/nodes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-action-'));
@@ -13,18 +14,26 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const good = readFileSync('rules/demo/labels.yml', 'utf8');
 const bad = good.replace('pull_request.draft', 'pull_request.drafty').replace('set-labels', 'set-label');
 
-/** Runs the committed bundle as a runner does. */
-function run(node: string, files: Record<string, string>, environment: Record<string, string> = {}) {
+/** Runs the committed bundle as a runner does, or without `node` the sources in this process. */
+async function run(
+  files: Record<string, string>,
+  { environment = {}, node }: { environment?: Record<string, string>; node?: string } = {},
+) {
   const workspace = mkdtempSync(join(folder, 'workspace-'));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(workspace, name, '..'), { recursive: true });
     writeFileSync(join(workspace, name), text);
   }
   const [output, summary] = [join(workspace, 'output'), join(workspace, 'summary')];
-  const result = spawnSync(node, ['dist/action.mjs'], {
-    encoding: 'utf8',
-    env: { GITHUB_WORKSPACE: workspace, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary, ...environment },
-  });
+  const env = {
+    GITHUB_WORKSPACE: workspace,
+    GITHUB_OUTPUT: output,
+    GITHUB_STEP_SUMMARY: summary,
+    ...environment,
+  };
+  const { status, stdout, stderr } = node
+    ? spawnSync(node, ['dist/action.mjs'], { encoding: 'utf8', env })
+    : await runSources(env);
   const read = (path: string): string => {
     try {
       return readFileSync(path, 'utf8');
@@ -32,13 +41,15 @@ function run(node: string, files: Record<string, string>, environment: Record<st
       return '';
     }
   };
-  return {
-    status: result.status,
-    lines: result.stdout.split('\n'),
-    stderr: result.stderr,
-    output: read(output),
-    summary: read(summary),
-  };
+  return { status, lines: stdout.split('\n'), stderr, output: read(output), summary: read(summary) };
+}
+
+async function runSources(environment: Record<string, string>) {
+  let stdout = '';
+  const status = await runAction(environment, (line) => {
+    stdout += `${line}\n`;
+  });
+  return { status, stdout, stderr: '' };
 }
 
 it('is what the sources make', async () => {
@@ -50,12 +61,15 @@ describe.each([20, 22, 24])('on Node %i', (major) => {
     const node = await nodeOf(major);
     if (node === undefined) return skip(`no Node ${major} for this machine in the registry`);
 
-    const fine = run(node, { '.reeve.yml': good });
+    const fine = await run({ '.reeve.yml': good }, { node });
     expect(fine).toMatchObject({ status: 0, stderr: '' });
     expect(fine.lines).toEqual(['| 1 file, 1 rule, 0 problems', '']);
     expect(fine.output).toMatch(/^result<<(end_\S+)\nok\n\1\nfindings<<(end_\S+)\n0\n\2\n$/);
 
-    const broken = run(node, { 'rules/a.yml': bad, '.reeve.yml': good }, { GITEA_ACTIONS: 'true' });
+    const broken = await run(
+      { 'rules/a.yml': bad, '.reeve.yml': good },
+      { node, environment: { GITEA_ACTIONS: 'true' } },
+    );
     expect(broken).toMatchObject({ status: 1, stderr: '' });
     expect(broken.lines.filter((line) => line.startsWith('::error::rules/a.yml:'))).toHaveLength(2);
     expect(broken.output).toContain('\nfindings\n');
@@ -64,12 +78,9 @@ describe.each([20, 22, 24])('on Node %i', (major) => {
 });
 
 describe('inputs', () => {
-  it('takes paths from config, and only tells where fail-on is never', () => {
-    const result = run(
-      process.execPath,
-      { 'x/a.yml': bad, '.reeve.yml': good },
-      { INPUT_CONFIG: 'x', 'INPUT_FAIL-ON': 'never' },
-    );
+  it('takes paths from config, and only tells where fail-on is never', async () => {
+    const environment = { INPUT_CONFIG: 'x', 'INPUT_FAIL-ON': 'never' };
+    const result = await run({ 'x/a.yml': bad, '.reeve.yml': good }, { environment });
 
     expect(result.status).toBe(0);
     expect(result.lines.at(-2)).toBe('| 1 file, 0 rules, 2 problems');
@@ -79,26 +90,26 @@ describe('inputs', () => {
     [{ INPUT_COMMAND: 'dance' }, 'there is no command "dance"'],
     [{ 'INPUT_FAIL-ON': 'maybe' }, 'fail-on must be'],
     [{ INPUT_CONFIG: 'nowhere.yml' }, 'nowhere.yml cannot be read'],
-  ])('%o is refused', (environment, words) => {
-    const result = run(process.execPath, { '.reeve.yml': good }, environment);
+  ])('%o is refused', async (environment, words) => {
+    const result = await run({ '.reeve.yml': good }, { environment });
 
     expect(result.status).toBe(2);
     expect(result.lines[0]).toContain(words);
     expect(result.output).toContain('failed');
   });
 
-  it('says that there is nothing to check', () => {
-    expect(run(process.execPath, {}).lines[0]).toContain('::error::no rule file');
+  it('says that there is nothing to check', async () => {
+    expect((await run({})).lines[0]).toContain('::error::no rule file');
   });
 });
 
-it('gives the place as properties on GitHub', () => {
-  const result = run(process.execPath, { 'rules/a,b:c.yml': bad }, { GITHUB_ACTIONS: 'true' });
+it('gives the place as properties on GitHub', async () => {
+  const result = await run({ 'rules/a,b:c.yml': bad }, { environment: { GITHUB_ACTIONS: 'true' } });
 
   expect(result.lines[0]).toMatch(/^::error file=rules\/a%2Cb%3Ac\.yml,line=10,col=\d+::/);
 });
 
-it('never lets text of a rule file begin a line', () => {
+it('never lets text of a rule file begin a line', async () => {
   const hostile = [
     '::set-env name=PATH::/evil',
     '##[add-path]/evil',
@@ -108,7 +119,7 @@ it('never lets text of a rule file begin a line', () => {
   ];
   for (const text of hostile) {
     const yaml = `version: 1\nrules:\n  a:\n    on: push\n    steps:\n      - uses: ${JSON.stringify(text)}\n${text}: 1\n`;
-    const { lines, output } = run(process.execPath, { '.reeve.yml': yaml });
+    const { lines, output } = await run({ '.reeve.yml': yaml });
     const commands = lines.filter((line) => /^\s*(::|##\[)/.test(line));
     expect(
       commands.every((line) => line.startsWith('::error ')),

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAction } from '../../src/ci/main.ts';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
@@ -50,11 +51,11 @@ type Given = {
   readonly files?: Readonly<Record<string, string>>;
   readonly inputs?: Readonly<Record<string, string>>;
   readonly ref?: string;
-  /** The program that runs the bundle; default: the one of this test. */
+  /** The program that runs the committed bundle as a runner of the forge does; absent: the sources run in this process. */
   readonly node?: string;
 };
 
-/** Runs the committed bundle as a runner of the forge does; the forge answers in this process meanwhile. */
+/** Runs the action. The forge answers in this process. */
 async function act(
   command: string,
   {
@@ -63,7 +64,7 @@ async function act(
     files = { '.reeve.yml': rules },
     inputs = {},
     ref = 'refs/pull/1/head',
-    node = process.execPath,
+    node,
   }: Given = {},
 ) {
   const workspace = mkdtempSync(join(folder, 'workspace-'));
@@ -74,20 +75,31 @@ async function act(
   const paths = { GITHUB_OUTPUT: join(workspace, 'output'), GITHUB_STEP_SUMMARY: join(workspace, 'summary') };
   for (const path of Object.values(paths)) writeFileSync(path, '');
   const given = { command, token, apply: 'false', ...inputs };
-  const child = spawn(node, ['dist/action.mjs'], {
-    env: {
-      ...paths,
-      ...Object.fromEntries(
-        Object.entries(given).map(([key, value]) => [`INPUT_${key.toUpperCase()}`, value]),
-      ),
-      GITHUB_WORKSPACE: workspace,
-      GITHUB_EVENT_NAME: name,
-      GITHUB_REF: ref,
-      GITEA_ACTIONS: 'true',
-      GITHUB_EVENT_PATH: join(workspace, 'event.json'),
-      GITHUB_SERVER_URL: stage.forge.url,
-    },
-  });
+  const environment = {
+    ...paths,
+    ...Object.fromEntries(Object.entries(given).map(([key, value]) => [`INPUT_${key.toUpperCase()}`, value])),
+    GITHUB_WORKSPACE: workspace,
+    GITHUB_EVENT_NAME: name,
+    GITHUB_REF: ref,
+    GITEA_ACTIONS: 'true',
+    GITHUB_EVENT_PATH: join(workspace, 'event.json'),
+    GITHUB_SERVER_URL: stage.forge.url,
+  };
+  const { status, stdout, stderr } = await (node ? runBundle(node, environment) : runSources(environment));
+  const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
+  const [, , plan] = /plan<<(end_\S+)\n([\s\S]*?)\n\1\n/.exec(output) ?? [];
+  return {
+    status,
+    out: stdout,
+    stderr,
+    result: /result<<(end_\S+)\n(\w+)\n/.exec(output)?.[2],
+    run: plan === undefined ? undefined : (JSON.parse(plan) as Run),
+    summary: readFileSync(paths.GITHUB_STEP_SUMMARY, 'utf8'),
+  };
+}
+
+async function runBundle(node: string, env: Record<string, string>) {
+  const child = spawn(node, ['dist/action.mjs'], { env });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('data', (chunk) => {
@@ -95,16 +107,15 @@ async function act(
     });
   }
   const [status] = await once(child, 'close');
-  const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
-  const [, , plan] = /plan<<(end_\S+)\n([\s\S]*?)\n\1\n/.exec(output) ?? [];
-  return {
-    status: Number(status),
-    out: texts.stdout,
-    stderr: texts.stderr,
-    result: /result<<(end_\S+)\n(\w+)\n/.exec(output)?.[2],
-    run: plan === undefined ? undefined : (JSON.parse(plan) as Run),
-    summary: readFileSync(paths.GITHUB_STEP_SUMMARY, 'utf8'),
-  };
+  return { status: Number(status), ...texts };
+}
+
+async function runSources(environment: Record<string, string>) {
+  let stdout = '';
+  const status = await runAction(environment, (line) => {
+    stdout += `${line}\n`;
+  });
+  return { status, stdout, stderr: '' };
 }
 
 const labels = async (): Promise<readonly string[]> =>
@@ -126,7 +137,7 @@ describe('plan', () => {
   it('is the plan that the webhook of the same event gave, and writes nothing', async () => {
     await unlabel();
 
-    const { status, out, stderr, run, result, summary } = await act('plan');
+    const { status, out, stderr, run, result, summary } = await act('plan', { node: process.execPath });
 
     expect({ status, stderr, result }).toEqual({ status: 0, stderr: '', result: 'ok' });
     expect(decided(run)).toEqual(decided(heard));
@@ -210,7 +221,7 @@ describe('apply', () => {
     await unlabel();
 
     const files = { '.reeve.yml': rules.replace('area/docs:', 'area/code:') };
-    const { status, result, out } = await act('apply', { inputs: write, files });
+    const { status, result, out } = await act('apply', { inputs: write, files, node: process.execPath });
 
     expect([status, result]).toEqual([0, 'ok']);
     expect(out).toContain('changes: 1 of 1 made');

@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
-import { copyProgram, finished, printed, reeveProcess, start } from '../support/command.ts';
+import { runDemo } from '../../src/demo/demo.ts';
+import { loadSettings } from '../../src/settings/config.ts';
+import { finished, printed, reeveProcess, start } from '../support/command.ts';
 import { visitWithPassword } from '../support/dashboard-visitor.ts';
 import { needing } from '../support/flow-needs.ts';
 
@@ -48,18 +50,17 @@ const breakages: readonly [string, (text: string) => string, string][] = [
 ];
 
 it.each(breakages)(
-  'exits 1 and says why when the rule file has %s',
+  'fails and says why when the rule file has %s',
   { timeout: 60_000 },
   async (_title, change, words) => {
-    const copy = copyProgram();
-    cleanUp.push(copy.remove);
-    const file = join(copy.root, 'rules/demo/labels.yml');
-    writeFileSync(file, change(readFileSync(file, 'utf8')));
+    const ruleFile = join(folder(), 'labels.yml');
+    writeFileSync(ruleFile, change(readFileSync('rules/demo/labels.yml', 'utf8')));
+    const settings = await loadSettings({});
+    const stop = new AbortController().signal;
 
-    const { status, out, error } = await reeveProcess(['serve', '--once'], { root: copy.root });
+    const demo = runDemo({ once: true, stop, ruleFile }, settings, { out() {}, error() {}, style: String });
 
-    expect(out + error).toContain(words);
-    expect(status).toBe(1);
+    await expect(demo).rejects.toMatchObject({ exit: 1, message: expect.stringContaining(words) });
   },
 );
 

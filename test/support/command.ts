@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli.ts';
 import { packageRoot } from '../../src/package.ts';
@@ -48,7 +46,7 @@ export async function reeve(
 /** Runs the command line as a process of its own, with the given environment alone. */
 export async function reeveProcess(
   args: readonly string[],
-  options: { environment?: Record<string, string>; cwd?: string; root?: string } = {},
+  options: { environment?: Record<string, string>; cwd?: string } = {},
 ): Promise<CommandResult> {
   return finished(start(args, options));
 }
@@ -56,14 +54,10 @@ export async function reeveProcess(
 /** Starts the command line and leaves it running. */
 export function start(
   args: readonly string[],
-  {
-    environment = {},
-    cwd,
-    root = packageRoot,
-  }: { environment?: Record<string, string>; cwd?: string; root?: string } = {},
+  { environment = {}, cwd = packageRoot }: { environment?: Record<string, string>; cwd?: string } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [join(root, 'src/cli.ts'), ...args], {
-    cwd: cwd ?? root,
+  return spawn(process.execPath, [join(packageRoot, 'src/cli.ts'), ...args], {
+    cwd,
     env: {
       PATH: process.env.PATH,
       NO_COLOR: '1',
@@ -100,13 +94,4 @@ export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
     child.stderr?.on('data', look);
     child.on('close', (status) => reject(new Error(`ended with ${status} before ${pattern}:\n${seen}`)));
   });
-}
-
-/** Copies the program into a folder of its own, so that a test may change its files. */
-export function copyProgram(): { root: string; remove(): void } {
-  const root = mkdtempSync(join(tmpdir(), 'reeve-copy-'));
-  for (const name of ['src', 'rules', 'package.json'])
-    cpSync(join(packageRoot, name), join(root, name), { recursive: true });
-  symlinkSync(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
-  return { root, remove: () => rmSync(root, { recursive: true }) };
 }
