@@ -38,8 +38,8 @@ export function findAction(name: string): Action | undefined {
 const anyInverse = Object.assign({}, ...actions.map(({ inverses }) => inverses)) as Action['inverses'];
 
 /**
- * Returns how a change is reverted; undefined where its operation cannot be. An operation that its action does not use itself
- * (the revert of a revert) is reverted as the action that uses it says.
+ * Returns how a change is reverted; undefined if its operation cannot be reverted. An operation that its action does not use itself
+ * (the revert of a revert) is reverted as declared by the action that uses it.
  */
 export function findInverse(action: string, operation: string): Inverse | undefined {
   return findAction(action)?.inverses[operation] ?? anyInverse[operation];
@@ -47,7 +47,7 @@ export function findInverse(action: string, operation: string): Inverse | undefi
 
 const wholes = new Set(actions.flatMap(({ createsWhole }) => createsWhole ?? []));
 
-/** Returns whether an operation creates a target whole, so that its first change stands for all. */
+/** Returns whether an operation creates a whole target, so that its first change represents all. */
 export function createsWhole(operation: string): boolean {
   return wholes.has(operation);
 }

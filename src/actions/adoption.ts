@@ -1,10 +1,10 @@
 import type { Client } from '../client/client.ts';
 
-/** Where `reeve drift --adopt` reads live state: a repository, or an organization where `repo` is absent. */
+/** Where `reeve drift --adopt` reads live state: a repository, or an organization if `repo` is absent. */
 export type AdoptedPlace = { readonly owner: string; readonly repo?: string | undefined };
 
 /**
- * Live state in the terms of a step. `arguments` is absent where there is nothing to declare; `left` names what the step
+ * Live state as arguments of a step. `arguments` is absent if there is nothing to declare; `left` lists what the step
  * cannot express.
  */
 export type Adopted = {
@@ -14,7 +14,7 @@ export type Adopted = {
 
 /** How `reeve drift --adopt` turns live state into a step of an action. A run with that step wants no change. */
 export type Adoption = {
-  /** What is read, to report that the account may not read it; absent: then the command fails. */
+  /** Name of the data, for the report that the account may not read it; absent: the command fails then. */
   readonly what?: string;
   readonly read: (client: Client, place: AdoptedPlace) => Promise<Adopted>;
 };

@@ -3,10 +3,10 @@ import type { AnyInput } from '../contract/operation.ts';
 import type { FactRequest } from '../facts/fact.ts';
 
 /**
- * One intended write: a row of the contract with its arguments filled in that has not happened yet.
+ * One intended write: a row of the contract with its arguments filled in, not applied yet.
  *
- * `target` names what it decides (`label:bug`, `status:ctx`, `protection:main.required_approvals`), `value` what that
- * shall be: two rules agree or quarrel about targets, never about requests. `before` and `after` are the subject's state
+ * `target` identifies what it decides (`label:bug`, `status:ctx`, `protection:main.required_approvals`), `value` is the
+ * desired value: conflicts between rules are about targets, never about requests. `before` and `after` are the state
  * for people and for `reeve revert`.
  */
 export type Change = {
@@ -18,24 +18,24 @@ export type Change = {
   readonly value: unknown;
   readonly before: unknown;
   readonly after: unknown;
-  /** Why, in the words of the rule. */
+  /** The reason, in the words of the rule. */
   readonly reason: string;
-  /** It is so already: nothing is written. Kept so that a rule that wants otherwise is noticed. */
+  /** Already in the desired state: nothing is written. Kept, so that a conflict with another rule is detected. */
   readonly already?: true;
-  /** Facts to read again immediately before the write; the same plan made from them decides. */
+  /** Facts to read again immediately before the write, for a new plan that decides. */
   readonly reads?: readonly FactRequest[];
-  /** Changes with the same key leave as one request; the action's `join` says with which input. */
+  /** Changes with the same key are sent as one request; the action's `join` returns its input. */
   readonly joins?: string;
-  /** Facts whose remembered answers this write makes untrue. */
+  /** Facts whose cached answers this write invalidates. */
   readonly forgets?: readonly string[];
-  /** Changes are applied in order of stage, then of appearance: 0 makes what others need, 1 is the rest, 2 removes. */
+  /** Changes are applied by stage, then in plan order: 0 creates objects that others need, 1 is the rest, 2 deletes. */
   readonly stage?: 0 | 1 | 2;
-  /** Target of another change of its step without which this one is not made: what is replaced goes only with its successor. */
+  /** Target of another change of its step that must succeed first: a replaced object is deleted only after its successor exists. */
   readonly needs?: string;
-  /** It deletes one of the `there` things of a list; how much of one list may go at once is bounded. */
+  /** It deletes one of the `there` items of a list; the number of deletions from one list in a run is limited. */
   readonly removes?: { readonly from: string; readonly there: number };
-  /** What the forge must be able to do; where it cannot, the change is refused before anything is sent. */
+  /** Required capabilities of the forge; without them the change is refused before anything is sent. */
   readonly requires?: readonly Capability[];
-  /** The answer does not show what was done: it is planned again from fresh reads after the write, too. */
+  /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };

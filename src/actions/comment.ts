@@ -17,7 +17,7 @@ const Comment = z
       .min(1)
       .max(100)
       .default('main')
-      .meta({ description: 'Tells the comments of one rule apart; one comment per key.' }),
+      .meta({ description: 'Distinguishes the comments of one rule: one comment per key.' }),
     text: template().min(1).max(60_000).optional().meta({ description: 'What it says.' }),
     wiki: z
       .string()
@@ -63,13 +63,13 @@ const undoDeleteComment: Inverse = async () => ({
 });
 
 /**
- * One comment per key says this while `when` holds: found again by its marker and our account, edited in place, never
- * repeated. Comments of others are never touched.
+ * Keeps one comment per key while `when` holds: found by its marker and our account, edited in place, never
+ * repeated. Comments of others are never changed.
  */
 export const comment = defineAction<Comment>({
   name: 'comment',
   meaning:
-    'One comment per key stands on the issue or pull request and says this while `when` holds. It is edited in place, never repeated; without `when` holding it is removed, or says `otherwise`. Comments of others are never touched.',
+    'Keeps one comment per key with this text on the issue or pull request while `when` holds. The comment is edited in place, never repeated. While `when` does not hold, it is deleted, or its text is `otherwise`. Comments of others are never changed.',
   example: `uses: comment
 with:
   when: repository.has_wiki
@@ -135,7 +135,7 @@ function writing(
       ...common,
       operation: operations.createComment.id,
       input: { params: atIndex(facts.subject), body: { body } },
-      reason: 'the rule wants a comment that is not there',
+      reason: 'the comment does not exist',
     };
   }
   const params = { ...inRepository(facts.subject), id: live.id };
@@ -144,8 +144,8 @@ function writing(
     operation: operations.editComment.id,
     input: { params, body: { body } },
     ...(isSameText(live.body, body)
-      ? { already: true, reason: 'it says so already' }
-      : { reason: 'the comment shall say something else' }),
+      ? { already: true, reason: 'the comment already has this text' }
+      : { reason: 'the comment has another text' }),
   };
 }
 
@@ -157,7 +157,7 @@ function removal(live: WrittenComment, given: Comment, facts: Facts, context: Pl
     value: null,
     before: live.body ?? null,
     after: null,
-    reason: 'its condition does not hold any more',
+    reason: 'its condition no longer holds',
     stage: 2,
   };
 }

@@ -43,20 +43,20 @@ const reviewsFact: FactRequest = { name: 'reviews' };
 const undoDismissal: Inverse = async (change, client) => {
   const live = (await client.send(operations.getReview, { params: paramsOf(change) })) as Row;
   return {
-    // Who gave it stands in the change for people; the review's number decides which it is.
+    // The author of the review is shown for information; the number identifies the review.
     value: { ...(change.after as Row), state: live.state, dismissed: live.dismissed },
     undo: () => ({ operation: operations.undismissReview, input: { params: paramsOf(change) } }),
   };
 };
 
 /**
- * Approvals (or rejections) that were given before the newest commits are dismissed. Forges tell nobody of it by webhook;
- * the message stands in the conversation.
+ * Dismisses approvals (or rejections) that are older than the newest commits. Forges send no webhook for a dismissal;
+ * the message is shown in the conversation.
  */
 export const dismissStaleReviews = defineAction<DismissStaleReviews>({
   name: 'dismiss-stale-reviews',
   meaning:
-    'Reviews in `states` that the forge calls stale, or whose commit is not the head any more, are dismissed with `message`. Reviews of a pull request that is closed, and those that are dismissed already, stay as they are.',
+    'Dismisses reviews in `states` that the forge marks as stale, or whose commit is no longer the head, with `message`. Reviews of a closed pull request, and dismissed reviews, are left unchanged.',
   example: `uses: dismiss-stale-reviews
 with:
   states: [APPROVED]
@@ -131,7 +131,7 @@ async function isUnderIgnored(
   return paths.every((path) => matches(path, meter));
 }
 
-/** A commit that a force-push left behind may be gone from the forge: then nobody knows what changed since, and nothing is kept. */
+/** A commit before a force-push may no longer exist on the forge: then the changes since are unknown, and no review is kept. */
 async function changedSince(commit: string, head: string, facts: Facts): Promise<Compare | undefined> {
   try {
     return (await facts.ask({ name: 'compare', argument: `${commit}...${head}` })) as Compare;

@@ -1,6 +1,6 @@
 import type { LabelDefinition } from '../facts/label-definitions.ts';
 
-/** What is known of a label that shall be set; without an id it is known by its name alone. */
+/** A label to set; without an id it is identified by its name. */
 export type LabelSource = {
   readonly id?: number | undefined;
   readonly name: string;
@@ -8,8 +8,8 @@ export type LabelSource = {
 };
 
 /**
- * Returns the label with this name: the repository's, else the organization's, else undefined. Two labels of one name in
- * one place cannot be told apart: that throws.
+ * Returns the label with this name: the repository's, otherwise the organization's, otherwise undefined. Throws if one of
+ * them has two labels of this name.
  */
 export function resolveLabel(
   name: string,

@@ -9,7 +9,7 @@ import type { Inverse } from './inverses/inverse.ts';
 const MarkNotifications = z.strictObject({
   as: z
     .enum(['read', 'unread', 'pinned'])
-    .meta({ description: 'A pinned thread that shall be read is pinned no longer.' }),
+    .meta({ description: 'Desired status. Marking a pinned thread as read unpins it.' }),
 });
 type MarkNotifications = z.output<typeof MarkNotifications>;
 
@@ -23,13 +23,13 @@ const undoMark: Inverse = async (change, client) => {
 };
 
 /**
- * The thread is marked so. It is read again before the write, since people read their notifications too, and after it:
- * the answer has a status without a body to most clients.
+ * Marks the thread. It is read again before the write, because users read their notifications too, and after it:
+ * for most HTTP clients the answer has a status without a body.
  */
 export const markNotifications = defineAction<MarkNotifications>({
   name: 'mark-notifications',
   meaning:
-    'The notification is read, unread or pinned. Notifications are those of the account Reeve acts as, never those of other people.',
+    'Marks the notification as read, unread or pinned. Only notifications of the bot’s account, never those of others.',
   example: `uses: mark-notifications
 with: { as: read }
 `,
@@ -55,7 +55,7 @@ with: { as: read }
         value: given.as,
         before,
         after: given.as,
-        reason: isSo ? 'it is so already' : `the rule wants it ${given.as}`,
+        reason: isSo ? 'already in the desired state' : `the rule marks it as ${given.as}`,
         reads: [notificationFact],
         verify: true,
         ...(isSo && { already: true }),
@@ -64,7 +64,7 @@ with: { as: read }
   },
 });
 
-/** A pinned thread is not unread, whatever was read of it. */
+/** A pinned thread is not unread. */
 function statusOf({ pinned, unread }: NotificationThread): MarkNotifications['as'] {
   if (pinned) return 'pinned';
   return unread ? 'unread' : 'read';

@@ -2,15 +2,15 @@ import { FactNotGiven } from '../facts/ask.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** What a comment or an issue that we wrote has: its text and its author. */
+/** Text and author of a comment or an issue. */
 type Written = {
   readonly body?: string | null | undefined;
   readonly user?: { readonly id: number } | null | undefined;
 };
 
 /**
- * Returns the first line of what a rule writes under a key. Names and keys are percent-encoded, so that no text of
- * others can end the marker or stand for another one.
+ * Returns the marker: the first line of a text that a rule writes under a key. Names and keys are percent-encoded, so that no
+ * text from elsewhere can end the marker or imitate another one.
  */
 export function markerOf(context: PlanContext, key: string, note = ''): string {
   const name = [context.rule, key].map(encodeURIComponent).join('/');
@@ -23,26 +23,26 @@ export function withMarker(marker: string, text: string): string {
 }
 
 /**
- * Returns whether we wrote this under the marker: it stands on the first line, where inserted text never does, and our
- * account wrote it. In a what-if, where no account is known, the marker alone decides.
+ * Returns whether we wrote this under the marker: the marker is on the first line, where inserted text never is, and our
+ * account is the author. In a what-if, which has no account, the marker decides.
  */
 export function isOurs(written: Written, marker: string, context: PlanContext): boolean {
   const [first = ''] = (written.body ?? '').split('\n', 1);
   return first.trimEnd() === marker && isByUs(written, context);
 }
 
-/** Returns whether our account wrote this; true in a what-if, where no account is known. */
+/** Returns whether our account wrote this; true in a what-if, which has no account. */
 export function isByUs(written: Written, { account }: PlanContext): boolean {
   return account === undefined || written.user?.id === account.id;
 }
 
-/** Returns whether two texts are the same but for line ends and space at the end, which forges change. */
+/** Returns whether two texts are equal except for line ends and trailing space, which forges change. */
 export function isSameText(one: string | null | undefined, other: string): boolean {
   const plain = (text: string): string => text.replaceAll('\r\n', '\n').trimEnd();
   return plain(one ?? '') === plain(other);
 }
 
-/** Asks for a list in which we look for what we wrote ourselves; in a what-if that does not give it, there is nothing. */
+/** Reads a list to find our own entries; empty in a what-if without this fact. */
 export async function askWritten(facts: Facts, request: FactRequest): Promise<readonly unknown[]> {
   try {
     return (await facts.ask(request)) as readonly unknown[];

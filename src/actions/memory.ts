@@ -1,14 +1,14 @@
 /**
- * What actions know beyond a run: which issue a key belongs to, the fingerprint of a hook's secret. Plain data, kept by
- * key; the store keeps it over a restart. Only what cannot be read back from the forge belongs here.
+ * Data of actions that outlives a run: the issue of a key, the fingerprint of a hook's secret. Plain data by
+ * key, persisted in the store. Only for data that cannot be read back from the forge.
  */
 export interface ActionMemory {
   get(key: string): Promise<unknown>;
-  /** Keeps a value; undefined forgets it. */
+  /** Stores a value; undefined deletes it. */
   set(key: string, value: unknown): Promise<void>;
 }
 
-/** Creates a memory that ends with the process, for doors without a store. */
+/** Creates a memory that lives as long as the process, for doors without a store. */
 export function createActionMemory(): ActionMemory {
   const entries = new Map<string, unknown>();
   return {

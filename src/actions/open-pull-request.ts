@@ -22,7 +22,7 @@ const branch = z
 const name = z.string().min(1).max(255);
 const OpenPullRequest = z
   .strictObject({
-    head: branch.meta({ description: 'The branch that is to be merged; `owner:branch` names a fork.' }),
+    head: branch.meta({ description: 'The source branch; `owner:branch` refers to a fork.' }),
     base: branch.meta({ description: 'The branch it is to be merged into.' }),
     title: template().min(1).max(255),
     body: template().max(60_000).optional(),
@@ -60,13 +60,13 @@ const undoCreatePull: Inverse = async (change, client) => {
 };
 
 /**
- * A pull request from `head` to `base` is open as long as the one has what the other has not. Title and body of one that
- * we opened are kept as said; labels and reviewers are given at its opening and then left to people.
+ * Keeps a pull request from `head` to `base` open as long as `head` has commits that `base` has not. Title and body of one that
+ * we opened are kept as declared; labels and reviewers are set only at opening.
  */
 export const openPullRequest = defineAction<OpenPullRequest>({
   name: 'open-pull-request',
   meaning:
-    'A pull request from `head` to `base` is open, found again by the two branches; none is opened while there is no difference. Title and body of one that Reeve opened stay as said; one that a person opened is left alone. Labels and reviewers are given when it is opened.',
+    'Keeps a pull request from `head` to `base` open, identified by the two branches; none is opened without a difference. Title and body of one that Reeve opened are kept as declared; one that a person opened is left unchanged. Labels and reviewers are set only at opening.',
   example: `uses: open-pull-request
 with:
   head: develop
@@ -105,11 +105,11 @@ with:
     const asked = pull.data.requested_reviewers.map(({ login }) => lower(login));
     const missing = (body.reviewers ?? []).filter((reviewer) => !asked.includes(lower(reviewer)));
     if (missing.length > 0)
-      return `it was opened, but the forge did not ask ${missing.join(', ')} for a review`;
+      return `it was opened, but the forge did not request a review from ${missing.join(', ')}`;
     const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
     return isShort ? 'it was opened, but the forge dropped a label in silence' : undefined;
   },
-  // It is open now, whatever is missing: opening it again could only fail.
+  // It is open now, even if a part is missing: opening it again would fail.
   learn: async (change) => change.operation === operations.createPull.id,
 });
 
@@ -152,7 +152,7 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
       },
     },
     before: null,
-    reason: `${head} has what ${base} has not, and no pull request is open`,
+    reason: `${head} has commits that ${base} has not, and no pull request is open`,
     ...(reviewers || team_reviewers ? { requires: ['pull_reviewers_on_create'] } : {}),
   };
 }
@@ -181,5 +181,5 @@ function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: 
     return { ...change, already: true, reason: 'it is open, and a person opened it' };
   const isSaid = open.title === title && (body === undefined || isSameText(open.body, body));
   if (isSaid) return { ...change, already: true, reason: 'it is open already' };
-  return { ...change, reason: 'it shall say something else' };
+  return { ...change, reason: 'its title or body differs' };
 }

@@ -2,21 +2,21 @@ import type { Meter } from '../patterns/meter.ts';
 import type { ActionMemory } from './memory.ts';
 import type { NamedSecrets } from './secrets.ts';
 
-/** What an action is told beside its arguments and the facts: for whom it plans, and what it may rely on. */
+/** Context of a plan, in addition to arguments and facts. */
 export type PlanContext = {
-  /** Name of the rule, as markers and contexts of statuses carry it. */
+  /** Name of the rule, as used in markers and status contexts. */
   readonly rule: string;
-  /** Where the rule's file comes from; what is beyond the event's repository is the operator's alone. */
+  /** Source of the rule's file; only operator rules may reach beyond the event's repository. */
   readonly level: 'operator' | 'organization' | 'repository';
-  /** The account Reeve acts as; absent where no forge is there (a what-if). */
+  /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
-  /** Tells named secrets apart without their values; absent in a what-if, which knows none. */
+  /** Fingerprints of named secrets; absent in a what-if, which has none. */
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
-  /** The run's instant. */
+  /** Time of the run. */
   readonly now: Date;
-  /** What patterns among the arguments are paid for by. */
+  /** Meter that is charged for patterns among the arguments. */
   readonly meter: Meter;
-  /** Nothing will be written: the memory is not to be changed either. */
+  /** Nothing will be written: the memory must not change either. */
   readonly dryRun: boolean;
 };

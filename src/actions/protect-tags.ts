@@ -20,24 +20,26 @@ const ProtectTags = z.strictObject({
           .min(1)
           .max(255)
           .meta({ description: 'A glob in which `*` crosses `/`, or a regular expression between slashes.' }),
-        whitelist_usernames: names.meta({ description: 'Who may make, change and remove such tags.' }),
+        whitelist_usernames: names.meta({
+          description: 'Users who can create, change and delete matching tags.',
+        }),
         whitelist_teams: names.meta({
           description: 'Teams who may; only where an organization owns the repository.',
         }),
       }),
     )
     .max(100),
-  prune: z.boolean().default(false).meta({ description: 'Removes the tag protections that are not named.' }),
+  prune: z.boolean().default(false).meta({ description: 'Deletes tag protections that are not listed.' }),
 });
 type ProtectTags = z.output<typeof ProtectTags>;
 
 const protectionsFact: FactRequest = { name: 'tag_protections' };
 
-/** The named tag protections exist with these lists; a list that is not given stays as it is. */
+/** Keeps the listed tag protections with these lists; an omitted list is left unchanged. */
 export const protectTags = defineAction<ProtectTags>({
   name: 'protect-tags',
   meaning:
-    'The named tag protections exist with these lists of who may make such tags; a list that is not given stays. Others go only with `prune: true`. Names that the forge drops for want of access are reported once and tried again after a week.',
+    'Keeps the listed tag protections with these lists of users and teams who can create matching tags; an omitted list is left unchanged. Other protections are deleted only with `prune: true`. Names that the forge drops because they lack access are reported once and retried after a week.',
   example: `uses: protect-tags
 with:
   tags:
@@ -77,7 +79,7 @@ with:
       const live = all.find((one) => one.name_pattern === name_pattern);
       if (live === undefined && Object.values(lists).flat().length === 0) {
         throw new Error(
-          `a new protection of "${name_pattern}" needs a person or a team: forges refuse it without`,
+          `a new protection of "${name_pattern}" needs a user or a team: forges refuse it otherwise`,
         );
       }
       changes.push(

@@ -24,7 +24,7 @@ const ReportIssue = z.strictObject({
 });
 type ReportIssue = z.output<typeof ReportIssue>;
 
-/** Where the issue is, and the markers it is found by while its report stands and once it is settled. */
+/** Repository of the issue, and its markers while the report is open and after it is settled. */
 type Place = {
   readonly owner: string;
   readonly repo: string;
@@ -41,7 +41,7 @@ const undoCreateIssue: Inverse = async (change, client) => {
   const found = open.find((issue) => isStill(change.after, membersLike(change.after, issue)));
   return {
     value: found === undefined ? null : change.after,
-    // An issue is no administrator's to delete through this account: it is closed.
+    // This account may lack the permission to delete issues: the issue is closed.
     undo: () => ({
       operation: operations.editIssue,
       input: { params: { ...params, index: found?.number }, body: { state: 'closed' } },
@@ -50,13 +50,13 @@ const undoCreateIssue: Inverse = async (change, client) => {
 };
 
 /**
- * One issue per key says this while `when` holds. That a report is settled stands in the issue's own marker: an issue that
- * is closed without it was closed by a person, and stays closed until the condition did not hold once.
+ * Keeps one issue per key open while `when` holds. The issue's own marker records that a report is settled: an issue that
+ * is closed without it was closed by a person, and stays closed until the condition was false once.
  */
 export const reportIssue = defineAction<ReportIssue>({
   name: 'report-issue',
   meaning:
-    'One issue per key is open and says this while `when` holds; it is edited in place and closed once it does not. An issue that a person closed stays closed until `when` did not hold once; the same issue is opened again when it holds anew. Issues of others are never touched.',
+    'Keeps one issue per key open with this text while `when` holds; it is edited in place, and closed when `when` no longer holds. An issue that a person closed stays closed until `when` was false once; the same issue is reopened when it holds again. Issues of others are never changed.',
   example: `uses: report-issue
 with:
   when: repository.open_pr_counter > 50
@@ -80,7 +80,7 @@ with:
   async plan(given, facts, context) {
     const place = placeOf(given, facts, context);
     const all = (await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`))) as readonly Issue[];
-    // Two of them can only come of a race; the older one is it.
+    // Two of them can only result from a race; the older one is used.
     const found = all
       .filter((issue) => [place.standing, place.settled].some((marker) => isOurs(issue, marker, context)))
       .toSorted((a, b) => a.number - b.number)[0];
@@ -112,7 +112,7 @@ function issuesFact(argument: string): FactRequest {
   return { name: 'own_issues', argument };
 }
 
-/** The value is what rules agree or quarrel about: the issue that stands, or that none does. */
+/** The value for conflict detection: the open issue, or none. */
 function head(given: ReportIssue, place: Place) {
   return {
     action: 'report-issue',
@@ -135,7 +135,7 @@ function opening(given: ReportIssue, place: Place): Change {
     value: { state: 'open', ...text },
     before: null,
     after: { state: 'open', ...text },
-    reason: 'its condition holds, and there is no such issue',
+    reason: 'its condition holds, and the issue does not exist',
   };
 }
 
@@ -167,33 +167,34 @@ function standing(issue: Issue, isSettled: boolean, given: ReportIssue, place: P
   const value = { state: 'open', ...text };
   const change = { ...edit(issue, { state: 'open', ...text }, given, place), value, after: value };
   if (issue.state === 'closed' && !isSettled) {
-    return { ...change, already: true, reason: 'a person closed it, and its condition holds ever since' };
+    return { ...change, already: true, reason: 'a person closed it, and its condition still holds' };
   }
   if (issue.state === 'closed') return { ...change, reason: 'its condition holds again' };
   const isSaid = issue.title === given.title && isSameText(issue.body, text.body);
-  if (isSaid) return { ...change, already: true, reason: 'it says so already' };
+  if (isSaid) return { ...change, already: true, reason: 'the issue already has this text' };
   const { title, body } = text;
-  return { ...change, ...edit(issue, { title, body }, given, place), reason: 'it shall say something else' };
+  return { ...change, ...edit(issue, { title, body }, given, place), reason: 'its title or body differs' };
 }
 
 function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: Place): Change {
   const body = withoutFirstLine(issue.body ?? '', place.settled);
   const value = { state: 'closed' };
   const change = { value, after: { state: 'closed', title: issue.title, body } };
-  // Settled and open: a person opened it again, to talk about it.
+  // Settled and open: a person reopened it for discussion.
   if (isSettled) {
     return {
       ...edit(issue, {}, given, place),
       ...change,
       already: true,
-      reason: 'it was closed once already',
+      reason: 'it was already closed once',
     };
   }
   if (issue.state === 'closed') {
-    const reason = 'its condition does not hold: what a person closed may be opened when it holds again';
+    const reason =
+      'its condition does not hold: an issue that a person closed may be reopened when it holds again';
     return { ...edit(issue, { body }, given, place), ...change, reason };
   }
-  const reason = 'its condition does not hold any more';
+  const reason = 'its condition no longer holds';
   return { ...edit(issue, { state: 'closed', body }, given, place), ...change, reason };
 }
 

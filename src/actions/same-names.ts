@@ -1,11 +1,11 @@
-/** Returns whether two values are the same; lists of names have no order, and names no case. */
+/** Returns whether two values are equal; lists of names are unordered, and names case-insensitive. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) && !Array.isArray(other)) return one === other;
   const [first, second] = [namesOf(one), namesOf(other)];
   return first.length === second.length && first.every((name, place) => name === second[place]);
 }
 
-/** Returns the names of a list, each once, in small letters and in order; nothing is an empty list. */
+/** Returns the names of a list in lower case, sorted and without duplicates; null is an empty list. */
 export function namesOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? [...new Set(value.map(lower))].sort() : [];
 }

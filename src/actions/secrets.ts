@@ -3,23 +3,23 @@ import type { AnyInput } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
 
-/** How a value that must never be written stands in rule files, changes, plans, logs and the store: by its name. */
+/** A secret in rule files, changes, plans, logs and the store: only its name. */
 type SecretName = { readonly secret: string };
 
 /**
- * The values that the operator gave a name. Actions see fingerprints alone; a value leaves this object only inside the
- * request it is for.
+ * The named secrets of the operator. Actions see only fingerprints; a value leaves this object only inside the
+ * request that needs it.
  */
 export interface NamedSecrets {
-  /** Returns a keyed fingerprint of the value, or undefined where nobody gave this name. */
+  /** Returns a keyed fingerprint of the value, or undefined for an unknown name. */
   fingerprint(name: string): string | undefined;
   /** Returns the input of a request with every `{ secret: NAME }` of its body replaced. Throws for an unknown name. */
   reveal(input: AnyInput): AnyInput;
-  /** Returns a text with each value replaced by its name: a forge may repeat in its answer what it was sent. */
+  /** Redacts a text: each value is replaced by its name, because a forge may repeat request values in its answer. */
   redact(text: string): string;
 }
 
-/** Creates the named secrets. Who has the fingerprints without `key` cannot try values against them. */
+/** Creates the named secrets. Without `key`, values cannot be tested against the fingerprints. */
 export function createNamedSecrets(values: ReadonlyMap<string, string>, key: Uint8Array): NamedSecrets {
   const reveal = (value: unknown): unknown => {
     if (isSecretName(value)) {
@@ -41,12 +41,12 @@ export function createNamedSecrets(values: ReadonlyMap<string, string>, key: Uin
   };
 }
 
-/** Returns what to tell somebody whose rule names a secret that nobody gave. */
+/** Returns the error message for a rule with an unknown secret. */
 export function unknownSecret(name: string): string {
-  return `there is no secret named "${name}": give it under named-secrets in the operator file, or as REEVE_SECRET_${name}`;
+  return `there is no secret named "${name}": define it under named-secrets in the operator file, or as REEVE_SECRET_${name}`;
 }
 
-/** Says whether a value is the name of a secret and nothing else. */
+/** Returns whether a value is a reference to a secret. */
 function isSecretName(value: unknown): value is SecretName {
   return (
     typeof value === 'object' &&
@@ -57,7 +57,7 @@ function isSecretName(value: unknown): value is SecretName {
   );
 }
 
-/** Says whether the body of an input names a secret anywhere. */
+/** Returns whether the body of an input contains a reference to a secret. */
 export function namesSecret(value: unknown): boolean {
   if (isSecretName(value)) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some(namesSecret);

@@ -14,12 +14,14 @@ import { exclusiveScope, type LabelSource, resolveLabel } from './label-names.ts
 const name = z.string().min(1).max(255);
 const SetLabels = z
   .strictObject({
-    add: z.array(name).max(100).optional().meta({ description: 'Labels that shall be there.' }),
-    remove: z.array(name).max(100).optional().meta({ description: 'Labels that shall not be there.' }),
+    add: z.array(name).max(100).optional().meta({ description: 'Labels to add.' }),
+    remove: z.array(name).max(100).optional().meta({ description: 'Labels to remove.' }),
     sync: z
       .record(name, condition())
       .optional()
-      .meta({ description: 'Label → condition: there while it holds, not there while it does not.' }),
+      .meta({
+        description: 'Label → condition: the label is added while it holds, and removed while it does not.',
+      }),
     create: z
       .strictObject({
         color: z
@@ -30,7 +32,7 @@ const SetLabels = z
       .optional()
       .meta({
         description:
-          'Makes a label that exists nowhere yet in the repository; without it such a label fails.',
+          'Creates labels that do not exist in the repository; without it, the step fails for such a label.',
       }),
   })
   .refine((given) => given.add || given.remove || given.sync, {
@@ -56,13 +58,13 @@ const undoIssueLabel: Inverse = async (change, client) => {
 };
 
 /**
- * The named labels are as said; every other label of the subject is untouched. All label changes of a run on one subject
- * leave as one PUT, its set computed from labels read immediately before; none when equal.
+ * Sets the listed labels; other labels of the subject are unchanged. All label changes of a run on one subject
+ * are sent as one PUT, computed from labels read immediately before; none if equal.
  */
 export const setLabels = defineAction<SetLabels>({
   name: 'set-labels',
   meaning:
-    'The named labels are on the issue or pull request, or are not, as said; every other label stays as it is. Names are looked up in the repository, then in its organization.',
+    'Adds and removes the listed labels of the issue or pull request; other labels are left unchanged. Names are looked up in the repository, then in its organization.',
   example: `uses: set-labels
 with:
   add: [triage]
@@ -116,7 +118,7 @@ with:
       const found = definitions === undefined ? { name: label } : resolveLabel(label, definitions);
       if (found === undefined && given.create === undefined) {
         throw new Error(
-          `there is no label "${label}" in the repository or its organization; make it, or say create`,
+          `there is no label "${label}" in the repository or its organization; create it, or add create to the step`,
         );
       }
       if (found === undefined) changes.push(createChange(label, given.create ?? { color: '' }, facts));
@@ -160,7 +162,7 @@ with:
     const definitions = added.length === 0 ? [] : await definitionsFor(added, facts);
     const params = atIndex(facts.subject);
     const found = added.map((label) => definitions && resolveLabel(label, definitions));
-    // In a what-if without definitions, or before a label is made, names stand for ids; the forge takes either, not both.
+    // In a what-if without definitions, or before a label is created, names replace ids; the forge accepts either, not both.
     if (found.some((one) => one?.id === undefined)) {
       return { params, body: { labels: [...kept.map((label) => label.name), ...added] } };
     }
@@ -185,8 +187,8 @@ function wantedLabels(given: SetLabels): ReadonlyMap<string, boolean> {
 }
 
 /**
- * Returns the label definitions, asked anew where a wanted name is not among the remembered ones; undefined where a
- * what-if does not give them.
+ * Returns the label definitions, read again if a wanted name is not among the cached ones; undefined if a
+ * what-if does not provide them.
  */
 async function definitionsFor(
   wanted: readonly string[],
@@ -238,7 +240,11 @@ function labelChange(label: string, there: boolean, reason: string, facts: Facts
 }
 
 function labelAlready(label: string, there: boolean, facts: Facts): Change {
-  return { ...labelChange(label, there, 'it is so already', facts), before: there, already: true };
+  return {
+    ...labelChange(label, there, 'already in the desired state', facts),
+    before: there,
+    already: true,
+  };
 }
 
 function createChange(label: string, create: NonNullable<SetLabels['create']>, facts: Facts): Change {
@@ -255,7 +261,7 @@ function createChange(label: string, create: NonNullable<SetLabels['create']>, f
     value: { color: body.color, description: body.description },
     before: null,
     after: body,
-    reason: 'the rule wants a label that does not exist yet',
+    reason: 'the label does not exist yet',
     forgets: ['label_definitions'],
     reads: [labelsFact, definitionsFact],
     stage: 0,

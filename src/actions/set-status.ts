@@ -63,13 +63,13 @@ const undoStatus: Inverse = async (change, client) => {
 };
 
 /**
- * The subject's newest commit has this status. Where a rule was judged on one commit and another one is pushed meanwhile,
- * the status goes to the one that was judged. A status is never removed: forges cannot.
+ * Sets this status on the subject's newest commit. If another commit is pushed after the evaluation,
+ * the status is set on the evaluated one. A status is never deleted: forges cannot do that.
  */
 export const setStatus = defineAction<SetStatus>({
   name: 'set-status',
   meaning:
-    'The newest commit of the subject has this status in `context`. With `when`, the status says whether it holds. Files of repositories write in the context `reeve/RULE` alone, so that they cannot pass for a check of others.',
+    'Sets this status with `context` on the newest commit of the subject. With `when`, the status depends on the condition. Rule files of repositories write only the context `reeve/RULE`, so that they cannot imitate other checks.',
   example: `uses: set-status
 with:
   state: success
@@ -89,7 +89,7 @@ with:
   async plan(given, facts, context) {
     const name = contextOf(given, context);
     const wanted = wantedOf(given);
-    // What a template inserted has only now become an address, and people click on it.
+    // Checked after templates are filled in: users click on this URL.
     if (!/^(https?:\/\/|$)/i.test(wanted.target_url)) {
       throw new Error(`target_url must begin with http:// or https://, not "${wanted.target_url}"`);
     }
@@ -107,7 +107,7 @@ with:
         value: wanted,
         before,
         after: wanted,
-        reason: already ? 'it says so already' : reasonOf(given, live?.status),
+        reason: already ? 'the commit already has this status' : reasonOf(given, live?.status),
         reads: [statusesFact],
         ...(already ? { already } : {}),
       },
@@ -115,7 +115,7 @@ with:
   },
 });
 
-/** Whoever can push to a default branch must not be able to pass for somebody else's check. */
+/** A user who can push to a default branch must not be able to imitate another check. */
 function contextOf({ context: name }: SetStatus, { rule, level }: PlanContext): string {
   return level === 'operator' && name !== undefined ? name : `reeve/${rule}`;
 }
@@ -141,5 +141,5 @@ function shown(
 function reasonOf({ when }: SetStatus, live: string | null | undefined): string {
   const why =
     when === undefined ? 'the rule wants it' : when ? 'its condition holds' : 'its condition does not hold';
-  return live ? `${why}, and the status says ${live}` : `${why}, and the commit has no such status`;
+  return live ? `${why}, and the status is ${live}` : `${why}, and the commit has no such status`;
 }

@@ -18,7 +18,7 @@ const Protection = EditBranchProtection.extend({
     .min(1)
     .max(255)
     .meta({ description: 'A branch, or a glob in which `*` stops at `/` and `**` crosses it.' }),
-  // 0 is no place: a forge turns it into the last one.
+  // 0 is not a priority: a forge converts it to the last one.
   priority: z.number().int().min(1).optional().meta({ description: '1 wins over 2.' }),
   required_approvals: z.number().int().min(0).max(1_000).optional(),
 });
@@ -33,11 +33,11 @@ type SyncBranchProtections = z.output<typeof SyncBranchProtections>;
 
 const protectionsFact: FactRequest = { name: 'branch_protections' };
 
-/** Each named branch protection is as said in every member given; members that are not given stay as they are. */
+/** Keeps the listed branch protections with the given members; omitted members are left unchanged. */
 export const syncBranchProtections = defineAction<SyncBranchProtections>({
   name: 'sync-branch-protections',
   meaning:
-    'Each named branch protection exists and is as said in every member given; members that are not given stay. Others go only with `prune: true`. Names that the forge drops for want of access are reported once and tried again after a week.',
+    'Keeps the listed branch protections with the given members; omitted members are left unchanged. Other protections are deleted only with `prune: true`. Names that the forge drops because they lack access are reported once and retried after a week.',
   example: `uses: sync-branch-protections
 with:
   protections:
@@ -68,7 +68,7 @@ with:
       operations.getBranchProtection,
       operations.editBranchProtection,
       '.',
-      // The forge reads what stands under pushes only beside their switch.
+      // The forge reads the push members only together with enable_push.
       (name) =>
         name.includes('force_push') ? ['enable_force_push'] : name.includes('push') ? ['enable_push'] : [],
     ),
@@ -89,7 +89,7 @@ with:
   examine: (written) =>
     written.protections.flatMap((protection, place) => [
       ...twice(written, place),
-      // What is not said may be on already; what is said to be off cannot carry what rests on it.
+      // An omitted switch may already be on; a switch that is off makes its dependent members ineffective.
       ...contradictionsIn(protection, allOn).map(({ member, message }) => ({
         path: ['protections', place, member],
         message,
@@ -174,7 +174,7 @@ async function adoptProtections(client: Client, { owner, repo }: AdoptedPlace): 
   return protections.length === 0 ? {} : { arguments: { protections } };
 }
 
-/** Returns the terms that differ from those of a new protection: not off, empty or zero. */
+/** Returns the members that differ from those of a new protection: not off, empty or zero. */
 function termsOf(protection: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const terms = Object.keys(EditBranchProtection.shape).map((name) => [name, protection[name]] as const);
   return Object.fromEntries(terms.filter(([, value]) => !isInitial(value)));

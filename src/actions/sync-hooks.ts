@@ -24,13 +24,13 @@ import { keepHook, printsOf, recallHook } from './hooks/secrets.ts';
 import { undoCreateHook, undoDeleteHook, undoEditHook, undoTestHook } from './inverses/hooks.ts';
 
 /**
- * Each hook exists as declared. It is found by its url; an edit always says events, filter and header, since the forge
- * resets what is left out. A secret cannot be edited: the hook is made anew, tested, and the old one removed.
+ * Keeps each hook as declared. It is found by its URL; an edit always contains events, filter and header, because the forge
+ * resets omitted ones. A secret cannot be edited: a new hook is created and tested, and the old one deleted.
  */
 export const syncHooks = defineAction<z.output<typeof SyncHooks>>({
   name: 'sync-hooks',
   meaning:
-    'Each hook exists on the repository, on the organization where that is the subject, or on the account, and is as declared; other hooks are untouched. Secrets are named, and their values never written anywhere. Another value of `hmac` makes the hook anew, tests it and removes the old one. A forge hides the header of a hook: where an edit would clear one that nobody declares, the step fails and says so.',
+    'Keeps the declared hooks of the repository, of the organization if that is the subject, or of the account; other hooks are left unchanged. Secrets are referred to by name, and their values are never written to files, logs or records. A new value of `hmac` creates a new hook, tests it, and deletes the old one. A forge hides the header of a hook: if an edit would clear an undeclared header, the step fails with that reason.',
   example: `uses: sync-hooks
 with:
   hooks:
@@ -137,18 +137,18 @@ async function planHook(
   const leaving = isOther ? [current, ...leftovers] : leftovers;
   const first = isOther ? creation(situation, leaving) : edition(situation, current);
   if (leaving.length === 0) return [first];
-  // The id of a hook that is yet to be made is not known: it is when this is planned again, before the test.
+  // The id of a hook that is not created yet is unknown; the new plan before the test has it.
   const testing = await testChange(situation, isOther ? 0 : current.hook.id, facts);
   const after = [...testing, ...leaving.map((old) => removal(situation, old))];
   return [first, ...(isOther ? after.map((change) => ({ ...change, needs: first.target })) : after)];
 }
 
-/** Of several hooks to one url the one that Reeve wrote is meant; else nobody can say which. */
+/** Among several hooks with one URL, the one that Reeve wrote is used; without it, the choice is ambiguous. */
 function pick(held: readonly Held[], url: string): Held | undefined {
   if (held.length <= 1) return held[0];
   const [own, ...others] = held.filter(({ known }) => known);
   if (own && others.length === 0) return own;
-  throw new Error(`there are ${held.length} hooks to ${url}, and each delivers: remove all but one`);
+  throw new Error(`there are ${held.length} hooks to ${url}, and each delivers: delete all but one`);
 }
 
 function isDeclared(value: unknown): value is Declared {

@@ -40,13 +40,13 @@ type SyncLabels = z.output<typeof SyncLabels>;
 const ownLabelsFact: FactRequest = { name: 'own_labels' };
 
 /**
- * The repository, or the organization, defines these labels. A label is found by its name, else by a former one and then
- * renamed; what a definition does not say stays as it is, archived labels stay archived.
+ * Keeps these label definitions of the repository or the organization. A label is found by its name, otherwise by a former one and then
+ * renamed; omitted members are left unchanged, archived labels stay archived.
  */
 export const syncLabels = defineAction<SyncLabels>({
   name: 'sync-labels',
   meaning:
-    'The repository, or the organization where that is the subject, defines these labels: color, and description, exclusive and archived where they are given. A label under a former name is renamed and stays on its issues. Other labels go only with `prune`.',
+    'Keeps these label definitions in the repository, or in the organization if that is the subject: color, and description, exclusive and archived if given. A label with a former name is renamed and stays on its issues. Other labels are deleted only with `prune`.',
   example: `uses: sync-labels
 with:
   labels:
@@ -118,7 +118,7 @@ function namedTwice(written: SyncLabels) {
   );
 }
 
-/** Finds by name, then by the former names in their order. Two labels of one name cannot be told apart: that throws. */
+/** Finds a label by name, then by the former names in order. Throws if two labels have the same name. */
 function findLabel(wanted: Definition, live: readonly Label[]): Label | undefined {
   for (const one of [wanted.name, ...(wanted.previously ?? [])]) {
     const found = live.filter((label) => label.name === one);
@@ -128,7 +128,7 @@ function findLabel(wanted: Definition, live: readonly Label[]): Label | undefine
   return undefined;
 }
 
-/** What is compared, as the forge spells it. */
+/** The compared members, in the forge's spelling. */
 type Members = {
   readonly name: string;
   readonly color: string;
@@ -184,15 +184,15 @@ function definitionChange(definition: Definition, found: Label | undefined, fact
     (key) => live[key as keyof Members] !== after[key as keyof Members],
   );
   const isSo = differing.length === 0;
-  const was = found.name === definition.name ? '' : `it is named "${found.name}" until now; `;
-  // An edit without is_archived un-archives, so it is always said.
+  const was = found.name === definition.name ? '' : `it is still named "${found.name}"; `;
+  // An edit without is_archived un-archives, so it is always sent.
   const body = { ...value, is_archived: after.is_archived };
   return {
     ...common,
     ...at('edit', facts),
     before: live,
     after,
-    reason: isSo ? 'it is so already' : `${was}the rule wants another ${differing.join(', ')}`,
+    reason: isSo ? 'already in the desired state' : `${was}different: ${differing.join(', ')}`,
     ...bodyOf(facts, body, found.id),
     ...(isSo && { already: true }),
   };

@@ -40,8 +40,8 @@ type Setting = keyof SyncOrganization;
 const organizationFact: FactRequest = { name: 'organization' };
 
 /**
- * Settings that Forgejo, and Gitea before 1.26, clear where a PATCH leaves them out, so that every PATCH sends them as they
- * are. Source: forge `routers/api/v1/org/org.go` Edit.
+ * Settings that Forgejo, and Gitea before 1.26, clear if a PATCH omits them, so that every PATCH sends their current
+ * values. Source: forge `routers/api/v1/org/org.go` Edit.
  */
 const clearedByAbsence = ['full_name', 'description', 'website', 'location'] as const;
 
@@ -60,13 +60,13 @@ const undoEditOrganization: Inverse = async (change, client) => {
 };
 
 /**
- * The organization has these settings; those not named stay as they are. What differs leaves as one PATCH, and what the
- * forge answers is held against what was wanted.
+ * Keeps these settings of the organization; others are left unchanged. Differences are sent as one PATCH, and the
+ * answer is compared with the desired values.
  */
 export const syncOrganization = defineAction<SyncOrganization>({
   name: 'sync-organization',
   meaning:
-    'The organization has these settings; those that are not named stay as they are. Of a repository, it is the organization that owns it. An organization has no events of its own: give the rule a schedule.',
+    'Keeps these settings of the organization; others are left unchanged. If the subject is a repository, its owning organization is used. Forges send no events for organization settings: use a schedule.',
   example: `uses: sync-organization
 with:
   visibility: limited
@@ -97,13 +97,13 @@ with:
   confirm(change, answer) {
     const answered = Organization.safeParse(answer);
     if (!answered.success || answered.data[settingOf(change)] === change.value) return undefined;
-    return `the forge kept ${settingOf(change)} as it was, or made something else of it`;
+    return `the forge did not set ${settingOf(change)} to this value`;
   },
 });
 
 /**
- * What the forge must be able to do for a setting to become a value: Forgejo and older releases take `public` for nothing
- * said, and leave the organization as it is. Source: forge `routers/api/v1/org/org.go` Edit.
+ * Capabilities required for a value of a setting: Forgejo and older releases ignore `public`
+ * and leave the organization unchanged. Source: forge `routers/api/v1/org/org.go` Edit.
  */
 function requiredFor(target: string, value: unknown): readonly Capability[] {
   return target === 'organization:visibility' && value === 'public' ? ['organization_public_again'] : [];
@@ -123,7 +123,7 @@ function settingChange(setting: Setting, value: string | boolean, live: Organiza
     value,
     before,
     after: value,
-    reason: isSo ? 'it is so already' : 'the rule wants it otherwise',
+    reason: isSo ? 'already in the desired state' : 'it has another value',
     reads: [organizationFact],
     joins: `settings of ${params.org}`,
     ...(isSo && { already: true }),

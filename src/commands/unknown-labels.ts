@@ -52,7 +52,7 @@ export async function unknownLabels(
   }
   return [...missing].map(([{ rule, step, label }, [first = '', ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; make it, or say create`;
+    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; create it, or add create to the step`;
     return problemAtLine({ code: 'unknown-label', message, path: rule.source, line: step.line }, textOf);
   });
 }

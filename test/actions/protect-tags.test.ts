@@ -62,7 +62,7 @@ describe('what is planned', () => {
   });
 
   it('fails for a new one that nobody may pass, which forges refuse', async () => {
-    await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('needs a person or a team');
+    await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('needs a user or a team');
   });
 });
 

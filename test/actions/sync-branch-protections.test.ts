@@ -152,7 +152,7 @@ describe('switches that forges read only together', () => {
 
   it('fail where what they rest on is off and not said', async () => {
     await expect(plan([{ rule_name: 'main', enable_push_whitelist: true }], [])).rejects.toThrow(
-      'main: enable_push_whitelist counts only with enable_push: true, and it is off',
+      'main: enable_push_whitelist takes effect only with enable_push: true, and it is off',
     );
   });
 });
@@ -196,7 +196,7 @@ describe('names that the forge drops', () => {
     if (!change) throw new Error('no change');
 
     expect(syncBranchProtections.confirm?.(change, { ...answer, required_approvals: 0 })).toContain(
-      'did not take',
+      'did not accept',
     );
     expect(await syncBranchProtections.learn?.(change, answer, context)).toBe(false);
   });

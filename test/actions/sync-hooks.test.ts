@@ -95,7 +95,7 @@ describe('what is planned', () => {
       [
         {
           operation: 'hook.edit',
-          reason: 'the rule wants another events',
+          reason: 'different: events',
           input: { params: { id: 1 }, body: { branch_filter: 'main', authorization_header: '' } },
         },
       ],
@@ -206,7 +206,7 @@ describe('what is planned', () => {
     [
       'sees a header that somebody gave to a hook that shall have none',
       { wanted: { authorization: 'none' }, hooks: [hook(1, { has_authorization: true })], known: own },
-      [{ operation: 'hook.edit', reason: 'the rule wants another authorization' }],
+      [{ operation: 'hook.edit', reason: 'different: authorization' }],
     ],
   ];
 
@@ -221,7 +221,7 @@ describe('what is planned', () => {
     [
       'a header that an edit would clear unseen',
       { wanted: { events: ['issues'] }, hooks: [hook(1)] },
-      'nobody can see whether',
+      'does not show whether',
     ],
     ['two hooks to one place', { hooks: [hook(1), hook(2)] }, 'there are 2 hooks to'],
     ['a secret that nobody gave', { wanted: { hmac: { secret: 'NONE' } } }, 'REEVE_SECRET_NONE'],

@@ -74,7 +74,7 @@ it('C2: a label that does not exist is a warning where a forge is configured', a
   ]);
   await make(one);
   expect((await check(rules, [], environment)).warnings).toEqual([
-    `3 unknown-label: there is no label "bug" in ${two}: the rule fails there; make it, or say create`,
+    `3 unknown-label: there is no label "bug" in ${two}: the rule fails there; create it, or add create to the step`,
   ]);
   expect((await check(rules, ['--repository', one, '--'], environment)).warnings).toEqual([]);
   expect((await check(rules, [], {})).warnings).toEqual([]);

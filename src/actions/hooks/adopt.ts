@@ -15,12 +15,12 @@ export async function adoptHooks(client: Client, { owner, repo }: AdoptedPlace):
   for (const hook of live) {
     const declaration = declarationOf(hook);
     if (declaration !== undefined) hooks.push(declaration);
-    else left.push(`hook ${hook.id}: it is of the kind ${hook.type ?? 'unknown'}, which no rule can say`);
+    else left.push(`hook ${hook.id}: rules cannot declare hooks of the type ${hook.type ?? 'unknown'}`);
   }
   return hooks.length === 0 ? { left } : { arguments: { hooks }, left };
 }
 
-/** Returns the declaration of a hook; undefined where `sync-hooks` cannot express it. */
+/** Returns the declaration of a hook; undefined if `sync-hooks` cannot express it. */
 function declarationOf(hook: Hook): Readonly<Record<string, unknown>> | undefined {
   const { url, content_type } = hook.config ?? {};
   if (hook.type !== 'gitea' || url === undefined || hook.events.length === 0) return undefined;

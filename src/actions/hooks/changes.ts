@@ -9,20 +9,20 @@ import type { HookForm } from './forms.ts';
 import type { HookPlace } from './place.ts';
 import type { KnownHook, Prints } from './secrets.ts';
 
-/** What is decided of a hook, as it stands in plans: secrets by name, and in `events` the kinds that it hears. */
+/** State of a hook in plans: secrets by name, and `events` as kinds. */
 export type Declared = Omit<HookForm, 'url'>;
-/** A hook that is there, with what is remembered of it. */
+/** An existing hook with its stored fingerprints. */
 export type Held = { readonly hook: SeenHook; readonly known: KnownHook | undefined };
-/** One declaration with what is there and where. */
+/** One declaration with the existing hooks and their location. */
 export type Situation = {
   readonly wanted: HookForm;
   readonly prints: Prints;
   readonly place: HookPlace;
-  /** Nothing is known of secrets: those that are named count as they are. */
+  /** Secrets are unknown: named ones count as unchanged. */
   readonly isBlind: boolean;
 };
 
-/** Returns the names of the members in which a hook is not as declared. */
+/** Returns the names of the members in which a hook differs from its declaration. */
 export function differing(
   declared: Declared,
   hook: Pick<Hook, 'events' | 'branch_filter' | 'active' | 'config' | 'name'>,
@@ -38,7 +38,7 @@ export function differing(
   ];
 }
 
-/** Returns the change that edits a hook, or says that it is so already. */
+/** Returns the change that edits a hook, marked `already` if nothing differs. */
 export function edition(situation: Situation, { hook, known }: Held): Change {
   const { wanted, prints, place, isBlind } = situation;
   const lost: string[] = differing(declaredOf(wanted), hook);
@@ -59,13 +59,13 @@ export function edition(situation: Situation, { hook, known }: Held): Change {
     operation: place.edit,
     input: { params: { ...place.params, id: hook.id }, body },
     before: stateOf(hook),
-    reason: isSo ? 'it is so already' : `the rule wants another ${lost.join(', ')}`,
+    reason: isSo ? 'already in the desired state' : `different: ${lost.join(', ')}`,
     ...requiresOf(wanted, hook),
     ...(isSo && { already: true }),
   };
 }
 
-/** Returns the change that makes the hook; where it takes the place of others, with what the first of them had. */
+/** Returns the change that creates the hook; if it replaces others, `before` is the state of the first of them. */
 export function creation(situation: Situation, replaced: readonly Held[]): Change {
   const { wanted, place } = situation;
   const [old] = replaced;
@@ -96,17 +96,17 @@ export function creation(situation: Situation, replaced: readonly Held[]): Chang
   };
 }
 
-/** Returns what the header of a hook shall be: an edit that left it out would clear it. */
+/** Returns the header to send with an edit, which would clear an omitted one. */
 function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined): unknown {
   if (authorization === 'none') return '';
   if (authorization !== undefined) return authorization;
   if (known?.authorization === 'none') return '';
   throw new Error(
-    `nobody can see whether the hook to ${url} sends an Authorization header, and this would clear it: say authorization: none, or name its secret`,
+    `the forge does not show whether the hook to ${url} sends an Authorization header, and this edit would clear it: declare authorization: none, or its secret`,
   );
 }
 
-/** Returns the change that tries the hook of this id, where hooks can be tried. */
+/** Returns the change that tests the hook with this id, if hooks can be tested there. */
 export async function testChange(situation: Situation, id: number, facts: Facts): Promise<readonly Change[]> {
   const { wanted, place } = situation;
   if (place.test === undefined || !wanted.active || (await isEmpty(facts))) return [];
@@ -125,7 +125,7 @@ export async function testChange(situation: Situation, id: number, facts: Facts)
   ];
 }
 
-/** A repository without a commit has nothing that a test could deliver. */
+/** A repository without a commit has nothing to deliver in a test. */
 async function isEmpty(facts: Facts): Promise<boolean> {
   try {
     const { empty } = (await facts.ask({ name: 'repository' })) as { empty?: boolean | null };
@@ -136,7 +136,7 @@ async function isEmpty(facts: Facts): Promise<boolean> {
   }
 }
 
-/** Returns the change that removes a hook whose place another one has taken. */
+/** Returns the change that deletes a replaced hook. */
 export function removal({ wanted, place }: Situation, { hook }: Held): Change {
   return {
     action: 'sync-hooks',
@@ -168,7 +168,7 @@ function commonOf({ wanted, place }: Situation) {
   } as const;
 }
 
-/** A forge ignores in silence the events it does not know, and what its edit of a hook leaves as it was. */
+/** Capabilities for a declaration: forges silently ignore unknown events, and members that their edit does not support. */
 function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: readonly Capability[] } {
   const needed = new Set(wanted.events.flatMap((event) => capabilityOfEvent[event] ?? []));
   if (wanted.name !== undefined) needed.add('hook_names');
@@ -177,12 +177,12 @@ function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: re
   return needed.size === 0 ? {} : { requires: [...needed] };
 }
 
-/** Only some forges show that there is a header. */
+/** Only some forges show that a header is set. */
 function givesUpHeader({ authorization }: HookForm, { has_authorization }: SeenHook): boolean {
   return authorization === 'none' && has_authorization === true;
 }
 
-/** Kinds that some forges read where a hook is made, and leave alone where it is edited. */
+/** Kinds that some forges read only when a hook is created, not when it is edited. */
 const fixedKinds = ['package', 'action_run_failure', 'action_run_recover', 'action_run_success'];
 
 function movesFixed({ events }: HookForm, { events: shown }: SeenHook): boolean {
@@ -200,7 +200,7 @@ function stateOf({ events, branch_filter, active, config, name }: SeenHook) {
   };
 }
 
-/** Returns the ids of the hooks that a hook made by this change takes the place of. */
+/** Returns the ids of the hooks that are replaced by the hook that this change creates. */
 export function replacedBy({ before }: Change): number[] {
   const replaces =
     typeof before === 'object' && before !== null && 'replaces' in before ? before.replaces : [];

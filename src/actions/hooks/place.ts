@@ -2,7 +2,7 @@ import { operations } from '../../contract/operations.ts';
 import type { FactRequest, Facts } from '../../facts/fact.ts';
 import { inOrganization, inRepository } from '../../facts/where.ts';
 
-/** Where hooks are: on a repository, an organization or the account, each with operations of its own. */
+/** Location of hooks: a repository, an organization or the account, each with its own operations. */
 export type HookPlace = {
   readonly fact: FactRequest;
   readonly params: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export type HookPlace = {
   readonly test?: string;
 };
 
-/** Returns where the hooks of a step are. */
+/** Returns the location of a step's hooks. */
 export function hookPlace(ofAccount: boolean, { subject }: Pick<Facts, 'subject'>): HookPlace {
   if (ofAccount) {
     return {

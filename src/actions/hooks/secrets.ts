@@ -4,25 +4,25 @@ import type { PlanContext } from '../plan-context.ts';
 import { unknownSecret } from '../secrets.ts';
 import type { HookForm } from './forms.ts';
 
-/** What a forge never shows of a hook: fingerprints of its secrets, as they were when Reeve wrote them. */
+/** Fingerprints of a hook's secrets, which a forge never shows, as written by Reeve. */
 const KnownHook = z.object({
-  /** `none`: it sends no header. */
+  /** `none`: no header is sent. */
   authorization: z.string().optional(),
   hmac: z.string().optional(),
-  /** Hooks that this one takes the place of; they go once it works. */
+  /** Hooks that this one replaces; they are deleted once it works. */
   replaces: z.array(z.number()).optional(),
 });
 export type KnownHook = z.output<typeof KnownHook>;
 
 const keyOf = (id: number): string => `sync-hooks/${id}`;
 
-/** Returns what is remembered of a hook; nothing for one that Reeve did not write. */
+/** Returns the stored fingerprints of a hook; undefined for one that Reeve did not write. */
 export async function recallHook(memory: ActionMemory, id: number): Promise<KnownHook | undefined> {
   const found = KnownHook.safeParse(await memory.get(keyOf(id)));
   return found.success ? found.data : undefined;
 }
 
-/** Remembers a hook; undefined forgets it. */
+/** Stores the fingerprints of a hook; undefined deletes them. */
 export async function keepHook(
   memory: ActionMemory,
   id: number,
@@ -31,12 +31,12 @@ export async function keepHook(
   await memory.set(keyOf(id), known);
 }
 
-/** Fingerprints of the secrets that a rule names; a member is absent where nothing is named, or nobody knows. */
+/** Fingerprints of the secrets that a rule refers to; a member is absent if there is no reference or the value is unknown. */
 export type Prints = { readonly authorization?: string; readonly hmac?: string };
 
 /**
- * Returns the fingerprints of the secrets that a hook's declaration names. In a what-if there are none. Throws for a name
- * that nobody gave, and for a rule that is not the operator's: it could send any secret to an address of its own.
+ * Returns the fingerprints of the secrets in a hook's declaration. In a what-if there are none. Throws for an unknown
+ * name, and for a rule that is not the operator's: it could send any secret to its own URL.
  */
 export function printsOf(wanted: Pick<HookForm, 'authorization' | 'hmac'>, context: PlanContext): Prints {
   const { secrets, level } = context;

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import type { AnyInput, Operation } from '../../contract/operation.ts';
 import { type DoneChange, type Inverse, isStill } from './inverse.ts';
 
-/** A thing as the forge tells it, known at run time only. */
+/** An object in an answer of the forge, known only at run time. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Returns the items of a list, all pages. The rows are known at run time only, so their items are plain objects here. */
@@ -22,19 +22,19 @@ export function paramsOf(change: DoneChange): Row {
   return change.input.params ?? {};
 }
 
-/** Returns the members of a thing that the change's state speaks of, read as that spells them. */
+/** Returns the members of an object that occur in the change's state, in the same form. */
 export function membersLike(state: unknown, live: Row): Row {
   const names = typeof state === 'object' && state !== null ? Object.keys(state) : [];
   return Object.fromEntries(names.map((name) => [name, plain(name, live[name])]));
 }
 
-/** Forges write colors with or without their sign, and null for an empty text. */
+/** Forges write colors with or without `#`, and null for an empty text. */
 function plain(name: string, value: unknown): unknown {
   if (name === 'color' && typeof value === 'string') return value.replace('#', '').toLowerCase();
   return value;
 }
 
-/** Returns the members that an operation's body takes: what was read has more of them. */
+/** Returns the members that an operation's body accepts: an answer has more of them. */
 function bodyFor(operation: Operation, state: unknown): Row {
   const shape = operation.body instanceof z.ZodObject ? operation.body.shape : {};
   const members = Object.entries((state ?? {}) as Row);

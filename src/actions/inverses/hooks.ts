@@ -6,8 +6,8 @@ import type { Hook } from '../../contract/resources/hooks.ts';
 import { type Inverse, isStill } from './inverse.ts';
 
 /**
- * Returns how a hook that was made is taken back: it is removed, found by its url. One that took the place of another is
- * not: the secret of the other cannot be read, and so it cannot be made again.
+ * Returns how the creation of a hook is reverted: the hook is found by its URL and deleted. One that replaced another is
+ * not deleted: the secret of the other cannot be read, so the other cannot be restored.
  */
 export function undoCreateHook(list: Operation, remove: Operation): Inverse {
   return async ({ input, before, after }, client) => {
@@ -27,7 +27,7 @@ export function undoCreateHook(list: Operation, remove: Operation): Inverse {
   };
 }
 
-/** What a hook was before an edit, as plans show it. */
+/** State of a hook before an edit, as in plans. */
 const Before = z.object({
   events: z.array(z.string()),
   branch_filter: z.string(),
@@ -37,13 +37,13 @@ const Before = z.object({
 });
 
 /**
- * Returns how an edit of a hook is taken back: with the members it had. Its header is what the edit made of it, since an
- * earlier one cannot be read; where that is a secret, known here by name alone, an edit would clear it and none is made.
+ * Returns how an edit of a hook is reverted: with its former members. The header stays as edited, because an
+ * earlier one cannot be read; if it is a secret, of which only the name is known here, an edit would clear it and none is made.
  */
 export function undoEditHook(get: Operation, edit: Operation): Inverse {
   return async ({ input, before, after }, client) => {
     const params = input.params ?? {};
-    // The three kinds of hooks have one shape; which one it is, is known at run time only.
+    // The three kinds of hooks have one shape; the kind is known only at run time.
     const hook = (await client.send(get, { params })) as Hook;
     const members = { ...hook, content_type: hook.config?.content_type, events: shownEvents(hook.events) };
     const isSame = isStill(withoutSecrets(after), members);
@@ -73,13 +73,13 @@ function withoutSecrets(after: unknown): unknown {
   );
 }
 
-/** A hook goes only where another one has taken its place: made anew it would deliver beside that one, and unsigned. */
+/** A hook is deleted only after another one has replaced it: restored, it would deliver in addition to that one, and unsigned. */
 export const undoDeleteHook: Inverse = async () => ({
   value: null,
   undo: () => 'another hook has its place, and its own secret cannot be read',
 });
 
-/** What a test of a hook delivered has arrived somewhere. */
+/** A test delivery cannot be reverted. */
 export const undoTestHook: Inverse = async () => ({
   value: true,
   undo: () => 'what was delivered cannot be called back',
@@ -92,7 +92,7 @@ async function hooksTo(
   client: Client,
 ): Promise<readonly Hook[]> {
   const found: Hook[] = [];
-  // The three lists of hooks have one shape; which one it is, is known at run time only.
+  // The three lists of hooks have one shape; the kind is known only at run time.
   for await (const hook of client.items(list, { params } as never) as AsyncIterable<Hook>) {
     if (hook.config?.url === url) found.push(hook);
   }

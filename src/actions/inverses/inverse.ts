@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { AnyInput, Operation } from '../../contract/operation.ts';
 
-/** A change that was made, as far as taking it back needs it. Plain data: it was read from the store. */
+/** An applied change, as far as a revert needs it. Plain data from the store. */
 export type DoneChange = {
   readonly operation: string;
   readonly input: AnyInput;
@@ -10,16 +10,16 @@ export type DoneChange = {
   readonly after: unknown;
 };
 
-/** The request that takes a change back; `except` names what of it cannot be had back. */
+/** The request that reverts a change; `except` lists the parts that cannot be restored. */
 export type Undo = { readonly operation: Operation; readonly input: AnyInput; readonly except?: string };
 
-/** What is there now, in the form of the change's `after`; `undo` says how to have `before` back, or why that cannot be. */
+/** Live state in the form of the change's `after`; `undo` is the request that restores `before`, or why it is impossible. */
 type Live = { readonly value: unknown; readonly undo: () => Undo | string };
 
-/** How the changes of one operation are taken back. Only reads: what is to be written is returned. */
+/** Reverts changes of one operation. It only reads, and returns the request to send. */
 export type Inverse = (change: DoneChange, client: Client) => Promise<Live>;
 
-/** Returns whether what is there is what the change made of it: every member that `after` has, and nothing else asked. */
+/** Returns whether live state still equals the change's result, in every member of `after`. */
 export function isStill(after: unknown, live: unknown): boolean {
   if (typeof after !== 'object' || after === null) return (after ?? null) === (live ?? null);
   if (Array.isArray(after)) {

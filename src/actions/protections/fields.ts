@@ -8,12 +8,12 @@ import { isSame, lower, namesOf } from '../same-names.ts';
 type Members = Readonly<Record<string, unknown>>;
 type Call = { readonly operation: string; readonly params: Members };
 
-/** One protection as a rule wants it, beside what is there. */
+/** One protection as declared by a rule, and its live state. */
 type WantedProtection = {
   readonly action: string;
-  /** What it decides (`protection:main`); each member adds its name. */
+  /** Its target (`protection:main`); each member appends its name. */
   readonly target: string;
-  /** The member that names it, for the request that makes it. */
+  /** The member with its name, for the request that creates it. */
   readonly naming: Members;
   readonly wanted: Members;
   readonly live: Members | undefined;
@@ -23,7 +23,7 @@ type WantedProtection = {
   readonly requires: (member: string) => Capability | undefined;
 };
 
-/** Returns the wishes of a protection member by member, so that rules agree or quarrel about members; they leave as one request. */
+/** Returns the proposals for a protection per member, so that conflicts are about members; they are sent as one request. */
 export async function planProtection(
   one: WantedProtection,
   context: PlanContext,
@@ -43,7 +43,7 @@ export async function planProtection(
       before,
       after: value,
       reason: isSo
-        ? 'it is so already'
+        ? 'already in the desired state'
         : isDropped
           ? 'the forge drops what is missing'
           : live === undefined
@@ -81,7 +81,7 @@ function keyFor({ owner, repo }: Members, target: string): string {
   return `${owner}/${repo} ${target}`;
 }
 
-/** Returns the removal of a protection that no rule names. */
+/** Returns the deletion of a protection that no rule lists. */
 export function pruneProtection(options: {
   action: string;
   target: string;
@@ -107,7 +107,7 @@ export function pruneProtection(options: {
   };
 }
 
-/** Returns the members that leave together, as one body. */
+/** Returns the body of a request with several members. */
 export function bodyOf(changes: readonly Change[]): Record<string, unknown> {
   return Object.assign({}, ...changes.map((change) => change.input.body));
 }
@@ -120,13 +120,13 @@ export function unshown({ input }: Change, answer: unknown): string | undefined 
     if (isSame(got, value)) continue;
     const missing = Array.isArray(value) ? value.filter((name) => !namesOf(got).includes(lower(name))) : [];
     return missing.length > 0
-      ? `the forge dropped ${missing.join(', ')} in silence: no such access here; it is not tried again for a week`
-      : `the forge did not take ${member}: it says ${JSON.stringify(got ?? null)}`;
+      ? `the forge dropped ${missing.join(', ')} silently: no access here; it is not retried for a week`
+      : `the forge did not accept ${member}: the answer contains ${JSON.stringify(got ?? null)}`;
   }
   return undefined;
 }
 
-/** Keeps what became of a list that the forge cut; returns whether there was one, so that trying again is in vain. */
+/** Stores the result of a list that the forge cut; returns whether there was one, so that a retry cannot succeed. */
 export async function learnDropped(change: Change, answer: unknown, context: PlanContext): Promise<boolean> {
   if (!Array.isArray(change.value) || typeof answer !== 'object' || answer === null) return false;
   const member = change.target.slice(change.target.lastIndexOf('.') + 1);

@@ -3,7 +3,7 @@ import type { Capability } from '../../client/capabilities.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members that count only while another one is true. A forge reads them in one request with that one, or not at all.
+ * Members that depend on another one being true. A forge reads them only in one request with that one.
  * Source: forge `routers/api/v1/repo/branch.go EditBranchProtection`.
  */
 const dependsOn: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const chains = [
   ['enable_force_push', 'enable_force_push_allowlist', 'force_push_allowlist_deploy_keys'],
 ] as const;
 
-/** Returns why what is wanted can never be, member by member: it rests on another one that is off. */
+/** Returns why members can never take effect: they depend on another one that is off. */
 export function contradictionsIn(
   wanted: Members,
   live: Members | undefined,
@@ -33,11 +33,11 @@ export function contradictionsIn(
     const value = wanted[member];
     const isWanted = value === true || (Array.isArray(value) && value.length > 0);
     if (!isWanted || (wanted[parent] ?? live?.[parent] ?? false) === true) return [];
-    return [{ member, message: `${member} counts only with ${parent}: true` }];
+    return [{ member, message: `${member} takes effect only with ${parent}: true` }];
   });
 }
 
-/** Returns the body of a request in which everything is read: a chain of switches goes whole, from its first on. */
+/** Returns a body in which every member is read: a chain of switches is sent completely, from its first. */
 export function withSwitches(body: Members, live: Members | undefined): Record<string, unknown> {
   const sent: Record<string, unknown> = { ...body };
   for (const chain of chains) {
@@ -51,7 +51,7 @@ export function withSwitches(body: Members, live: Members | undefined): Record<s
   return sent;
 }
 
-/** Returns what a forge must be able to do for a member; undefined: every forge knows it. */
+/** Returns the capability required for a member; undefined: every forge supports it. */
 export function capabilityFor(member: string): Capability | undefined {
   if (member === 'priority') return 'branch_protection_priority';
   if (member === 'block_admin_merge_override') return 'block_admin_merge_override';
