@@ -18,8 +18,6 @@ const longFiles: readonly string[] = [
 
 /** Functions that are longer, to be split; the list gets no new entries. */
 const longFunctions: readonly string[] = [
-  'src/client/client.ts createClient',
-  'src/client/client.ts create',
   'src/client/oauth2.ts createOAuth2',
   'src/commands/setup.ts connect',
   'src/dashboard/metrics/metrics.ts createMetrics',

@@ -4,7 +4,7 @@ import { createRedactor, type Redact } from '../redactor.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 
 /** The credential of a client. It is replaced when its file changes. */
-interface Credential {
+export interface Credential {
   headers(): { readonly authorization?: string };
   /**
    * Reads the credential again because the forge refused the `used` one. Returns whether it is different

@@ -1,5 +1,5 @@
 import ky from 'ky';
-import { apiRoot } from './client.ts';
+import { apiRoot } from './address.ts';
 import { unreachable } from './failure.ts';
 
 /** Time of the forge's clock and of ours, in milliseconds since 1970; undefined if it sends no `Date`. */

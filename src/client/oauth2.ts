@@ -3,7 +3,7 @@ import { memoize } from '../cache/memoize.ts';
 import { systemClock } from '../clock.ts';
 import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
-import { apiRoot } from './client.ts';
+import { apiRoot } from './address.ts';
 import { exchange } from './exchange.ts';
 import { failureOf } from './failure.ts';
 

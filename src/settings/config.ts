@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { apiRoot } from '../client/client.ts';
+import { apiRoot } from '../client/address.ts';
 import { type Credentials, type SignedIn, secretsOf } from '../client/credentials.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LogLevel, logLevels } from '../log.ts';

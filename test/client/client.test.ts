@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiRoot, type ClientOptions, createClient } from '../../src/client/client.ts';
+import { apiRoot } from '../../src/client/address.ts';
+import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';
