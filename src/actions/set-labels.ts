@@ -16,12 +16,9 @@ const SetLabels = z
   .strictObject({
     add: z.array(name).max(100).optional().meta({ description: 'Labels to add.' }),
     remove: z.array(name).max(100).optional().meta({ description: 'Labels to remove.' }),
-    sync: z
-      .record(name, condition())
-      .optional()
-      .meta({
-        description: 'Label → condition: the label is added while it holds, and removed while it does not.',
-      }),
+    sync: z.record(name, condition()).optional().meta({
+      description: 'Label → condition: the label is added while it holds, and removed while it does not.',
+    }),
     create: z
       .strictObject({
         color: z
