@@ -26,10 +26,10 @@ export type ScheduleRow = {
   readonly job: string | undefined;
   /** How far it is, as a sentence; undefined where none is under way. */
   readonly underWay: string | undefined;
-  readonly result: SweptRow | undefined;
+  readonly result: SweepRow | undefined;
 };
 
-export type SweptRow = {
+export type SweepRow = {
   readonly endedAt: Date;
   /** What it did, as a sentence. */
   readonly sentence: string;
@@ -41,7 +41,7 @@ export type SweptRow = {
 };
 
 /** A runner as sweeps saw it last. */
-type RunnerRow = {
+type RunnerState = {
   readonly name: string;
   /** `organization acme`, `repository acme/demo`, `user reeve`, `instance`. */
   readonly level: string;
@@ -66,12 +66,12 @@ type DriftRow = {
 };
 
 /** What is known of the forge as a whole. `refused`: it does not accept our credential. */
-export type ForgeReading =
+export type ForgeHealth =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
 
 /** What the pages show, read when somebody looks. */
-export type Readings = {
+export type DashboardData = {
   readonly store: Pick<
     Store,
     | 'counts'
@@ -83,19 +83,19 @@ export type Readings = {
     | 'readRun'
   >;
   readonly now: () => Date;
-  readonly forge: () => ForgeReading;
+  readonly forge: () => ForgeHealth;
   readonly rules: () => readonly RuleRow[];
   /** What needs attention, seen last first; files of the operator are named as in the folder. */
   readonly incidents: () => Promise<readonly Incident[]>;
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
-  readonly runners: () => Promise<readonly RunnerRow[]>;
+  readonly runners: () => Promise<readonly RunnerState[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
   /** Deliveries refused at the door since the start, by status. */
   readonly refusals: () => ReadonlyMap<number, number>;
 };
 
 /** What people do on the pages. */
-export type Deeds = {
+export type DashboardCommands = {
   /** Gives deliveries another life; returns how many there were to give it to. `by` is kept with them. */
-  readonly runAgain: (ids: readonly string[], by: string) => Promise<number>;
+  readonly redrive: (ids: readonly string[], by: string) => Promise<number>;
 };

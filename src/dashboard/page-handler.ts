@@ -3,12 +3,12 @@ import { messageOf, ReeveError } from '../errors.ts';
 import { type Html, html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import { isKnownHost } from './hosts.ts';
-import { type Entry, type Frame, policy, type View, wholePage } from './page.ts';
+import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wholePage } from './page.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './viewer.ts';
 
 /** One look at a page by somebody who signed in. */
-export type Visit = {
+export type PageRequest = {
   readonly viewer: Viewer;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -19,58 +19,58 @@ export type Visit = {
 };
 
 /** Who may come in: everybody who signed in, or operators alone. */
-export type Audience = 'everyone' | 'operators';
+export type PageAudience = 'everyone' | 'operators';
 /** Whoever leaves is not asked whether they still may be here: the forge may be away. */
-type ActAudience = Audience | 'signing-out';
+type ActAudience = PageAudience | 'signing-out';
 
 /** Answers requests for pages and forms. */
-export interface Visits {
+export interface PageHandler {
   /** Answers with what `view` shows; where it shows nothing, with 404. Whoever has not signed in is asked to. */
   show(
     request: FastifyRequest,
     reply: FastifyReply,
-    audience: Audience,
-    view: (visit: Visit) => Promise<View | undefined>,
+    audience: PageAudience,
+    view: (visit: PageRequest) => Promise<PageView | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with bytes to keep, which no browser may take for a page; where there are none, with 404. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
-    find: (visit: Visit) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
+    find: (visit: PageRequest) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
   ): Promise<FastifyReply>;
   /** Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. */
   act(
     request: FastifyRequest,
     reply: FastifyReply,
     audience: ActAudience,
-    act: (visit: Visit) => Promise<string | undefined>,
+    act: (visit: PageRequest) => Promise<string | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with a page for somebody who has not signed in. */
-  showStranger(
+  showSignedOut(
     request: FastifyRequest,
     reply: FastifyReply,
-    view: View,
+    view: PageView,
     options?: { leadsTo?: string },
   ): FastifyReply;
 }
 
 /** Creates what answers visits. `signInView` is shown to whoever has not signed in, for the path they came to. */
-export function createVisits(options: {
+export function createPageHandler(options: {
   readonly sessions: Sessions;
-  readonly entries: readonly (Entry & { readonly audience: Audience })[];
-  readonly signInView: (root: string, to: string) => View;
+  readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
+  readonly signInView: (root: string, to: string) => PageView;
   readonly log: Log;
-}): Visits {
+}): PageHandler {
   const { sessions, entries, log } = options;
 
-  const frameOf = (request: FastifyRequest, session: Session | undefined): Frame => {
+  const frameOf = (request: FastifyRequest, session: Session | undefined): PageFrame => {
     const root = rootOf(request);
     if (session === undefined) return { root, entries: [] };
     const { viewer } = session;
     return {
       root,
       entries: entries.filter(({ audience }) => viewer.isOperator || audience === 'everyone'),
-      viewer: { name: viewer.name, signOutMark: sessions.markOf(session, 'sign-out') },
+      viewer: { name: viewer.name, signOutMark: sessions.csrfToken(session, 'sign-out') },
     };
   };
 
@@ -78,9 +78,9 @@ export function createVisits(options: {
     request: FastifyRequest,
     reply: FastifyReply,
     session: Session | undefined,
-    view: View,
+    view: PageView,
   ): FastifyReply =>
-    protect(reply)
+    setSecurityHeaders(reply)
       .type('text/html; charset=utf-8')
       .send(wholePage(view, frameOf(request, session)));
 
@@ -96,12 +96,12 @@ export function createVisits(options: {
     const leadsTo = `${rootOf(request)}${request.url.slice(1)}`;
     const content = html`<p><a href="${leadsTo}">Go on</a></p>`;
     const frame = { ...frameOf(request, undefined), leadsTo };
-    return protect(reply)
+    return setSecurityHeaders(reply)
       .type('text/html; charset=utf-8')
       .send(wholePage({ title: 'Reeve', content }, frame));
   };
 
-  const visitOf = (request: FastifyRequest, { id, viewer }: Session): Visit => {
+  const visitOf = (request: FastifyRequest, { id, viewer }: Session): PageRequest => {
     const root = rootOf(request);
     return {
       viewer,
@@ -110,7 +110,7 @@ export function createVisits(options: {
       query: queryOf(request),
       root,
       button(path, text) {
-        const mark = sessions.markOf({ id, viewer }, path);
+        const mark = sessions.csrfToken({ id, viewer }, path);
         return html`<form method="post" action="${root}${path}"><input type="hidden" name="mark" value="${mark}">
 <button>${text}</button></form>`;
       },
@@ -154,7 +154,7 @@ export function createVisits(options: {
         const file = await find(visitOf(request, session));
         return (
           file &&
-          protect(reply)
+          setSecurityHeaders(reply)
             .type('application/octet-stream')
             .header('content-disposition', `attachment; filename="${file.name}"`)
             .send(Buffer.from(file.bytes))
@@ -162,20 +162,22 @@ export function createVisits(options: {
       }),
     act: (request, reply, audience, act) =>
       answer(request, reply, audience, async (session) => {
-        if (!sessions.isMarked(request, session, pathOf(request).slice(1)))
+        if (!sessions.hasCsrfToken(request, session, pathOf(request).slice(1)))
           return send(request, reply.code(403), session, outOfDate);
         const path = await act(visitOf(request, session));
-        return path === undefined ? undefined : protect(reply).redirect(`${rootOf(request)}${path}`, 303);
+        return path === undefined
+          ? undefined
+          : setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);
       }),
-    showStranger(request, reply, view, { leadsTo } = {}) {
+    showSignedOut(request, reply, view, { leadsTo } = {}) {
       const frame = { ...frameOf(request, undefined), leadsTo };
-      return protect(reply).type('text/html; charset=utf-8').send(wholePage(view, frame));
+      return setSecurityHeaders(reply).type('text/html; charset=utf-8').send(wholePage(view, frame));
     },
   };
 }
 
 /** Refuses what came under a name that is not ours; returns whether it did. */
-export function refuseStrangeHost(
+export function rejectUnknownHost(
   request: FastifyRequest,
   reply: FastifyReply,
   dashboardUrl: string | undefined,
@@ -183,14 +185,14 @@ export function refuseStrangeHost(
   if (isKnownHost(request, dashboardUrl)) return false;
   const text =
     '421: Reeve is not known by this name: write its address into `dashboard.url` of the operator file\n';
-  protect(reply).code(421).type('text/plain; charset=utf-8').send(text);
+  setSecurityHeaders(reply).code(421).type('text/plain; charset=utf-8').send(text);
   return true;
 }
 
 /** Sets what every answer of the dashboard says to browsers. */
-export function protect(reply: FastifyReply): FastifyReply {
+export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({
-    'content-security-policy': policy,
+    'content-security-policy': contentSecurityPolicy,
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
@@ -226,20 +228,20 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
 }
 
-const notThere: View = {
+const notThere: PageView = {
   title: 'Not found',
   content: html`<p>There is nothing here, or nothing that you may see.</p>`,
 };
-const forOperators: View = {
+const forOperators: PageView = {
   title: 'For operators',
   content: html`<p>This page is for operators: sign in with the password of this installation, or as a site administrator
 of the forge.</p>`,
 };
-const outOfDate: View = {
+const outOfDate: PageView = {
   title: 'Out of date',
   content: html`<p role="alert">This form is out of date, and nothing was done: load its page again.</p>`,
 };
-const cannotNow: View = {
+const cannotNow: PageView = {
   title: 'Not now',
   content: html`<p role="alert">This cannot be shown now: the forge or the store did not answer. The log says why.</p>`,
 };

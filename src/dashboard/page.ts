@@ -1,16 +1,16 @@
 import { type Html, html } from '../http/html.ts';
 
 /** What a page shows. */
-export type View = { readonly title: string; readonly content: Html };
+export type PageView = { readonly title: string; readonly content: Html };
 
 /** One entry of the bar on top of every page. */
-export type Entry = { readonly path: string; readonly text: string };
+export type NavEntry = { readonly path: string; readonly text: string };
 
 /** Whom a page is for, and what else the frame around it shows. */
-export type Frame = {
+export type PageFrame = {
   /** The way from this page to the root of the dashboard, which may lie below another address: `./` or `../`. */
   readonly root: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly NavEntry[];
   /** Absent: nobody has signed in. */
   readonly viewer?: { readonly name: string; readonly signOutMark: string };
   /** Where the browser goes at once, without a script. */
@@ -18,7 +18,10 @@ export type Frame = {
 };
 
 /** Returns a whole page. It is complete without scripts, and its policy allows none. */
-export function wholePage({ title, content }: View, { root, entries, viewer, leadsTo }: Frame): string {
+export function wholePage(
+  { title, content }: PageView,
+  { root, entries, viewer, leadsTo }: PageFrame,
+): string {
   const bar = entries.map(({ path, text }) => html`<li><a href="${root}${path}">${text}</a></li>`);
   const leaving = leadsTo && html`<meta http-equiv="refresh" content="0; url=${leadsTo}">`;
   const signOut =
@@ -37,7 +40,7 @@ export function wholePage({ title, content }: View, { root, entries, viewer, lea
 }
 
 /** Returns an instant as people read it, in UTC. */
-export function instant(at: Date | string | undefined): Html | undefined {
+export function timeTag(at: Date | string | undefined): Html | undefined {
   if (at === undefined) return undefined;
   const text = new Date(at).toISOString();
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`;
@@ -57,7 +60,7 @@ export function table(
 }
 
 /** The one style sheet. */
-export const styles = `:root{color-scheme:light dark;--line:#8886;--soft:#8882;background:light-dark(#fff,#16181c);color:light-dark(#1b1b1b,#e8e8e8)}
+export const styleSheet = `:root{color-scheme:light dark;--line:#8886;--soft:#8882;background:light-dark(#fff,#16181c);color:light-dark(#1b1b1b,#e8e8e8)}
 a{color:light-dark(#0b4fad,#8ab4f8)}
 main{overflow-wrap:anywhere}body{font:16px/1.5 system-ui,sans-serif;max-width:75rem;margin:0 auto;padding:0 1rem 3rem}
 header{display:flex;flex-wrap:wrap;gap:.5rem 2rem;justify-content:space-between;align-items:center;border-bottom:1px solid var(--line);padding:.75rem 0}
@@ -76,5 +79,5 @@ button,input,select{font:inherit;padding:.25rem .6rem}dl{display:grid;grid-templ
 `;
 
 /** What a browser may load for a page: the style sheet and nothing else. Forms go to Reeve alone, and nobody may frame it. */
-export const policy =
+export const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

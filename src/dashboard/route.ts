@@ -4,20 +4,20 @@ import { messageOf } from '../errors.ts';
 import { createFailureThrottle, type FailureThrottle } from '../http/failure-throttle.ts';
 import { html } from '../http/html.ts';
 import type { Log } from '../log.ts';
-import type { Deeds, Readings } from './data.ts';
+import type { DashboardCommands, DashboardData } from './data.ts';
 import { isSecureHost } from './hosts.ts';
-import type { MetricReadings, Metrics } from './metrics/metrics.ts';
-import { type Entry, styles, type View } from './page.ts';
+import type { MetricData, Metrics } from './metrics/metrics.ts';
+import { type NavEntry, type PageView, styleSheet } from './page.ts';
 import {
-  type Audience,
-  createVisits,
-  protect,
-  refuseStrangeHost,
-  type Visit,
-  type Visits,
+  createPageHandler,
+  type PageAudience,
+  type PageHandler,
+  type PageRequest,
+  rejectUnknownHost,
+  setSecurityHeaders,
 } from './page-handler.ts';
 import { deliveriesPage } from './pages/deliveries.ts';
-import { deliveryPage, findDelivery, mayRunAgain } from './pages/delivery.ts';
+import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';
 import { overviewPage } from './pages/overview.ts';
 import { rulesPage } from './pages/rules.ts';
@@ -32,8 +32,8 @@ import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
 /** What the dashboard leads to. */
 export type DashboardParts = {
   readonly metrics: Metrics;
-  readonly readings: Readings & MetricReadings;
-  readonly deeds: Deeds;
+  readonly dashboardData: DashboardData & MetricData;
+  readonly commands: DashboardCommands;
   /** Of this installation: opens everything. */
   readonly password: string;
   /** Address that people reach it at; absent: this machine alone, by its addresses. */
@@ -46,10 +46,10 @@ export type DashboardParts = {
 
 type PageRow = {
   readonly path: string;
-  readonly audience: Audience;
+  readonly audience: PageAudience;
   /** Absent: it is reached from another page. */
   readonly entry?: string;
-  readonly view: (visit: Visit, readings: Readings) => Promise<View | undefined>;
+  readonly view: (visit: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
 };
 
 /** Every page there is. */
@@ -65,7 +65,7 @@ const pages: readonly PageRow[] = [
   { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
 ];
 
-const entries: readonly (Entry & { readonly audience: Audience })[] = pages.flatMap(
+const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pages.flatMap(
   ({ path, audience, entry }) =>
     entry === undefined ? [] : [{ path: path.slice(1), audience, text: entry }],
 );
@@ -82,14 +82,14 @@ const maxFailures = 10;
 export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
   // Each door counts for itself: a scraper with an old password, or a forge that is away, must not keep an operator out.
   const makeThrottle = (): FailureThrottle =>
-    createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.readings.now } });
+    createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.dashboardData.now } });
   registerMetrics(app, parts, makeThrottle());
-  await app.register(async (inner) => registerPages(inner, parts, makeThrottle));
+  await app.register(async (inner) => registerDashboardPages(inner, parts, makeThrottle));
 };
 
 function registerMetrics(
   app: FastifyInstance,
-  { metrics, readings, password, log }: DashboardParts,
+  { metrics, dashboardData: data, password, log }: DashboardParts,
   throttle: FailureThrottle,
 ): void {
   app.get('/metrics', async (request, reply) => {
@@ -110,7 +110,7 @@ function registerMetrics(
         .send('401: sign in with any user and the password in REEVE_DATA/dashboard.password\n');
     }
     try {
-      const text = await metrics.text(readings);
+      const text = await metrics.text(data);
       return reply.header('cache-control', 'no-store').type(metrics.contentType).send(text);
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'the metrics cannot be read now');
@@ -119,12 +119,12 @@ function registerMetrics(
   });
 }
 
-function registerPages(
+function registerDashboardPages(
   app: FastifyInstance,
   parts: DashboardParts,
   makeThrottle: () => FailureThrottle,
 ): void {
-  const { readings, dashboardUrl, forge, log, clock } = parts;
+  const { dashboardData: data, dashboardUrl, forge, log, clock } = parts;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -132,63 +132,70 @@ function registerPages(
     (_request, body, done) => done(null, new URLSearchParams(String(body))),
   );
   app.addHook('onRequest', async (request, reply) => {
-    if (refuseStrangeHost(request, reply, dashboardUrl)) return reply;
+    if (rejectUnknownHost(request, reply, dashboardUrl)) return reply;
   });
   const sessions = createSessions({ clock, isSecure: (request) => isSecureHost(request, dashboardUrl) });
   const signInView = signInPage(forge && dashboardUrl);
-  const visits = createVisits({ sessions, entries, signInView, log });
+  const pageHandler = createPageHandler({ sessions, entries, signInView, log });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500)
       log.error({ page: request.routeOptions.url, error: messageOf(error) }, 'a page failed');
     const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
-    return visits.showStranger(request, reply.code(status), { title, content: html`<p>${status}</p>` });
+    return pageHandler.showSignedOut(request, reply.code(status), { title, content: html`<p>${status}</p>` });
   });
-  registerSignIn(app, visits, { ...parts, forge, dashboardUrl, sessions, makeThrottle });
+  registerSignIn(app, pageHandler, { ...parts, forge, dashboardUrl, sessions, makeThrottle });
   for (const { path, audience, view } of pages) {
     app.get(path, (request, reply) =>
-      visits.show(request, reply, audience, (visit) => view(visit, readings)),
+      pageHandler.show(request, reply, audience, (visit) => view(visit, data)),
     );
   }
-  registerDeeds(app, visits, parts);
+  registerCommands(app, pageHandler, parts);
   app.get('/assets/dashboard.css', async (_request, reply) =>
-    protect(reply).header('cache-control', 'max-age=300').type('text/css; charset=utf-8').send(styles),
+    setSecurityHeaders(reply)
+      .header('cache-control', 'max-age=300')
+      .type('text/css; charset=utf-8')
+      .send(styleSheet),
   );
 }
 
-function registerDeeds(app: FastifyInstance, visits: Visits, { readings, deeds, log }: DashboardParts): void {
-  const { store } = readings;
-  const by = ({ viewer }: Visit): string => `${viewer.name} by the dashboard`;
+function registerCommands(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  { dashboardData: data, commands, log }: DashboardParts,
+): void {
+  const { store } = data;
+  const by = ({ viewer }: PageRequest): string => `${viewer.name} by the dashboard`;
 
   app.get('/deliveries/:id/payload', (request, reply) =>
-    visits.send(request, reply, async (visit) => {
+    pageHandler.send(request, reply, async (visit) => {
       const found = await findDelivery(visit, store);
-      if (found?.sight !== 'administrator') return undefined;
+      if (found?.access !== 'administrator') return undefined;
       const whole = await store.readDelivery(found.delivery.id);
       return whole && { name: `delivery-${whole.id}.json`, bytes: whole.body };
     }),
   );
 
   app.post('/deliveries/:id/run', (request, reply) =>
-    visits.act(request, reply, 'everyone', async (visit) => {
+    pageHandler.act(request, reply, 'everyone', async (visit) => {
       const found = await findDelivery(visit, store);
-      if (found?.sight !== 'administrator') return undefined;
+      if (found?.access !== 'administrator') return undefined;
       const { id } = found.delivery;
       // Where somebody else was quicker, or it is a job that is done, nothing is to do, and its page says what is.
-      const count = mayRunAgain(found.delivery, found.sight) ? await deeds.runAgain([id], by(visit)) : 0;
+      const count = canRedrive(found.delivery, found.access) ? await commands.redrive([id], by(visit)) : 0;
       if (count > 0) log.info({ delivery: id, by: visit.viewer.name }, 'runs again');
       return `deliveries/${id}`;
     }),
   );
 
   app.post('/deliveries/dead/run', (request, reply) =>
-    visits.act(request, reply, 'operators', async (visit) => {
+    pageHandler.act(request, reply, 'operators', async (visit) => {
       let before: string | undefined;
       let count = 0;
       do {
         const page = await store.listDeliveries({ state: 'dead', limit: 500, ...(before ? { before } : {}) });
         const ids = page.items.map(({ id }) => id);
-        count += await deeds.runAgain(ids, by(visit));
+        count += await commands.redrive(ids, by(visit));
         before = page.next;
       } while (before !== undefined);
       log.info({ count, by: visit.viewer.name }, 'dead deliveries run again');

@@ -7,10 +7,10 @@ export type ReadableUnit = 'issues' | 'pulls' | 'code';
  * What somebody may see of a delivery: nothing; what readers see of what it is about; what administrators of its repository
  * see. `unknown`: the forge did not say, and nothing is shown.
  */
-export type Sight = 'none' | 'unknown' | 'reader' | 'administrator';
+export type DeliveryAccess = 'none' | 'unknown' | 'reader' | 'administrator';
 
-/** What a delivery is about, as far as sight depends on it. */
-export type Place = Pick<Delivery, 'eventType' | 'repositoryId' | 'repository'>;
+/** What a delivery is about, as far as access depends on it. */
+export type DeliverySubject = Pick<Delivery, 'eventType' | 'repositoryId' | 'repository'>;
 
 /**
  * Who looks at the dashboard. Each question rejects with `SignedOut` where the forge does not know them any more, and with a
@@ -23,9 +23,9 @@ export interface Viewer {
   readonly isOperator: boolean;
   /** Asks whether they are still who they were, at every visit. */
   confirm(): Promise<void>;
-  sightOf(place: Place): Promise<Sight>;
+  accessTo(place: DeliverySubject): Promise<DeliveryAccess>;
   /** Returns the parts of the repository that they may read. */
-  unitsOf(place: Place): Promise<ReadonlySet<ReadableUnit>>;
+  readableUnits(place: DeliverySubject): Promise<ReadonlySet<ReadableUnit>>;
   /** Returns the id of a repository that they may read, by its full name; undefined where there is none. */
   findRepository(name: string): Promise<number | undefined>;
 }
@@ -36,11 +36,11 @@ export class SignedOut extends Error {}
 const everyUnit: ReadonlySet<ReadableUnit> = new Set(['issues', 'pulls', 'code']);
 
 /** Whoever has the password of the installation: sees everything. */
-export const passwordHolder: Viewer = {
+export const passwordViewer: Viewer = {
   name: 'operator',
   isOperator: true,
   confirm: async () => {},
-  sightOf: async () => 'administrator',
-  unitsOf: async () => everyUnit,
+  accessTo: async () => 'administrator',
+  readableUnits: async () => everyUnit,
   findRepository: async () => undefined,
 };

@@ -5,9 +5,9 @@ import type { Delivery } from '../store/store.ts';
 import type { ReadableUnit, Viewer } from './viewer.ts';
 
 /** Who looks at a run: what it saw and did may be more than they may see. */
-export type Onlooker = {
+export type ViewerAccess = {
   readonly isOperator: boolean;
-  readonly sight: 'reader' | 'administrator';
+  readonly access: 'reader' | 'administrator';
   /** The repository that they may see; absent where the run is about none. */
   readonly repository: string | undefined;
   /** The parts of it that they may read. */
@@ -15,37 +15,37 @@ export type Onlooker = {
 };
 
 /** Returns somebody as they look at a delivery, or, without one, at a run of a sweep. */
-export async function onlookerAt(
+export async function resolveAccess(
   viewer: Viewer,
-  found: { readonly delivery: Delivery; readonly sight: 'reader' | 'administrator' } | undefined,
-): Promise<Onlooker> {
+  found: { readonly delivery: Delivery; readonly access: 'reader' | 'administrator' } | undefined,
+): Promise<ViewerAccess> {
   const { isOperator } = viewer;
   if (found === undefined)
-    return { isOperator, sight: 'administrator', repository: undefined, units: new Set() };
-  const { delivery, sight } = found;
-  const units = isOperator ? new Set<ReadableUnit>() : await viewer.unitsOf(delivery);
-  return { isOperator, sight, repository: delivery.repository, units };
+    return { isOperator, access: 'administrator', repository: undefined, units: new Set() };
+  const { delivery, access } = found;
+  const units = isOperator ? new Set<ReadableUnit>() : await viewer.readableUnits(delivery);
+  return { isOperator, access, repository: delivery.repository, units };
 }
 
 /** What a run is given beside facts: the event is what the delivery is about. */
 const variables: ReadonlySet<string> = new Set(['event', 'sender', 'now']);
 
 /** Tells whether a value that a condition saw may be shown, by its name as written. What nobody knows is not. */
-export function maySeeValue(name: string, { isOperator, sight, units }: Onlooker): boolean {
+export function maySeeValue(name: string, { isOperator, access, units }: ViewerAccess): boolean {
   if (isOperator) return true;
   const root = /^\w+/.exec(name)?.[0] ?? '';
   // Whoever reads a delivery reads what it is about; of people it may tell more than the forge does.
-  if (variables.has(root)) return sight === 'administrator' || !/\bemail\b/i.test(name);
+  if (variables.has(root)) return access === 'administrator' || !/\bemail\b/i.test(name);
   const audience = findFact(root)?.visibleTo;
   if (audience === undefined || audience === 'operators') return false;
-  if (sight === 'administrator') return true;
+  if (access === 'administrator') return true;
   return isForReaders(audience, units) && !/\bemail\b/i.test(name);
 }
 
 /** Returns a value as text, for a reader without the addresses of people: the bot may see some that others do not. */
-export function valueFor(value: unknown, { isOperator, sight }: Onlooker): string {
+export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): string {
   if (typeof value === 'string') return value;
-  const isWhole = isOperator || sight === 'administrator';
+  const isWhole = isOperator || access === 'administrator';
   const text = JSON.stringify(value, (key, one) => (!isWhole && /^email$/i.test(key) ? undefined : one));
   return text ?? 'nothing';
 }
@@ -54,12 +54,12 @@ export function valueFor(value: unknown, { isOperator, sight }: Onlooker): strin
 export function maySeeChange(
   { path, action }: { readonly path: string; readonly action: string },
   status: string,
-  { isOperator, sight, repository, units }: Onlooker,
+  { isOperator, access, repository, units }: ViewerAccess,
 ): boolean {
   if (isOperator) return true;
   const home = `/repos/${repository}/`.toLowerCase();
   if (repository === undefined || !path.toLowerCase().startsWith(home)) return false;
-  if (sight === 'administrator') return true;
+  if (access === 'administrator') return true;
   const audience = findAction(action)?.visibleTo;
   return audience !== undefined && status === 'applied' && isForReaders(audience, units);
 }
@@ -73,9 +73,9 @@ function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boo
 /** Tells whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
 export function maySeeErrors(
   { source }: { readonly source: string },
-  { isOperator, sight, repository }: Onlooker,
+  { isOperator, access, repository }: ViewerAccess,
 ): boolean {
   if (isOperator) return true;
   // Of the repository's own file its administrators hear what is wrong.
-  return sight === 'administrator' && repository !== undefined && source.startsWith(`${repository}/`);
+  return access === 'administrator' && repository !== undefined && source.startsWith(`${repository}/`);
 }

@@ -40,7 +40,7 @@ export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: 
   app.get('/readyz', async (_request, reply) => {
     const health = await store.healthy();
     if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
-    const { state: forge } = parts.readings.forge();
+    const { state: forge } = parts.dashboardData.forge();
     const status = !health.ok ? 'unavailable' : forge === 'ok' ? 'ok' : 'degraded';
     // Deliveries are stored while the forge fails or refuses us, and a proxy that read 503 here would turn them away: forges
     // do not send them again.

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { ForgeReading, Readings, RuleRow, ScheduleRow, SweptRow } from '../dashboard/data.ts';
-import type { MetricReadings, Metrics } from '../dashboard/metrics/metrics.ts';
+import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from '../dashboard/data.ts';
+import type { MetricData, Metrics } from '../dashboard/metrics/metrics.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
 import { readDrift } from '../sweeps/drift.ts';
@@ -17,7 +17,7 @@ import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
  * Returns what metrics and pages show of rules, sweeps and runners, which the dashboard knows nothing of. A rule is named
  * as in its `folder`, wherever that lies.
  */
-export function readingsOf(
+export function createDashboardData(
   store: Store,
   rules: { operator(): readonly LoadedRule[] },
   {
@@ -27,13 +27,13 @@ export function readingsOf(
     metrics,
     forge,
   }: {
-    forge: () => ForgeReading;
+    forge: () => ForgeHealth;
     metrics: Pick<Metrics, 'refusals'>;
     clock: Pick<Clock, 'now'>;
     folder?: string | undefined;
     sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
   },
-): Readings & MetricReadings {
+): DashboardData & MetricData {
   const memory = createRunnerMemory(store);
   const sweeps = createSweepStore(store);
   const short = (path: string): string => {
@@ -101,7 +101,7 @@ export function readingsOf(
   };
 }
 
-function sweptOf(result: SweepResult): SweptRow {
+function sweptOf(result: SweepResult): SweepRow {
   const { endedAt, isComplete, drift, failures } = result;
   return { endedAt: new Date(endedAt), sentence: describeProgress(result), isComplete, drift, failures };
 }

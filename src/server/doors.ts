@@ -1,5 +1,5 @@
 import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
-import { redirectOf } from '../dashboard/sign-in/address.ts';
+import { redirectUri } from '../dashboard/sign-in/address.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
 import { loadDashboardPassword } from '../settings/secrets/dashboard-password.ts';
 import { type AppParts, createApp, listen } from './app.ts';
@@ -11,7 +11,7 @@ export type Doors = {
   close(): Promise<void>;
 };
 
-type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'readings' | 'clock'> & {
+type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'dashboardData' | 'clock'> & {
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];
@@ -50,13 +50,13 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
         ? {
             oauth2,
             url: forgeUrl,
-            redirectUri: redirectOf(dashboard),
+            redirectUri: redirectUri(dashboard),
             onRequest: parts.metrics.countRequest,
             signal: pages.signal,
           }
         : undefined,
-    deeds: {
-      async runAgain(ids, by) {
+    commands: {
+      async redrive(ids, by) {
         const revived = await parts.store.redrive(ids, by, { settled: true });
         wake();
         return revived;

@@ -32,7 +32,7 @@ import type { Retention } from '../store/retention-limits.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
-import { readingsOf } from './dashboard-data.ts';
+import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { createForgeStateReader } from './forge-state.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
@@ -194,7 +194,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { worker, sweeps } = work;
     if (!options.jobsOnly) {
       const { secrets, host, port, dashboard, signIn, forge } = options;
-      const readings = readingsOf(store, rules.source, {
+      const dashboardData = createDashboardData(store, rules.source, {
         clock,
         folder: options.rules,
         sweeps,
@@ -205,7 +205,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         store,
         log,
         metrics,
-        readings,
+        dashboardData,
         clock,
         wake: () => worker.wake(),
         data,

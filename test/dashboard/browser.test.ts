@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOAuth2 } from '../../src/client/oauth2.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { redirectOf } from '../../src/dashboard/sign-in/address.ts';
+import { redirectUri } from '../../src/dashboard/sign-in/address.ts';
 import type { RecordedChange, Run } from '../../src/engine/record.ts';
 import type { AppParts } from '../../src/server/app.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -175,14 +175,14 @@ async function makeHostile(store: Store): Promise<{
   };
   const { items } = await store.listDeliveries();
   return {
-    parts: { readings: { ...emptyReadings(store), ...readings } },
+    parts: { dashboardData: { ...emptyReadings(store), ...readings } },
     ids: items.map(({ id }) => id),
     runs,
     used: () => used,
   };
 }
 
-function emptyReadings(store: Store): AppParts['readings'] {
+function emptyReadings(store: Store): AppParts['dashboardData'] {
   return {
     store,
     now: () => new Date('2030-01-01T00:00:00Z'),
@@ -339,7 +339,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       // Another site than the forge’s 127.0.0.1, as most installations are: cookies are kept apart.
       url = `http://localhost:${port}`;
       const application = await stage.root.call(operations.createOAuth2Application, {
-        body: { name: 'Reeve', redirect_uris: [redirectOf(url)], confidential_client: true },
+        body: { name: 'Reeve', redirect_uris: [redirectUri(url)], confidential_client: true },
       });
       const { client_id: clientId = '', client_secret: clientSecret = '' } = application;
       const oauth2 = createOAuth2({
@@ -347,9 +347,9 @@ describe.skipIf(!hasBrowser)(title, () => {
         application: { clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
       });
       app = makeDashboardApp(store, {
-        forge: { oauth2, url: stage.forge.url, redirectUri: redirectOf(url) },
+        forge: { oauth2, url: stage.forge.url, redirectUri: redirectUri(url) },
         dashboardUrl: url,
-        deeds: { runAgain: (ids, by) => store.redrive(ids, by, { settled: true }) },
+        commands: { redrive: (ids, by) => store.redrive(ids, by, { settled: true }) },
       });
       await listen(app, port);
     }, 60_000);

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOAuth2 } from '../../src/client/oauth2.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { redirectOf } from '../../src/dashboard/sign-in/address.ts';
+import { redirectUri } from '../../src/dashboard/sign-in/address.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { type Visitor, visitorWith } from '../support/dashboard-visitor.ts';
 import { named, passwordOf } from '../support/flow-names.ts';
@@ -54,12 +54,12 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   await app.close();
   const made = await root.call(operations.createOAuth2Application, {
-    body: { name: 'Reeve', redirect_uris: [redirectOf(url)], confidential_client: true },
+    body: { name: 'Reeve', redirect_uris: [redirectUri(url)], confidential_client: true },
   });
   const application = { clientId: made.client_id ?? '', clientSecret: made.client_secret ?? '' };
   const oauth2 = createOAuth2({ url: stage.proxy.url, application });
   app = makeDashboardApp(stage.server.store, {
-    forge: { oauth2, url: stage.proxy.url, redirectUri: redirectOf(url) },
+    forge: { oauth2, url: stage.proxy.url, redirectUri: redirectUri(url) },
     dashboardUrl: url,
     clock: { monotonicMs: () => nowMs },
   });
@@ -110,7 +110,7 @@ describe('signing in with a forge account', () => {
     const arrived = await arrive(people.ada, browser, '/deliveries');
 
     expect(arrived.status).toBe(200);
-    expect(arrived.url.startsWith(redirectOf(url))).toBe(true);
+    expect(arrived.url.startsWith(redirectUri(url))).toBe(true);
     expect(arrived.text).toContain('http-equiv="refresh" content="0; url=../deliveries"');
     const page = await browser.go(`${url}/deliveries`);
     expect(page.text).toContain(`@${people.ada}`);
@@ -124,7 +124,7 @@ describe('signing in with a forge account', () => {
     expect(asked.origin).toBe(stage.forge.url);
     expect(asked.searchParams.get('scope')).toBe('read:user read:repository read:issue');
     expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
-    expect(asked.searchParams.get('redirect_uri')).toBe(redirectOf(url));
+    expect(asked.searchParams.get('redirect_uri')).toBe(redirectUri(url));
   });
 
   it('is refused to whoever did not begin it in this browser', async () => {

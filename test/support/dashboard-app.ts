@@ -14,7 +14,7 @@ export function makeDashboardApp(
   parts: Partial<AppParts> = {},
   now: () => Date = () => new Date('2030-01-01T00:00:00Z'),
 ): FastifyInstance {
-  const readings: AppParts['readings'] = {
+  const dashboardData: AppParts['dashboardData'] = {
     store,
     now,
     rules: () => [],
@@ -31,8 +31,8 @@ export function makeDashboardApp(
     log: silentLog,
     secrets: [{ name: 'all', scope: ['*'], authorization: ['x'.repeat(24)], hmac: [] }],
     metrics: createMetrics(),
-    readings: { ...readings, ...parts.readings },
-    deeds: { runAgain: (ids, by) => store.redrive(ids, by, { settled: true }) },
+    dashboardData: { ...dashboardData, ...parts.dashboardData },
+    commands: { redrive: (ids, by) => store.redrive(ids, by, { settled: true }) },
     password: dashboardPassword,
     clock: systemClock,
     onStored: () => {},

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
 import type { OAuth2Application } from '../../contract/resources/oauth2.ts';
-import { redirectOf } from '../../dashboard/sign-in/address.ts';
+import { redirectUri } from '../../dashboard/sign-in/address.ts';
 import type { Settings } from '../../settings/config.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
 
@@ -32,7 +32,7 @@ export function faultOf(
   if (signIn === undefined) return 'nobody knows its secret';
   if (application.client_id !== signIn.clientId) return 'the settings name another one';
   const redirects = application.redirect_uris;
-  return redirects.includes(redirectOf(dashboard))
+  return redirects.includes(redirectUri(dashboard))
     ? undefined
     : `it leads back to ${redirects.join(', ') || 'nowhere'}`;
 }
@@ -48,9 +48,9 @@ export async function bringAboutSignIn(
   const fault = faultOf(application, dashboard, signIn);
   if (fault === undefined)
     return { finding: ok(`people sign in with the OAuth2 application ${application?.name}`) };
-  const what = `the OAuth2 application ${applicationName} ${application ? 'gets a new secret' : 'is registered'} (${fault}); people come back to ${redirectOf(dashboard)}`;
+  const what = `the OAuth2 application ${applicationName} ${application ? 'gets a new secret' : 'is registered'} (${fault}); people come back to ${redirectUri(dashboard)}`;
   if (plan) return { finding: { state: 'planned', text: what } };
-  const body = { name: applicationName, redirect_uris: [redirectOf(dashboard)], confidential_client: true };
+  const body = { name: applicationName, redirect_uris: [redirectUri(dashboard)], confidential_client: true };
   const made = application
     ? await client.call(operations.editOAuth2Application, { params: { id: application.id }, body })
     : await client.call(operations.createOAuth2Application, { body });

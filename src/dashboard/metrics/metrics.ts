@@ -5,7 +5,7 @@ import { packageVersion } from '../../package.ts';
 import type { Store } from '../../store/store.ts';
 import { type MetricName, metricTable } from './metric-table.ts';
 
-type Swept = {
+type SweptRule = {
   readonly rule: string;
   readonly endedAt: Date;
   readonly items: number;
@@ -14,14 +14,14 @@ type Swept = {
 };
 
 /** What is read when somebody asks. */
-export type MetricReadings = {
+export type MetricData = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
   readonly now: () => Date;
   readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
   readonly incidents: () => Promise<readonly Incident[]>;
   /** The latest sweep of each rule of the operator that has had one. */
-  readonly sweeps: () => Promise<readonly Swept[]>;
+  readonly sweeps: () => Promise<readonly SweptRule[]>;
 };
 
 /** What Reeve tells of itself. */
@@ -35,7 +35,7 @@ export interface Metrics {
   /** Returns how many deliveries were refused since the start, by status. */
   refusals(): ReadonlyMap<number, number>;
   /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
-  text(readings: MetricReadings): Promise<string>;
+  text(data: MetricData): Promise<string>;
   readonly contentType: string;
 }
 
@@ -78,18 +78,18 @@ export function createMetrics(): Metrics {
   const sweepFailures = gauge('reeve_sweep_failed_items');
   gauge('reeve_build_info').set({ version: packageVersion() }, 1);
 
-  const read = async ({ store, now, ...readings }: MetricReadings): Promise<void> => {
+  const read = async ({ store, now, ...data }: MetricData): Promise<void> => {
     const [counts, waiting, levels, swept, incidents] = await Promise.all([
       store.counts(),
       store.oldestWaiting(),
-      readings.runners(),
-      readings.sweeps(),
-      readings.incidents(),
+      data.runners(),
+      data.sweeps(),
+      data.incidents(),
     ]);
     // From here on nothing waits: who asks at the same time sees whole numbers as well.
     for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
     oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
-    for (const state of forgeStates) forge.set({ state }, state === readings.forge().state ? 1 : 0);
+    for (const state of forgeStates) forge.set({ state }, state === data.forge().state ? 1 : 0);
     drift.set(swept.reduce((sum, one) => sum + one.drift, 0));
     for (const one of [runners, ruleFailures, ruleFailureTimes, sweepEnds, sweepItems, sweepFailures]) {
       one.reset();
@@ -136,10 +136,10 @@ export function createMetrics(): Metrics {
     refusals: () => refused,
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
     countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
-    async text(readings) {
+    async text(data) {
       if (!isAsked) collectDefaultMetrics({ register });
       isAsked = true;
-      await read(readings);
+      await read(data);
       return register.metrics();
     },
     contentType: register.contentType,

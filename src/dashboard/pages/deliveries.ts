@@ -6,17 +6,20 @@ import {
   type Page,
   type Store,
 } from '../../store/store.ts';
-import type { Readings } from '../data.ts';
-import { instant, table, type View } from '../page.ts';
-import type { Visit } from '../page-handler.ts';
-import type { Sight, Viewer } from '../viewer.ts';
+import type { DashboardData } from '../data.ts';
+import { type PageView, table, timeTag } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
+import type { DeliveryAccess, Viewer } from '../viewer.ts';
 
 const shown = 50;
 /** Deliveries that are looked through for one page of somebody who may see few of them. */
 const maxLooked = 200;
 
 /** Shows the deliveries that a visitor may see, newest first, narrowed by state and a search. */
-export async function deliveriesPage(visit: Visit, { store }: Pick<Readings, 'store'>): Promise<View> {
+export async function deliveriesPage(
+  visit: PageRequest,
+  { store }: Pick<DashboardData, 'store'>,
+): Promise<PageView> {
   const { query, viewer, root } = visit;
   const state = deliveryStates.find((one) => one === query.get('state'));
   const search = (query.get('search') ?? '').trim().slice(0, 200);
@@ -37,7 +40,7 @@ ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>`
   return { title: 'Deliveries', content };
 }
 
-type Asked = { readonly state?: DeliveryState; readonly search?: string; readonly before?: string };
+type DeliveryFilter = { readonly state?: DeliveryState; readonly search?: string; readonly before?: string };
 type Visible = Page<Delivery> & { readonly unknown: number };
 
 /**
@@ -48,7 +51,7 @@ type Visible = Page<Delivery> & { readonly unknown: number };
 async function visibleTo(
   viewer: Viewer,
   store: Pick<Store, 'listDeliveries'>,
-  { state, search = '', before }: Asked,
+  { state, search = '', before }: DeliveryFilter,
 ): Promise<Visible> {
   const repositoryId = search.includes('/') ? await viewer.findRepository(search) : undefined;
   const stretch = await store.listDeliveries({
@@ -56,20 +59,20 @@ async function visibleTo(
     ...(before === undefined ? {} : { before }),
     ...(repositoryId === undefined ? {} : { repositoryId }),
   });
-  const sights = await Promise.all(stretch.items.map((delivery) => viewer.sightOf(delivery)));
+  const accesses = await Promise.all(stretch.items.map((delivery) => viewer.accessTo(delivery)));
   const isWanted = (delivery: Delivery): boolean =>
     (state === undefined || delivery.state === state) && isFoundBy(delivery, search);
-  const visible = stretch.items.filter((delivery, at) => isSeen(sights[at]) && isWanted(delivery));
+  const visible = stretch.items.filter((delivery, at) => isSeen(accesses[at]) && isWanted(delivery));
   const items = visible.slice(0, shown);
   return {
     items,
     next: visible.length > shown ? items.at(-1)?.id : stretch.next,
-    unknown: sights.filter((sight) => sight === 'unknown').length,
+    unknown: accesses.filter((access) => access === 'unknown').length,
   };
 }
 
-function isSeen(sight: Sight | undefined): boolean {
-  return sight === 'reader' || sight === 'administrator';
+function isSeen(access: DeliveryAccess | undefined): boolean {
+  return access === 'reader' || access === 'administrator';
 }
 
 function isFoundBy({ eventType, repository = '', uuid }: Delivery, search: string): boolean {
@@ -93,9 +96,9 @@ function rowOf(delivery: Delivery, root: string): readonly (Html | string | unde
   const { id, receivedAt, eventType, state } = delivery;
   return [
     html`<a href="${root}deliveries/${id}">${id}</a>`,
-    instant(receivedAt),
+    timeTag(receivedAt),
     eventType,
-    placeOf(delivery),
+    formatSubject(delivery),
     stateMark(state),
     whyOf(delivery),
   ];
@@ -108,7 +111,10 @@ function whyOf({ reason, copyOf, repeatOf }: Delivery): string | undefined {
 }
 
 /** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */
-export function placeOf({ repository, lane }: Pick<Delivery, 'repository' | 'lane'>): string | undefined {
+export function formatSubject({
+  repository,
+  lane,
+}: Pick<Delivery, 'repository' | 'lane'>): string | undefined {
   return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
 }
 

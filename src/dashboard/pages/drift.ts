@@ -1,13 +1,13 @@
 import { html } from '../../http/html.ts';
-import type { Readings } from '../data.ts';
-import { instant, table, type View } from '../page.ts';
+import type { DashboardData } from '../data.ts';
+import { type PageView, table, timeTag } from '../page.ts';
 
 /** Rows that a page shows; `reeve drift` prints all. */
 const shown = 500;
 
 /** Shows what sweeps found to be otherwise than a rule wants it, and since when. */
-export async function driftPage(_visit: unknown, readings: Pick<Readings, 'drift'>): Promise<View> {
-  const found = await readings.drift();
+export async function driftPage(_visit: unknown, data: Pick<DashboardData, 'drift'>): Promise<PageView> {
+  const found = await data.drift();
   const rows = found
     .slice(0, shown)
     .map(({ item, target, live, wanted, since, rule, why }) => [
@@ -15,7 +15,7 @@ export async function driftPage(_visit: unknown, readings: Pick<Readings, 'drift
       target,
       html`<code>${JSON.stringify(live) ?? 'not there'}</code>`,
       html`<code>${JSON.stringify(wanted) ?? 'nothing'}</code>`,
-      instant(since),
+      timeTag(since),
       rule,
       why,
     ]);

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { type Incident, type IncidentKind, incidentKinds, kindRow } from '../../incidents/incident.ts';
-import { instant, table } from '../page.ts';
+import { table, timeTag } from '../page.ts';
 
 /** Incidents that the overview shows; the metrics count all. */
 const shown = 50;
@@ -23,7 +23,7 @@ export function incidentTable(incidents: readonly Incident[], root: string): Htm
     .map(({ kind, key, subject, count, lastAt, reason, run }) => [
       html`${key}${subject === undefined ? '' : html`<div>on ${subject}</div>`}`,
       count,
-      run === undefined ? instant(lastAt) : html`<a href="${root}runs/${run}">${instant(lastAt)}</a>`,
+      run === undefined ? timeTag(lastAt) : html`<a href="${root}runs/${run}">${timeTag(lastAt)}</a>`,
       html`<div>${kindRow(kind).title.toLowerCase()}</div>${reason}`,
     ]);
   const rest = incidents.length - shown;

@@ -1,8 +1,8 @@
 import { html } from '../../http/html.ts';
 import { deliveryStates } from '../../store/store.ts';
-import type { Readings } from '../data.ts';
-import { instant, table, type View } from '../page.ts';
-import type { Visit } from '../page-handler.ts';
+import type { DashboardData } from '../data.ts';
+import { type PageView, table, timeTag } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
 import { deliveriesPage, stateMark } from './deliveries.ts';
 import { incidentLines, incidentTable } from './incidents.ts';
 import { runTable } from './runs.ts';
@@ -15,28 +15,28 @@ const forgeNotes = {
 } as const;
 
 /** Shows how Reeve does: what waits, what is dead, what was done last. People who are no operators begin with what they may see. */
-export async function overviewPage(visit: Visit, readings: Readings): Promise<View> {
+export async function overviewPage(visit: PageRequest, data: DashboardData): Promise<PageView> {
   const { viewer, root } = visit;
-  if (!viewer.isOperator) return deliveriesPage(visit, readings);
-  const { store } = readings;
+  if (!viewer.isOperator) return deliveriesPage(visit, data);
+  const { store } = data;
   const [counts, oldest, runs, drift, runners, incidents] = await Promise.all([
     store.counts(),
     store.oldestWaiting(),
     store.listRuns({ limit: shownRuns }),
-    readings.drift(),
-    readings.runners(),
-    readings.incidents(),
+    data.drift(),
+    data.runners(),
+    data.incidents(),
   ]);
   const states = deliveryStates.map((state) => [
     html`<a href="${root}deliveries?state=${state}">${stateMark(state)}</a>`,
     counts[state],
   ]);
-  const refusals = [...readings.refusals()].map(([code, count]) => `${count} with ${code}`);
+  const refusals = [...data.refusals()].map(([code, count]) => `${count} with ${code}`);
   const offline = runners.filter(({ status }) => status === 'offline').length;
-  const forge = readings.forge();
+  const forge = data.forge();
   const notes = [
     forge.state !== 'ok' &&
-      html`<li>${forgeNotes[forge.state]}, since ${instant(forge.since)}: ${forge.reason}. Deliveries are stored and wait.</li>`,
+      html`<li>${forgeNotes[forge.state]}, since ${timeTag(forge.since)}: ${forge.reason}. Deliveries are stored and wait.</li>`,
     ...incidentLines(incidents, root),
     counts.dead > 0 &&
       html`<li><a href="${root}deliveries?state=dead">Dead deliveries: ${counts.dead}</a></li>`,
@@ -50,7 +50,7 @@ export async function overviewPage(visit: Visit, readings: Readings): Promise<Vi
 ${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no rule and no sweep fails, no file is broken, nothing is dead, nothing drifts.</p>`}
 ${incidentTable(incidents, root)}
 <h2>Deliveries and jobs</h2>${table(['state', 'how many'], states, '')}
-<p>${oldest ? html`The oldest that waits came ${instant(oldest)}.` : 'None waits.'}</p>
+<p>${oldest ? html`The oldest that waits came ${timeTag(oldest)}.` : 'None waits.'}</p>
 ${refusals.length > 0 ? html`<p>Refused at the door since the start: ${refusals.join(', ')}. The log says why.</p>` : undefined}
 <h2>Latest runs</h2>${await runTable(runs.items, store, root)}
 <p><a href="${root}runs">All runs</a></p>`;

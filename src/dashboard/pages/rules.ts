@@ -1,13 +1,13 @@
 import { html } from '../../http/html.ts';
-import type { Readings } from '../data.ts';
-import { table, type View } from '../page.ts';
+import type { DashboardData } from '../data.ts';
+import { type PageView, table } from '../page.ts';
 
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
 export async function rulesPage(
   _visit: unknown,
-  readings: Pick<Readings, 'rules' | 'incidents'>,
-): Promise<View> {
-  const incidents = (await readings.incidents()).filter(({ kind }) => kind === 'file-broken');
+  data: Pick<DashboardData, 'rules' | 'incidents'>,
+): Promise<PageView> {
+  const incidents = (await data.incidents()).filter(({ kind }) => kind === 'file-broken');
   const broken = incidents.map(
     ({
       key,
@@ -16,7 +16,7 @@ export async function rulesPage(
     }) => html`<h3>${key}${commit === undefined ? '' : ` at ${commit.slice(0, 10)}`}</h3>
 <pre tabindex="0">${reason}</pre>`,
   );
-  const rows = readings
+  const rows = data
     .rules()
     .map(({ name, file, line, mode, listensTo, description }) => [
       name,

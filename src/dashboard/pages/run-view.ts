@@ -3,22 +3,22 @@ import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
 import { table } from '../page.ts';
-import { maySeeChange, maySeeErrors, maySeeValue, type Onlooker, valueFor } from '../visibility.ts';
+import { maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } from '../visibility.ts';
 
 const notForReaders = 'not for readers of this repository';
 
 /** Shows a run: each rule’s verdict with the values it saw, what was to be changed, and what became of it. */
-export function viewRun(run: Run, onlooker: Onlooker): Html {
+export function viewRun(run: Run, viewerAccess: ViewerAccess): Html {
   const { requests, ms, mode, trigger } = run;
-  const view = (verdict: Verdict): Html => viewVerdict(verdict, onlooker);
+  const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
   // On a forge with many rules most were never asked: they are there, and folded, for whoever may see all rules.
-  const others = onlooker.isOperator ? run.rules : [];
+  const others = viewerAccess.isOperator ? run.rules : [];
   const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
-  const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), onlooker));
+  const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), viewerAccess));
   const refused = run.refused.map(({ change, why, until }) => {
     const status = until === undefined ? 'refused' : 'deferred';
-    return changeRow(change, { status, words: why }, onlooker);
+    return changeRow(change, { status, words: why }, viewerAccess);
   });
   const rows = [...planned, ...refused];
   return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
@@ -29,15 +29,16 @@ ${skipped.length > 0 ? html`<details><summary>Rules that were not asked: ${skipp
 
 const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
 
-function viewVerdict(verdict: Verdict, onlooker: Onlooker): Html {
+function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess): Html {
   const { rule, source, commit, line, findings } = verdict;
-  const why = verdict.verdict !== 'failed' || maySeeErrors(verdict, onlooker) ? wordsOf(verdict) : undefined;
-  const file = onlooker.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
+  const why =
+    verdict.verdict !== 'failed' || maySeeErrors(verdict, viewerAccess) ? wordsOf(verdict) : undefined;
+  const file = viewerAccess.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
   const at = commit === '' ? '' : ` at ${commit.slice(0, 10)}`;
   const rows = findings.map((finding) => [
     answers[finding.result],
     html`<code>${finding.expression}</code>`,
-    seenBy(finding, verdict, onlooker),
+    seenBy(finding, verdict, viewerAccess),
     `${finding.line}:${finding.column}`,
   ]);
   const head = html`<strong>${nameOfRule(rule)}</strong> <span class="mark ${verdict.verdict}">${verdict.verdict}</span>
@@ -49,12 +50,14 @@ ${why === undefined ? undefined : html`<span class="why">${why}</span>`} <code>$
 
 const openMark = html` open`;
 
-function seenBy({ values, result }: Finding, verdict: Verdict, onlooker: Onlooker): Html {
+function seenBy({ values, result }: Finding, verdict: Verdict, viewerAccess: ViewerAccess): Html {
   const maySee = (name: string): boolean =>
-    result === 'error' && name === 'error' ? maySeeErrors(verdict, onlooker) : maySeeValue(name, onlooker);
+    result === 'error' && name === 'error'
+      ? maySeeErrors(verdict, viewerAccess)
+      : maySeeValue(name, viewerAccess);
   const lines = Object.entries(values).map(([name, value]) =>
     maySee(name)
-      ? html`<div><code>${name}</code> = ${valueFor(value, onlooker)}</div>`
+      ? html`<div><code>${name}</code> = ${valueFor(value, viewerAccess)}</div>`
       : html`<div><code>${name}</code>: ${notForReaders}</div>`,
   );
   return html`${lines}`;
@@ -65,10 +68,10 @@ type Became = { readonly status: string; readonly words: string | undefined };
 function changeRow(
   change: RecordedChange,
   { status, words }: Became,
-  onlooker: Onlooker,
+  viewerAccess: ViewerAccess,
 ): readonly (Html | string)[] {
   const mark = html`<span class="mark ${status}">${status}</span>`;
-  if (!maySeeChange(change, status, onlooker)) return [change.action, notForReaders, '', mark];
+  if (!maySeeChange(change, status, viewerAccess)) return [change.action, notForReaders, '', mark];
   const described = describeChange(change);
   const body = (change.input as { body?: unknown } | null)?.body;
   const details =

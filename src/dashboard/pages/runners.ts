@@ -1,13 +1,13 @@
-import type { Readings } from '../data.ts';
-import { instant, table, type View } from '../page.ts';
+import type { DashboardData } from '../data.ts';
+import { type PageView, table, timeTag } from '../page.ts';
 import { stateMark } from './deliveries.ts';
 
 /** Those that need somebody first. */
 const order = ['offline', 'online', 'gone'] as const;
 
 /** Shows the runners that sweeps have seen. */
-export async function runnersPage(_visit: unknown, readings: Pick<Readings, 'runners'>): Promise<View> {
-  const found = await readings.runners();
+export async function runnersPage(_visit: unknown, data: Pick<DashboardData, 'runners'>): Promise<PageView> {
+  const found = await data.runners();
   const sorted = found.toSorted(
     (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || a.name.localeCompare(b.name),
   );
@@ -15,7 +15,7 @@ export async function runnersPage(_visit: unknown, readings: Pick<Readings, 'run
     name,
     level,
     stateMark(status),
-    instant(since),
+    timeTag(since),
     [busy ? 'works' : '', disabled ? 'disabled' : ''].filter(Boolean).join(', '),
     flaps,
     labels.join(' '),

@@ -2,10 +2,10 @@ import type { Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { Store } from '../../store/store.ts';
-import { instant, table, type View } from '../page.ts';
-import type { Visit } from '../page-handler.ts';
-import { onlookerAt } from '../visibility.ts';
-import { placeOf } from './deliveries.ts';
+import { type PageView, table, timeTag } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
+import { resolveAccess } from '../visibility.ts';
+import { formatSubject } from './deliveries.ts';
 import { findDelivery } from './delivery.ts';
 import { viewRun } from './run-view.ts';
 
@@ -22,7 +22,7 @@ export async function runTable(
   const rows = runs.map(async (run) => {
     const { delivery: id } = run.trigger;
     const delivery = id === undefined ? undefined : await store.describeDelivery(id);
-    return runRow(run, delivery && placeOf(delivery), root);
+    return runRow(run, delivery && formatSubject(delivery), root);
   });
   return table(runHeads, await Promise.all(rows), 'There is none.');
 }
@@ -40,7 +40,7 @@ function runRow(run: Run, place: string | undefined, root: string): readonly (Ht
     refused.length > 0 ? `${refused.length} refused` : '',
   ];
   return [
-    html`<a href="${root}runs/${run.id}">${instant(trigger.at)}</a>`,
+    html`<a href="${root}runs/${run.id}">${timeTag(trigger.at)}</a>`,
     trigger.door,
     [`${trigger.kind}${activity}`, trigger.item ?? place].filter(Boolean).join(' '),
     `${matched.join(', ')}${failed > 0 ? ` (${failed} failed)` : ''}`,
@@ -49,7 +49,7 @@ function runRow(run: Run, place: string | undefined, root: string): readonly (Ht
 }
 
 /** Shows the runs there were, newest first. */
-export async function runsPage({ query, root }: Visit, { store }: RunStore): Promise<View> {
+export async function runsPage({ query, root }: PageRequest, { store }: RunStore): Promise<PageView> {
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
   const { items, next } = await store.listRuns(before === undefined ? {} : { before });
   const older = next && html`<p><a rel="next" href="${root}runs?before=${next}">Older</a></p>`;
@@ -57,14 +57,14 @@ export async function runsPage({ query, root }: Visit, { store }: RunStore): Pro
 }
 
 /** Shows one run. Whoever may see its delivery may see it; a run without one is for operators. */
-export async function runPage(visit: Visit, { store }: RunStore): Promise<View | undefined> {
+export async function runPage(visit: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
   const { params, viewer, root } = visit;
   const run = await store.readRun(params.id ?? '');
   if (run === undefined) return undefined;
   const { delivery: id } = run.trigger;
   const found = id === undefined ? undefined : await findDelivery(visit, store, id);
   if (found === undefined && !viewer.isOperator) return undefined;
-  const onlooker = await onlookerAt(viewer, found);
+  const viewerAccess = await resolveAccess(viewer, found);
   const from =
     found &&
     html`<p>Of <a href="${root}deliveries/${found.delivery.id}">delivery ${found.delivery.id}</a></p>`;
@@ -72,6 +72,6 @@ export async function runPage(visit: Visit, { store }: RunStore): Promise<View |
   const about = trigger.item === undefined ? '' : ` ${trigger.item}`;
   return {
     title: `Run: ${trigger.kind}${about}`,
-    content: html`${from}<section><h2>${instant(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, onlooker)}</section>`,
+    content: html`${from}<section><h2>${timeTag(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, viewerAccess)}</section>`,
   };
 }

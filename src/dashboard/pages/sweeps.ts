@@ -1,17 +1,20 @@
 import { html } from '../../http/html.ts';
-import type { Readings, ScheduleRow } from '../data.ts';
-import { instant, table, type View } from '../page.ts';
-import type { Visit } from '../page-handler.ts';
+import type { DashboardData, ScheduleRow } from '../data.ts';
+import { type PageView, table, timeTag } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
 
 /** Shows every clock of a rule: when it runs next, how it went last, how far it is now. */
-export async function sweepsPage({ root }: Visit, readings: Pick<Readings, 'schedules'>): Promise<View> {
-  const rows = (await readings.schedules()).map((row) => [
+export async function sweepsPage(
+  { root }: PageRequest,
+  data: Pick<DashboardData, 'schedules'>,
+): Promise<PageView> {
+  const rows = (await data.schedules()).map((row) => [
     row.rule,
     html`<code>${row.clock}</code>`,
-    instant(row.next),
+    timeTag(row.next),
     row.job === undefined
-      ? instant(row.lastSlot)
-      : html`<a href="${root}deliveries/${row.job}">${instant(row.lastSlot)}</a>`,
+      ? timeTag(row.lastSlot)
+      : html`<a href="${root}deliveries/${row.job}">${timeTag(row.lastSlot)}</a>`,
     wentHow(row),
   ]);
   const heads = ['rule', 'clock', 'next', 'last', 'how it went'];
@@ -21,7 +24,7 @@ export async function sweepsPage({ root }: Visit, readings: Pick<Readings, 'sche
 function wentHow({ underWay, result, missed, overlaps }: ScheduleRow) {
   const failures = result?.failures.map(({ item, error }) => html`<li>${item}: ${error}</li>`) ?? [];
   return html`${underWay && html`<div><span class="mark claimed">under way</span> ${underWay}</div>`}
-${result && html`<div>${instant(result.endedAt)}: ${result.sentence}${result.isComplete ? '' : ', the rest goes on with the next'}</div>`}
+${result && html`<div>${timeTag(result.endedAt)}: ${result.sentence}${result.isComplete ? '' : ', the rest goes on with the next'}</div>`}
 ${result && result.drift > 0 ? html`<div>drift: ${result.drift}</div>` : undefined}
 ${failures.length > 0 ? html`<details><summary>What failed</summary><ul>${failures}</ul></details>` : undefined}
 ${missed + overlaps > 0 ? html`<div>slots missed: ${missed}, left out: ${overlaps}</div>` : undefined}`;

@@ -2,6 +2,6 @@
 export const signInPath = '/sign-in/callback';
 
 /** Returns the address people come back to. */
-export function redirectOf(dashboard: string): string {
+export function redirectUri(dashboard: string): string {
   return `${dashboard.replace(/\/+$/, '')}${signInPath}`;
 }

@@ -7,9 +7,9 @@ import { messageOf } from '../../errors.ts';
 import type { FailureThrottle } from '../../http/failure-throttle.ts';
 import { html } from '../../http/html.ts';
 import type { Log } from '../../log.ts';
-import { protect, queryOf, rootOf, type Visits } from '../page-handler.ts';
+import { type PageHandler, queryOf, rootOf, setSecurityHeaders } from '../page-handler.ts';
 import { signInPath } from './address.ts';
-import { personOf, signInScopes } from './forge-viewer.ts';
+import { createForgeViewer, signInScopes } from './forge-viewer.ts';
 import { createPersonalClient } from './personal-client.ts';
 import type { Sessions } from './sessions.ts';
 import { createSignInState } from './state.ts';
@@ -27,7 +27,7 @@ export type ForgeSignIn = {
   readonly signal?: AbortSignal;
 };
 
-type Parts = {
+type SignInParts = {
   readonly forge: ForgeSignIn;
   readonly sessions: Sessions;
   readonly throttle: FailureThrottle;
@@ -42,7 +42,11 @@ type Parts = {
 const maxAtOnce = 4;
 
 /** Registers the way to the forge and back (RFC 6749, section 4.1, with PKCE). */
-export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts: Parts): void {
+export function registerForgeSignIn(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  parts: SignInParts,
+): void {
   const { forge, sessions, throttle, log, clock } = parts;
   const { oauth2, redirectUri, url, onRequest, signal } = forge;
   const state = createSignInState(parts.isSecure);
@@ -63,7 +67,7 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
     try {
       const { state: word, challenge } = state.begin(request, reply, pathOnly(queryOf(request).get('to')));
       const asked = { redirectUri, state: word, challenge, scopes: signInScopes };
-      return protect(reply).redirect(await oauth2.authorizeUrl(asked), 303);
+      return setSecurityHeaders(reply).redirect(await oauth2.authorizeUrl(asked), 303);
     } catch (error) {
       if (!throttle.recordFailure(request.ip))
         log.warn({ error: messageOf(error) }, 'the forge does not say where people sign in');
@@ -91,7 +95,7 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
     try {
       const tokens = await oauth2.redeem(code, { verifier: begun.verifier, redirectUri });
       const client = createPersonalClient({ forge: shared, oauth2, tokens, clock });
-      const viewer = await personOf(client, clock);
+      const viewer = await createForgeViewer(client, clock);
       sessions.start(request, reply, viewer);
       log.info({ viewer: viewer.name, operator: viewer.isOperator }, 'signed in to the dashboard');
     } catch (error) {
@@ -103,7 +107,7 @@ export function registerForgeSignIn(app: FastifyInstance, visits: Visits, parts:
     // A redirect would still count as coming from the forge's site, and the browser keep the session to itself.
     const leadsTo = `${rootOf(request)}${pathOnly(begun.to).slice(1)}`;
     const content = html`<p>You are signed in: <a href="${leadsTo}">go on</a>.</p>`;
-    return visits.showStranger(request, reply, { title: 'Signed in', content }, { leadsTo });
+    return pageHandler.showSignedOut(request, reply, { title: 'Signed in', content }, { leadsTo });
   });
 }
 

@@ -6,7 +6,13 @@ import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import type { User } from '../../contract/resources/users.ts';
 import { type ErrorCode, ReeveError } from '../../errors.ts';
-import { type Place, type ReadableUnit, type Sight, SignedOut, type Viewer } from '../viewer.ts';
+import {
+  type DeliveryAccess,
+  type DeliverySubject,
+  type ReadableUnit,
+  SignedOut,
+  type Viewer,
+} from '../viewer.ts';
 
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
@@ -15,15 +21,16 @@ export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as co
 const maxAgeMs = 60_000;
 const maxKept = 5_000;
 
-type At = { readonly owner: string; readonly repo: string };
+type RepositoryParams = { readonly owner: string; readonly repo: string };
 
 /** Lists that only those are shown who may read what they list. */
-const looks: Readonly<Record<ReadableUnit, (client: Client, params: At) => Promise<unknown>>> = {
-  pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
-  issues: (client, params) =>
-    client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
-  code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
-};
+const looks: Readonly<Record<ReadableUnit, (client: Client, params: RepositoryParams) => Promise<unknown>>> =
+  {
+    pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
+    issues: (client, params) =>
+      client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
+    code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
+  };
 
 /** What readers need to read the events of a family; the others are for administrators of the repository. */
 const unitOfFamily: Partial<Record<Family, ReadableUnit>> = {
@@ -39,7 +46,7 @@ const unitOfFamily: Partial<Record<Family, ReadableUnit>> = {
 };
 
 /** Returns the part of a repository that an event of this Event-Type is about; undefined for what only its administrators see. */
-function unitOf(eventType: string): ReadableUnit | undefined {
+function unitOfEvent(eventType: string): ReadableUnit | undefined {
   const family = familyOf(eventType);
   return family && unitOfFamily[family];
 }
@@ -48,7 +55,7 @@ function unitOf(eventType: string): ReadableUnit | undefined {
  * Returns who signed in with their forge account: a site administrator is an operator here, since they can read everything
  * on the forge; everybody else sees what the forge shows them, which is asked as them. Rejects with a `forge-…` error.
  */
-export async function personOf(
+export async function createForgeViewer(
   clientOf: () => Promise<Client>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<Viewer> {
@@ -57,29 +64,31 @@ export async function personOf(
   let self = await readSelf();
   const isOperator = (): boolean => self.is_admin === true;
 
-  const repositories = createTtlCache<string, Sight>({ maxAgeMs, maxEntries: maxKept, clock });
+  const repositories = createTtlCache<string, DeliveryAccess>({ maxAgeMs, maxEntries: maxKept, clock });
   const units = createTtlCache<string, boolean>({ maxAgeMs, maxEntries: maxKept, clock });
 
-  const read = async (params: At): Promise<Repository | undefined> =>
+  const read = async (params: RepositoryParams): Promise<Repository | undefined> =>
     orUndefined((await clientOf()).call(operations.getRepository, { params }));
   /** The name of then is followed to where the repository is now; another one that has that name is another one. */
-  const lookAt = async (id: number, params: At): Promise<Sight> => {
+  const lookAt = async (id: number, params: RepositoryParams): Promise<DeliveryAccess> => {
     const found = await read(params);
     if (found === undefined || found.id !== id) return 'none';
     return found.permissions?.admin ? 'administrator' : 'reader';
   };
-  const mayRead = (key: string, unit: ReadableUnit, params: At): Promise<boolean> =>
+  const mayRead = (key: string, unit: ReadableUnit, params: RepositoryParams): Promise<boolean> =>
     units.get(`${key} ${unit}`, async () => {
       const client = await clientOf();
       return (await orUndefined(looks[unit](client, params).then(() => true))) ?? false;
     });
 
-  const look = async (place: Place): Promise<{ sight: Sight; key: string; params: At } | undefined> => {
+  const look = async (
+    place: DeliverySubject,
+  ): Promise<{ access: DeliveryAccess; key: string; params: RepositoryParams } | undefined> => {
     const { repository = '', repositoryId: id } = place;
-    const params = atOf(repository);
+    const params = parseFullName(repository);
     if (id === undefined || params === undefined) return undefined;
     const key = `${id} ${repository}`;
-    return { key, params, sight: await repositories.get(key, () => lookAt(id, params)) };
+    return { key, params, access: await repositories.get(key, () => lookAt(id, params)) };
   };
 
   return {
@@ -88,16 +97,16 @@ export async function personOf(
       return isOperator();
     },
     async confirm() {
-      self = await asThem(readSelf, [...unknownToForge, 'forge-forbidden']);
+      self = await asViewer(readSelf, [...unknownToForge, 'forge-forbidden']);
     },
-    async sightOf(place) {
+    async accessTo(place) {
       if (isOperator()) return 'administrator';
       try {
-        const found = await asThem(() => look(place));
-        if (found?.sight !== 'reader') return found?.sight ?? 'none';
-        const unit = unitOf(place.eventType);
+        const found = await asViewer(() => look(place));
+        if (found?.access !== 'reader') return found?.access ?? 'none';
+        const unit = unitOfEvent(place.eventType);
         if (unit === undefined) return 'none';
-        return (await asThem(() => mayRead(found.key, unit, found.params))) ? 'reader' : 'none';
+        return (await asViewer(() => mayRead(found.key, unit, found.params))) ? 'reader' : 'none';
       } catch (error) {
         // One repository that the forge stumbles over takes nothing away from the others.
         const isStumble =
@@ -106,8 +115,8 @@ export async function personOf(
         throw error;
       }
     },
-    unitsOf: (place) =>
-      asThem(async () => {
+    readableUnits: (place) =>
+      asViewer(async () => {
         const found = await look(place);
         if (found === undefined) return new Set();
         const all = Object.keys(looks) as readonly ReadableUnit[];
@@ -115,8 +124,8 @@ export async function personOf(
         return new Set(all.filter((_unit, at) => may[at]));
       }),
     findRepository: (name) =>
-      asThem(async () => {
-        const params = atOf(name);
+      asViewer(async () => {
+        const params = parseFullName(name);
         return params && (await read(params))?.id;
       }),
   };
@@ -125,7 +134,7 @@ export async function personOf(
 const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
 
 /** Asks as somebody; what the forge says of their sign-in itself ends it. */
-async function asThem<Answer>(
+async function asViewer<Answer>(
   ask: () => Promise<Answer>,
   over: readonly ErrorCode[] = unknownToForge,
 ): Promise<Answer> {
@@ -138,7 +147,7 @@ async function asThem<Answer>(
 }
 
 /** Returns the parts of a repository's full name; undefined where it is none. */
-function atOf(name: string): At | undefined {
+function parseFullName(name: string): RepositoryParams | undefined {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(name) ?? [];
   return owner === undefined || repo === undefined ? undefined : { owner, repo };
 }

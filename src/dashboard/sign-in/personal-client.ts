@@ -10,7 +10,11 @@ const renewBeforeMs = 30_000;
 /** Somebody waits for a page: less than for the bot’s own work. */
 const patience = { timeoutMs: 5_000, tries: 2 } as const;
 
-type Held = { readonly client: Client; readonly refreshToken: string | undefined; readonly endsMs: number };
+type HeldTokens = {
+  readonly client: Client;
+  readonly refreshToken: string | undefined;
+  readonly endsMs: number;
+};
 
 /**
  * Returns what gives the client that acts as the person who signed in; its token is renewed when it ends, once for however
@@ -25,7 +29,7 @@ export function createPersonalClient(options: {
 }): () => Promise<Client> {
   const { forge, oauth2, clock } = options;
   // A renewal need not bring another token to renew with (RFC 6749, section 6).
-  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): Held => ({
+  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): HeldTokens => ({
     client: createClient({ ...forge, ...patience, credentials: { token: accessToken, scheme: 'Bearer' } }),
     refreshToken: refreshToken ?? before,
     endsMs: clock.monotonicMs() + expiresInMs,

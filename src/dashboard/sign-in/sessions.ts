@@ -14,9 +14,9 @@ export interface Sessions {
   start(request: FastifyRequest, reply: FastifyReply, viewer: Viewer): void;
   end(request: FastifyRequest, reply: FastifyReply): void;
   /** Returns the mark of a form of this session. */
-  markOf(session: Session, purpose: string): string;
+  csrfToken(session: Session, purpose: string): string;
   /** Tells whether a form is one that a page of ours showed in this session, and no other site sent it. */
-  isMarked(request: FastifyRequest, session: Session, purpose: string): boolean;
+  hasCsrfToken(request: FastifyRequest, session: Session, purpose: string): boolean;
 }
 
 const lifeMs = 12 * 3_600_000;
@@ -71,8 +71,8 @@ export function createSessions(options: {
       kept.delete(idOf(request));
       write(request, reply, '', 0);
     },
-    markOf: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
-    isMarked(request, { id }, purpose) {
+    csrfToken: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
+    hasCsrfToken(request, { id }, purpose) {
       const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
       return !isSentByOtherSite(request.headers) && csrfTokens.isValid(given, id, purpose);
     },

@@ -6,9 +6,9 @@ import type { FailureThrottle } from '../../http/failure-throttle.ts';
 import { html } from '../../http/html.ts';
 import type { Log } from '../../log.ts';
 import { isSecureHost } from '../hosts.ts';
-import type { View } from '../page.ts';
-import { protect, rootOf, type Visits } from '../page-handler.ts';
-import { passwordHolder } from '../viewer.ts';
+import type { PageView } from '../page.ts';
+import { type PageHandler, rootOf, setSecurityHeaders } from '../page-handler.ts';
+import { passwordViewer } from '../viewer.ts';
 import { type ForgeSignIn, pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -26,7 +26,7 @@ type SignInParts = {
 
 /** Returns the page on which people sign in. `to` is the path they are led to then; `problem` says what went wrong before. */
 export function signInPage(dashboardUrl: string | undefined) {
-  return (root: string, to: string, problem?: string): View => {
+  return (root: string, to: string, problem?: string): PageView => {
     const alert = problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
     const byForge =
       dashboardUrl && html`<p>${forgeLink(dashboardUrl, to)}: you see what you can read there.</p>`;
@@ -47,12 +47,12 @@ function forgeLink(dashboardUrl: string, to: string) {
 }
 
 /** Registers how people come in and leave. */
-export function registerSignIn(app: FastifyInstance, visits: Visits, parts: SignInParts): void {
+export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, parts: SignInParts): void {
   const { sessions, forge, dashboardUrl, log } = parts;
   const throttle = parts.makeThrottle();
   const view = signInPage(forge && dashboardUrl);
   const showForm = (request: FastifyRequest, reply: FastifyReply, to: string, problem?: string) =>
-    visits.showStranger(request, reply, view(rootOf(request), to, problem));
+    pageHandler.showSignedOut(request, reply, view(rootOf(request), to, problem));
 
   app.get('/sign-in', async (request, reply) => showForm(request, reply, '/'));
 
@@ -72,20 +72,20 @@ export function registerSignIn(app: FastifyInstance, visits: Visits, parts: Sign
       log.warn({ address: request.ip }, 'a wrong password for the dashboard');
       return showForm(request, reply.code(401), to, 'This is not the password of this installation.');
     }
-    sessions.start(request, reply, passwordHolder);
+    sessions.start(request, reply, passwordViewer);
     log.info({ address: request.ip }, 'signed in to the dashboard with its password');
-    return protect(reply).redirect(`${rootOf(request)}${pathOnly(to).slice(1)}`, 303);
+    return setSecurityHeaders(reply).redirect(`${rootOf(request)}${pathOnly(to).slice(1)}`, 303);
   });
 
   app.post('/sign-out', (request, reply) =>
-    visits.act(request, reply, 'signing-out', async () => {
+    pageHandler.act(request, reply, 'signing-out', async () => {
       sessions.end(request, reply);
       return 'sign-in';
     }),
   );
 
   if (forge === undefined) return;
-  registerForgeSignIn(app, visits, {
+  registerForgeSignIn(app, pageHandler, {
     forge,
     sessions,
     throttle: parts.makeThrottle(),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../../src/contract/operations.ts';
 import { metricTable } from '../../../src/dashboard/metrics/metric-table.ts';
-import { createMetrics, type MetricReadings } from '../../../src/dashboard/metrics/metrics.ts';
+import { createMetrics, type MetricData } from '../../../src/dashboard/metrics/metrics.ts';
 import { isSignedIn } from '../../../src/dashboard/sign-in/password.ts';
 import { at, type Stage, setStage } from '../../support/stage.ts';
 
@@ -95,7 +95,7 @@ rules:
 });
 
 describe('what is read when somebody asks', () => {
-  const readings: MetricReadings = {
+  const readings: MetricData = {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),
       oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),

@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { viewRun } from '../../../src/dashboard/pages/run-view.ts';
 import type { ReadableUnit } from '../../../src/dashboard/viewer.ts';
-import type { Onlooker } from '../../../src/dashboard/visibility.ts';
+import type { ViewerAccess } from '../../../src/dashboard/visibility.ts';
 import type { RecordedChange, Run } from '../../../src/engine/record.ts';
 import type { Finding } from '../../../src/rules/verdict.ts';
 import { makeRun } from '../../store/make.ts';
 
 const none: ReadonlySet<ReadableUnit> = new Set();
-const operator: Onlooker = { isOperator: true, sight: 'administrator', repository: undefined, units: none };
-const administrator: Onlooker = { ...operator, isOperator: false, repository: 'acme/demo' };
+const operator: ViewerAccess = {
+  isOperator: true,
+  access: 'administrator',
+  repository: undefined,
+  units: none,
+};
+const administrator: ViewerAccess = { ...operator, isOperator: false, repository: 'acme/demo' };
 /** Reads what the delivery is about, and nothing else of the repository. */
-const narrow: Onlooker = { ...administrator, sight: 'reader', units: none };
-const reader: Onlooker = { ...narrow, units: new Set(['issues', 'pulls', 'code']) };
+const narrow: ViewerAccess = { ...administrator, access: 'reader', units: none };
+const reader: ViewerAccess = { ...narrow, units: new Set(['issues', 'pulls', 'code']) };
 
 const withValue = (name: string, value: unknown = 'what it saw'): Run => ({
   ...makeRun({}),
@@ -60,7 +65,7 @@ describe('what a condition saw', () => {
     'of %s: for who reads the subject %s, for readers %s, for administrators %s',
     (name, ...expected) => {
       const run = withValue(name);
-      const sees = (onlooker: Onlooker) => viewRun(run, onlooker).text.includes('what it saw');
+      const sees = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text.includes('what it saw');
 
       expect([sees(narrow), sees(reader), sees(administrator)]).toEqual(expected);
       expect(sees(operator)).toBe(true);
@@ -69,7 +74,7 @@ describe('what a condition saw', () => {
 
   it('holds no address of a person for readers', () => {
     const run = withValue('issue.user', { login: 'ada', email: 'ada@home.example' });
-    const text = (onlooker: Onlooker) => viewRun(run, onlooker).text;
+    const text = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text;
 
     expect(text(reader)).toContain('ada');
     expect(text(reader)).not.toContain('home.example');
@@ -90,8 +95,8 @@ describe('what a condition saw', () => {
       ...makeRun({}),
       rules: [{ ...verdict, rule: `${source}#a`, source, findings: [finding] }],
     });
-    const count = (source: string, onlooker: Onlooker) =>
-      viewRun(of(source), onlooker).text.split('/orgs/hidden').length - 1;
+    const count = (source: string, viewerAccess: ViewerAccess) =>
+      viewRun(of(source), viewerAccess).text.split('/orgs/hidden').length - 1;
 
     for (const source of ['/srv/rules/a.yml', 'acme/demo2/.reeve.yml', 'acme/.reeve/rules/a.yml']) {
       expect([reader, administrator, operator].map((one) => count(source, one))).toEqual([0, 0, 2]);
@@ -149,8 +154,8 @@ describe('what was changed', () => {
     ['an organization', { action: 'sync-organization', path: '/orgs/acme' }, false, false, false],
   ];
   const marks = ['4711', 'label:kept', 'the rule says so', 'because'];
-  const sees = (run: Run, onlooker: Onlooker): boolean => {
-    const { text } = viewRun(run, onlooker);
+  const sees = (run: Run, viewerAccess: ViewerAccess): boolean => {
+    const { text } = viewRun(run, viewerAccess);
     const found = marks.filter((word) => text.includes(word));
     expect([0, marks.length]).toContain(found.length);
     return found.length > 0;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSessions } from '../../../src/dashboard/sign-in/sessions.ts';
-import { passwordHolder, type Viewer } from '../../../src/dashboard/viewer.ts';
+import { passwordViewer, type Viewer } from '../../../src/dashboard/viewer.ts';
 import { dashboardPassword, makeDashboardApp } from '../../support/dashboard-app.ts';
 import { makeStore } from '../../support/make-store.ts';
 
@@ -180,7 +180,7 @@ describe('many sessions', () => {
   it('of others end no operator’s', async () => {
     const sessions = createSessions({ clock: { monotonicMs: () => 0 }, isSecure: () => false });
     const viewerNamed = (name: string, isOperator: boolean): Viewer => ({
-      ...passwordHolder,
+      ...passwordViewer,
       name,
       isOperator,
     });
