@@ -18,18 +18,19 @@ const Comment = z
       .max(100)
       .default('main')
       .meta({ description: 'Distinguishes the comments of one rule: one comment per key.' }),
-    text: template().min(1).max(60_000).optional().meta({ description: 'What it says.' }),
+    text: template().min(1).max(60_000).optional().meta({ description: 'The text of the comment.' }),
     wiki: z
       .string()
       .min(1)
       .max(255)
       .optional()
-      .meta({ description: 'Takes the text from this page of the repository’s wiki instead.' }),
+      .meta({ description: 'A page of the repository’s wiki with the text, instead of `text`.' }),
     when: condition()
       .optional()
-      .meta({ description: 'The comment is there while this holds; without it, always.' }),
+      .meta({ description: 'The comment exists while this condition holds; default: always.' }),
     otherwise: template().min(1).max(60_000).optional().meta({
-      description: 'What an existing comment says while `when` does not hold; without it, it is removed.',
+      description:
+        'Text of an existing comment while `when` does not hold; without it, the comment is deleted.',
     }),
   })
   .refine((given) => (given.text === undefined) !== (given.wiki === undefined), {

@@ -19,21 +19,18 @@ const DismissStaleReviews = z.strictObject({
     .array(z.enum(['APPROVED', 'REQUEST_CHANGES']))
     .min(1)
     .default(['APPROVED'])
-    .meta({ description: 'Which reviews are dismissed.' }),
+    .meta({ description: 'States of the reviews to dismiss.' }),
   message: template().max(5_000).default('New commits arrived after this review.'),
   'ignore-paths': z
     .array(z.string().min(1).max(500))
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'A review is kept while everything that changed since lies under these globs.' }),
+    .meta({ description: 'A review is kept if all files that changed since match these globs.' }),
   'keep-on-rebase': z.boolean().default(false).meta({
-    description: 'A review is kept while the forge does not call it stale: the diff is still the same.',
+    description: 'A review is kept while the forge does not mark it as stale, because the diff is unchanged.',
   }),
-  priors: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Dismisses the older reviews of the same person as well.' }),
+  priors: z.boolean().default(false).meta({ description: 'Also dismisses older reviews of the same user.' }),
 });
 type DismissStaleReviews = z.output<typeof DismissStaleReviews>;
 

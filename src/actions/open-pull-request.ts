@@ -23,20 +23,20 @@ const name = z.string().min(1).max(255);
 const OpenPullRequest = z
   .strictObject({
     head: branch.meta({ description: 'The source branch; `owner:branch` refers to a fork.' }),
-    base: branch.meta({ description: 'The branch it is to be merged into.' }),
+    base: branch.meta({ description: 'The target branch.' }),
     title: template().min(1).max(255),
     body: template().max(60_000).optional(),
-    labels: z.array(name).max(50).optional().meta({ description: 'Labels it is opened with.' }),
+    labels: z.array(name).max(50).optional().meta({ description: 'Labels to set at opening.' }),
     reviewers: z
       .array(name)
       .max(50)
       .optional()
-      .meta({ description: 'Who is asked for a review when it is opened.' }),
+      .meta({ description: 'Users whose review is requested at opening.' }),
     team_reviewers: z
       .array(name)
       .max(50)
       .optional()
-      .meta({ description: 'Teams that are asked for a review.' }),
+      .meta({ description: 'Teams whose review is requested at opening.' }),
   })
   .refine((given) => given.head !== given.base, { message: 'head and base are the same branch' });
 type OpenPullRequest = z.output<typeof OpenPullRequest>;

@@ -24,7 +24,7 @@ const ProtectTags = z.strictObject({
           description: 'Users who can create, change and delete matching tags.',
         }),
         whitelist_teams: names.meta({
-          description: 'Teams who may; only where an organization owns the repository.',
+          description: 'Teams with the same permission; only if an organization owns the repository.',
         }),
       }),
     )

@@ -12,13 +12,15 @@ import type { PlanContext } from './plan-context.ts';
 const ReportIssue = z.strictObject({
   when: condition()
     .optional()
-    .meta({ description: 'The issue is open while this holds, and closed once it does not.' }),
+    .meta({
+      description: 'The issue is open while this condition holds, and closed when it no longer holds.',
+    }),
   repository: z
     .string()
     .regex(/^[\w.-]+\/[\w.-]+$/, 'name a repository as owner/name')
     .optional()
-    .meta({ description: 'Where the issue is; without it, the repository of the event.' }),
-  key: template().min(1).max(200).meta({ description: 'What it is about; one issue per key.' }),
+    .meta({ description: 'Repository of the issue; default: the repository of the event.' }),
+  key: template().min(1).max(200).meta({ description: 'Identifies the report; one issue per key.' }),
   title: template().min(1).max(255),
   body: template().max(60_000).optional(),
 });

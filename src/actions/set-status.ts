@@ -24,16 +24,22 @@ const SetStatus = z.strictObject({
     .min(1)
     .max(255)
     .optional()
-    .meta({ description: 'Names the status; `reeve/RULE` without it, and always in files of repositories.' }),
-  state: z.enum(states).default('success').meta({ description: 'What the status says.' }),
+    .meta({
+      description: 'Name of the status; default, and always in rule files of repositories: `reeve/RULE`.',
+    }),
+  state: z.enum(states).default('success').meta({ description: 'State of the status.' }),
   ...said,
   when: condition()
     .optional()
-    .meta({ description: 'The status says `state` while this holds, and `otherwise` while it does not.' }),
+    .meta({
+      description: 'The status is `state` while this condition holds, and `otherwise` while it does not.',
+    }),
   otherwise: z
     .strictObject({ state: z.enum(states), ...said })
     .optional()
-    .meta({ description: 'Without it: failure for success, success for everything else, no description.' }),
+    .meta({
+      description: 'Default: failure if `state` is success, success for any other state, no description.',
+    }),
 });
 type SetStatus = z.output<typeof SetStatus>;
 type State = SetStatus['state'];

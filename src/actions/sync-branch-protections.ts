@@ -24,10 +24,7 @@ const Protection = EditBranchProtection.extend({
 });
 const SyncBranchProtections = z.strictObject({
   protections: z.array(Protection).max(100),
-  prune: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Removes the branch protections that are not named.' }),
+  prune: z.boolean().default(false).meta({ description: 'Deletes branch protections that are not listed.' }),
 });
 type SyncBranchProtections = z.output<typeof SyncBranchProtections>;
 

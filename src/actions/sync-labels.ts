@@ -17,14 +17,14 @@ const Definition = z.strictObject({
     .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/, 'a color has 3 or 6 hex digits, such as "0e8a16"'),
   description: z.string().max(500).optional(),
   exclusive: z.boolean().optional().meta({
-    description: 'Of the labels of one scope (the text before the last slash) an issue carries one.',
+    description: 'An issue has at most one label of a scope (the text before the last slash).',
   }),
   archived: z.boolean().optional(),
   previously: z
     .array(name)
     .max(20)
     .optional()
-    .meta({ description: 'Former names: a label of this name is renamed, and stays on its issues.' }),
+    .meta({ description: 'Former names: a label with such a name is renamed and stays on its issues.' }),
 });
 type Definition = z.output<typeof Definition>;
 
@@ -33,7 +33,9 @@ const SyncLabels = z.strictObject({
   prune: z
     .boolean()
     .optional()
-    .meta({ description: 'Remove all other labels, at most 5 or a quarter of them at once. Default false.' }),
+    .meta({
+      description: 'Deletes all other labels, at most 5 or a quarter of them in one run. Default false.',
+    }),
 });
 type SyncLabels = z.output<typeof SyncLabels>;
 

@@ -17,7 +17,7 @@ const SyncOrganization = z
     email: z
       .union([z.literal(''), z.email().max(255)])
       .optional()
-      .meta({ description: 'Shown to everybody who may see the organization; the empty text clears it.' }),
+      .meta({ description: 'Visible to all users who can see the organization; the empty text clears it.' }),
     description: z.string().max(255).optional(),
     website: z
       .union([z.literal(''), z.url({ protocol: /^https?$/ }).max(255)])
@@ -27,11 +27,11 @@ const SyncOrganization = z
     visibility: z
       .enum(['public', 'limited', 'private'])
       .optional()
-      .meta({ description: 'Who sees it: everybody, whoever is signed in, its members.' }),
+      .meta({ description: 'Visible to everyone, to signed-in users, or to its members.' }),
     repo_admin_change_team_access: z
       .boolean()
       .optional()
-      .meta({ description: 'Whether administrators of a repository may change which teams reach it.' }),
+      .meta({ description: 'Whether administrators of a repository can change the access of teams to it.' }),
   })
   .refine((given) => Object.keys(given).length > 0, { message: 'name at least one setting' });
 type SyncOrganization = z.output<typeof SyncOrganization>;

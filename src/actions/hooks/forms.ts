@@ -11,7 +11,7 @@ export const HookForm = z.strictObject({
   url: z
     .url({ protocol: /^https?$/ })
     .max(2_000)
-    .meta({ description: 'Where it delivers; a hook is found by it.' }),
+    .meta({ description: 'Target URL, which identifies the hook.' }),
   events: z
     .array(z.enum(hookEventNames as [string, ...string[]]))
     .min(1)
@@ -20,16 +20,18 @@ export const HookForm = z.strictObject({
     .string()
     .max(255)
     .optional()
-    .meta({ description: 'Glob of branches; left out, it stays.' }),
+    .meta({ description: 'Glob of branches; unchanged if omitted.' }),
   active: z.boolean().default(true),
-  content_type: z.enum(['json', 'form']).optional().meta({ description: 'json where the hook is made.' }),
+  content_type: z.enum(['json', 'form']).optional().meta({ description: 'Default for a new hook: json.' }),
   name: z.string().min(1).max(255).optional(),
   authorization: z
     .union([SecretForm, z.literal('none')])
     .optional()
-    .meta({ description: 'The value of the Authorization header, named: `{ secret: NAME }`; or none.' }),
+    .meta({
+      description: 'The secret with the value of the Authorization header: `{ secret: NAME }`; or none.',
+    }),
   hmac: SecretForm.optional().meta({
-    description: 'The secret deliveries are signed with, named. Another value makes the hook anew.',
+    description: 'The secret for delivery signatures, by name. A new value replaces the hook.',
   }),
 });
 export type HookForm = z.output<typeof HookForm>;
@@ -40,6 +42,6 @@ export const SyncHooks = z.strictObject({
   'of-account': z
     .boolean()
     .default(false)
-    .meta({ description: 'The hooks of the account Reeve acts as, instead of those of the subject.' }),
+    .meta({ description: 'Manages the hooks of the bot’s account instead of those of the subject.' }),
 });
 export type SyncHooks = z.output<typeof SyncHooks>;
