@@ -13,8 +13,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A real forge tells its hooks when it comes to it.
     expect: { poll: { timeout: 60_000 } },
-    // Two cores are the common small runner. Tests of processes wait for half of their time: a third worker uses it.
-    maxWorkers: 3,
+    // Two cores are the common small runner. Tests of processes wait for half of their time: two more workers use it.
+    maxWorkers: 4,
     // No source file has state of its own: files of tests share their worker's modules, which saves a fifth of the time.
     isolate: false,
   },

@@ -1,7 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { finished, printed, start } from '../support/command.ts';
 import { type StuckForge, startStuckForge, stuckAnswers } from '../support/stuck-forge.ts';
@@ -17,18 +18,26 @@ rules:
     steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
 `;
 
-let folder: string;
-let forge: StuckForge;
+type Place = { readonly folder: string; readonly forge: StuckForge; readonly children: ChildProcess[] };
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reeve-shutdown-'));
-});
-afterEach(async () => {
-  await forge?.close();
-  await rm(folder, { recursive: true, force: true });
+// The tests wait for seconds each: they run at the same time, each with a folder and a forge of its own.
+const it = test.extend<{ place: Place; answer: keyof typeof stuckAnswers }>({
+  answer: 'never answers',
+  place: async ({ answer }, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-shutdown-'));
+    const forge = await startStuckForge(answer);
+    const children: ChildProcess[] = [];
+    await use({ folder, forge, children });
+    for (const child of children) child.kill('SIGKILL');
+    await forge.close();
+    await rm(folder, { recursive: true, force: true });
+  },
 });
 
-const environment = (more: Record<string, string> = {}): Record<string, string> => ({
+const environment = (
+  { forge, folder }: Place,
+  more: Record<string, string> = {},
+): Record<string, string> => ({
   FORGE_URL: forge.url,
   FORGE_TOKEN: 'a-token-of-the-account-of-the-bot',
   WEBHOOK_AUTHORIZATION: authorization,
@@ -55,104 +64,111 @@ const push = (repository: number): RequestInit => ({
   }),
 });
 
+function startIn({ children }: Place, ...args: Parameters<typeof start>): ChildProcess {
+  const child = start(...args);
+  children.push(child);
+  return child;
+}
+
 /** Starts the bot and waits until it listens; the stuck forge holds it up for 5 s. */
-async function listening(more?: Record<string, string>) {
-  const child = start(['serve'], { environment: environment(more) });
+async function listening(place: Place) {
+  const child = startIn(place, ['serve'], { environment: environment(place) });
   const ended = finished(child);
   const said = await printed(child, /"listening"/);
   return { child, ended, url: /"url":"([^"]+)"/.exec(said)?.[1] ?? '' };
 }
 
-describe.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers)[])('while the forge %s', (answer) => {
-  beforeEach(async () => {
-    forge = await startStuckForge(answer);
-  });
+describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers)[])(
+  'while the forge %s',
+  (answer) => {
+    it.override({ answer });
 
-  it('SIGTERM ends the process and gives back the deliveries that are being handled', async () => {
-    const { child, ended, url } = await listening();
-    for (const repository of [1, 2, 3]) {
-      expect((await fetch(`${url}/webhook`, push(repository))).status).toBe(202);
-    }
-    const path = join(folder, 'data', 'reeve.db');
-    const store = await openSqliteStore({ path, role: 'reader' });
-    // The three, and the jobs that catch up and read the rules.
-    await expect.poll(async () => (await store.counts()).claimed).toBe(5);
-    child.kill('SIGTERM');
+    it('SIGTERM ends the process and gives back the deliveries that are being handled', async ({ place }) => {
+      const { child, ended, url } = await listening(place);
+      for (const repository of [1, 2, 3]) {
+        expect((await fetch(`${url}/webhook`, push(repository))).status).toBe(202);
+      }
+      const path = join(place.folder, 'data', 'reeve.db');
+      const store = await openSqliteStore({ path, role: 'reader' });
+      // The three, and the jobs that catch up and read the rules.
+      await expect.poll(async () => (await store.counts()).claimed).toBe(5);
+      child.kill('SIGTERM');
 
-    const { status, error } = await ended;
-    expect(error).not.toContain('could be closed');
-    expect(status).toBe(0);
-    expect(await store.counts()).toMatchObject({ accepted: 5, claimed: 0, retry: 0, dead: 0 });
-    const { items } = await store.listDeliveries();
-    expect(items.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0]);
-    await store.close();
-  });
-
-  it('a second signal ends the process at once', async () => {
-    const { child, ended, url } = await listening();
-    await fetch(`${url}/webhook`, push(1));
-    await forge.asked(2);
-    child.kill('SIGTERM');
-    await printed(child, /"stopping"/);
-    child.kill('SIGTERM');
-
-    expect((await ended).status).toBe(128 + 15);
-  });
-
-  it('a process that is killed spends no attempt of the deliveries that were in flight together', async () => {
-    const { child, ended, url } = await listening();
-    for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
-    const path = join(folder, 'data', 'reeve.db');
-    const reader = await openSqliteStore({ path, role: 'reader' });
-    await expect.poll(async () => (await reader.counts()).claimed).toBe(5);
-    await reader.close();
-    child.kill('SIGKILL');
-    await ended;
-
-    const store = await openSqliteStore({ path, role: 'worker' });
-    const { items } = await store.listDeliveries();
-    expect(items.map(({ state, attempts, crashes }) => ({ state, attempts, crashes }))).toEqual(
-      Array.from({ length: 5 }, () => ({ state: 'accepted', attempts: 0, crashes: 0 })),
-    );
-    await store.close();
-  });
-
-  it('SIGTERM ends a sweep that is run by hand', async () => {
-    await writeFile(join(folder, 'rules.yml'), rules);
-    const child = start(['sweep', 'labelled'], {
-      environment: environment({ REEVE_RULES: join(folder, 'rules.yml') }),
+      const { status, error } = await ended;
+      expect(error).not.toContain('could be closed');
+      expect(status).toBe(0);
+      expect(await store.counts()).toMatchObject({ accepted: 5, claimed: 0, retry: 0, dead: 0 });
+      const { items } = await store.listDeliveries();
+      expect(items.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0]);
+      await store.close();
     });
-    const ended = finished(child);
-    await forge.asked(2);
-    child.kill('SIGTERM');
 
-    expect((await ended).status).toBe(130);
-  });
-});
+    it('a second signal ends the process at once', async ({ place }) => {
+      const { child, ended, url } = await listening(place);
+      await fetch(`${url}/webhook`, push(1));
+      await place.forge.asked(2);
+      child.kill('SIGTERM');
+      await printed(child, /"stopping"/);
+      child.kill('SIGTERM');
 
-describe('asked to stop before it is up', () => {
-  it.each([
-    ['SIGTERM', 'sends headers and never a body'],
-    ['SIGHUP', 'never answers'],
-    ['SIGINT', 'never answers'],
-  ] as const)('%s ends the process while the forge %s', async (signal, answer) => {
-    forge = await startStuckForge(answer);
-    const child = start(['serve'], { environment: environment() });
+      expect((await ended).status).toBe(128 + 15);
+    });
+
+    it('a process that is killed spends no attempt of the deliveries that were in flight together', async ({
+      place,
+    }) => {
+      const { child, ended, url } = await listening(place);
+      for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
+      const path = join(place.folder, 'data', 'reeve.db');
+      const reader = await openSqliteStore({ path, role: 'reader' });
+      await expect.poll(async () => (await reader.counts()).claimed).toBe(5);
+      await reader.close();
+      child.kill('SIGKILL');
+      await ended;
+
+      const store = await openSqliteStore({ path, role: 'worker' });
+      const { items } = await store.listDeliveries();
+      expect(items.map(({ state, attempts, crashes }) => ({ state, attempts, crashes }))).toEqual(
+        Array.from({ length: 5 }, () => ({ state: 'accepted', attempts: 0, crashes: 0 })),
+      );
+      await store.close();
+    });
+
+    it('SIGTERM ends a sweep that is run by hand', async ({ place }) => {
+      await writeFile(join(place.folder, 'rules.yml'), rules);
+      const child = startIn(place, ['sweep', 'labelled'], {
+        environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),
+      });
+      const ended = finished(child);
+      await place.forge.asked(2);
+      child.kill('SIGTERM');
+
+      expect((await ended).status).toBe(130);
+    });
+  },
+);
+
+describe.concurrent.each([
+  ['SIGTERM', 'sends headers and never a body'],
+  ['SIGHUP', 'never answers'],
+  ['SIGINT', 'never answers'],
+] as const)('stopped by %s before it is up, while the forge %s', (signal, answer) => {
+  it.override({ answer });
+
+  it('ends the process', async ({ place }) => {
+    const child = startIn(place, ['serve'], { environment: environment(place) });
     const ended = finished(child);
-    await forge.asked(1);
+    await place.forge.asked(1);
     child.kill(signal);
 
     expect(await ended).toMatchObject({ status: 0, error: '' });
   });
 });
 
-describe('without a forge that hangs', () => {
-  beforeEach(async () => {
-    forge = await startStuckForge('never answers');
-  });
-
-  it('SIGTERM ends the embedded forge', async () => {
-    const child = start(['forge', '--port', '0', '--data', join(folder, 'forge'), '--json']);
+describe.concurrent('without a forge that hangs', () => {
+  it('SIGTERM ends the embedded forge', async ({ place }) => {
+    const args = ['forge', '--port', '0', '--data', join(place.folder, 'forge'), '--json'];
+    const child = startIn(place, args);
     const ended = finished(child);
     await printed(child, /"url"/);
     child.kill('SIGTERM');
@@ -160,13 +176,13 @@ describe('without a forge that hangs', () => {
     expect((await ended).status).toBe(0);
   });
 
-  it('SIGTERM ends the demo before its end, which leaves no temporary folder', async () => {
-    const child = start(['serve', '--once'], { environment: { TMPDIR: folder } });
+  it('SIGTERM ends the demo before its end, which leaves no temporary folder', async ({ place }) => {
+    const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
     const ended = finished(child);
     await printed(child, /^forge/m);
     child.kill('SIGTERM');
 
     expect(await ended).toMatchObject({ status: 1, error: '' });
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(place.folder)).toEqual([]);
   });
 });
