@@ -4,40 +4,40 @@ import { type ErrorCode, ReeveError } from '../errors.ts';
 import type { Served } from './enrolment.ts';
 import type { Identities } from './identity.ts';
 
-/** Who vouches for an event. */
+/** Origin of an event. */
 export type Origin = {
-  /** Name of the secret entry that verified the delivery; absent for an event that Reeve itself found by reading. */
+  /** Name of the secret entry that verified the delivery; absent for an event found by catch-up. */
   readonly entry?: string;
 };
 
-/** An event about a repository whose identity is established: id and names are those the forge has now. */
+/** An event about a repository with a verified identity: id and names are the current ones of the forge. */
 export type AdmittedEvent = Event & { readonly repository: RepositoryRef; readonly subject: Subject };
 
-/** What became of an event at the door of the engine. */
+/** Result of the admission of an event. */
 type Admission =
   | { readonly state: 'admitted'; readonly event: AdmittedEvent }
   | { readonly state: 'ignored'; readonly reason: string };
 
-/** Why a delivery is refused: its entry is not configured, does not cover the repository, or the repository is another one. */
+/** Reason of a refusal: the secret entry is not configured, does not cover the repository, or id and name do not match. */
 type RefusalKind = 'entry' | 'scope' | 'identity';
 
 /**
- * Returns whether a secret entry covers a repository (`owner/name`; undefined: an event that names none); undefined where
+ * Returns whether a secret entry covers a repository (`owner/name`; undefined: an event without one); undefined if
  * no entry has this name.
  */
 type CoverageOf = (entry: string, fullName: string | undefined) => boolean | undefined;
 
-/** Decides which events reach rules, caches, snapshots and records, and about which repository they are. */
+/** Decides which events reach rules, caches, snapshots and records, and for which repository. */
 export interface Admissions {
-  /** Throws `delivery-refused`, and a `forge-…` error where the forge cannot tell. */
+  /** Throws `delivery-refused`, and a `forge-…` error if the forge does not answer. */
   admit(origin: Origin, event: Event): Promise<Admission>;
-  /** Drops what is cached of a repository: its name no longer leads to it. */
+  /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
 }
 
 /**
- * Creates the admission. A delivery chooses both the id and the name of the repository it is about, and the receiver has
- * compared its secret's scope with that name alone. So, before anything else is done with it: the id must be that of the
+ * Creates the admission. A delivery's sender chooses both the id and the name of its repository, and the receiver has
+ * compared the secret's scope only with the name. So, before any other processing, the id must be that of the
  * repository found under the name, and the entry must cover the name that repository has now.
  */
 export function createAdmissions(options: {
@@ -86,7 +86,7 @@ export function createAdmissions(options: {
       if (repository === undefined || subject === undefined) return ignored('the event names no repository');
       let identity: Awaited<ReturnType<typeof identify>>;
       try {
-        // The claim alone: what is not served costs no request, and leads to nothing.
+        // Checked with the claimed identity: an unserved repository costs no request.
         if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
         identity = await identify(origin, repository);
       } catch (error) {
@@ -97,7 +97,7 @@ export function createAdmissions(options: {
       }
       const { at, archived } = identity;
       requireCoverage(origin, at);
-      // A transfer may have taken the repository out of what the operator lists.
+      // After a transfer, the repository may no longer match the operator's list.
       const isRenamed = nameOf(at) !== nameOf(repository);
       if (isRenamed && !(await served.has(at))) return ignored(`${nameOf(at)} is not served`);
       if (archived) return ignored(`${nameOf(at)} is archived`);
@@ -107,7 +107,7 @@ export function createAdmissions(options: {
   };
 }
 
-/** Returns the event about its repository as that is found now. Its payload stays as it was sent. */
+/** Returns the event with the current identity of its repository. Its payload is unchanged. */
 export function eventAbout(event: Event, subject: Subject, at: RepositoryRef): AdmittedEvent {
   return { ...event, repository: at, subject: { ...subject, repository: at } };
 }

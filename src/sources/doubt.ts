@@ -3,15 +3,15 @@ import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 
-/** How long a served repository that is not there is asked again: a token that is rotated, a forge that is restored. */
+/** How long a missing served repository is retried: the token may be in rotation, or the forge in restoration. */
 const doubtMs = 10 * 60_000;
 
-/** A delivery, as far as it says since when it fails. */
+/** The part of a delivery with the time of its first failure. */
 type Since = { readonly failingSince: Date | undefined };
 
 /**
- * Returns what to throw for an error in the handling of a served repository: a 403 or 404 is not believed before the
- * delivery has failed for ten minutes, and is tried again until then.
+ * Returns the error to throw for an error in the handling of a served repository: a 403 or 404 is not accepted before the
+ * delivery has failed for ten minutes, and is retried until then.
  */
 export function doubted(error: unknown, { failingSince }: Since, now: Date): unknown {
   if (!isDenial(error) || error.code === 'repository-missing') return error;
@@ -25,7 +25,7 @@ export function doubted(error: unknown, { failingSince }: Since, now: Date): unk
   );
 }
 
-/** Returns the error with which a repository denies itself as a whole, or undefined where it answers. */
+/** Returns the error if the forge denies access to the whole repository, otherwise undefined. */
 export async function denialOf(
   client: Client,
   { owner, name }: RepositoryRef,
@@ -39,7 +39,7 @@ export async function denialOf(
   }
 }
 
-/** Says whether the forge itself answered 403 or 404. */
+/** Returns whether the forge answered 403 or 404. */
 function isDenial(error: unknown): error is ReeveError {
   return error instanceof ReeveError && (error.status === 403 || error.status === 404);
 }

@@ -5,36 +5,36 @@ import { operations } from '../contract/operations.ts';
 import { createScope } from '../patterns/repository-scope.ts';
 import { denialOf } from './doubt.ts';
 
-/** Knows which repositories Reeve serves: those its account has starred, and those the operator lists; no archived ones. */
+/** The served repositories: those starred by the bot's account, and those listed by the operator; no archived ones. */
 export interface Served {
   /**
-   * Returns whether the repository is served. The stars are read again when they are old, or the repository is new to us.
-   * Rejects where a repository is starred no more because the forge denies it: it may be back in a moment.
+   * Returns whether the repository is served. The stars are read again when they are old, or for an unknown repository.
+   * Rejects if a repository is no longer among the stars because the forge denies access: that may be temporary.
    */
   has(repository: RepositoryRef): Promise<boolean>;
-  /** Returns the served repositories that were found by their star. */
+  /** Returns the served repositories that are starred. */
   starred(): Promise<readonly RepositoryRef[]>;
 }
 
-/** Stars older than this are read again before they are believed. */
+/** Maximum age of the list of stars. */
 const maxAgeMs = 5 * 60_000;
-/** A repository that is not among the stars may have been starred just now: look again, but not for every event. */
+/** Minimum age of the list for a new reading because of an unknown repository, which may have been starred just now. */
 const minAgeMs = 10_000;
 
-/** Repositories that are remembered though they are starred no more. */
+/** Maximum number of remembered repositories that are no longer starred. */
 const maxMissing = 1_000;
 
-/** Creates the list of served repositories. `listed` are patterns of the operator; they need no request. */
+/** Creates the list of served repositories. `listed` are patterns of the operator, which need no request. */
 export function createServed(options: {
   client: Client;
-  /** Name of the account whose stars count. */
+  /** Name of the account whose stars are read. */
   login: () => Promise<string>;
   listed: readonly string[];
   clock: Pick<Clock, 'monotonicMs'>;
 }): Served {
   const isListed = options.listed.length === 0 ? () => false : createScope(options.listed);
   let stars: ReadonlyMap<number, RepositoryRef> = new Map();
-  /** Repositories that were starred when the stars were read before. */
+  /** Repositories of the previous list of stars. */
   const missing = new Map<number, RepositoryRef>();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -64,7 +64,7 @@ export function createServed(options: {
       if (lost !== undefined) {
         const denial = await denialOf(options.client, lost);
         if (denial) throw denial;
-        // The repository answers: somebody took the star away.
+        // The repository answers, so its star was removed.
         missing.delete(repository.id);
       }
       return stars.has(repository.id);

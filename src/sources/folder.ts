@@ -5,12 +5,12 @@ import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
 import { registry } from '../rules/registry.ts';
 import { levelOf } from './paths.ts';
 
-/** A rule file of a folder with what became of it. `text` is there so that problems can be shown with their line. */
+/** A rule file of a folder with its rules or problems. `text` is needed to show problems with their line. */
 export type FolderFile = LoadedFile & { readonly path: string };
 
 /**
- * Returns the paths of the rule files at these paths, folders looked through, in order of name. Rule tests
- * (`*.test.yml`), hidden files and folders, and other types are passed over; a path named itself is taken as it is.
+ * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Rule tests
+ * (`*.test.yml`), hidden files and folders, and other types are skipped; a path that is a file is always included.
  */
 export async function findRuleFiles(paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
@@ -39,8 +39,8 @@ async function inFolder(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Loads every rule file at these paths, a repository's own file by what repositories may do. A file that is broken, or cannot be read, has problems and no rules; the others
- * are as if it were not there.
+ * Loads every rule file at these paths; a repository's own file has the permissions of repositories. An invalid or
+ * unreadable file has problems and no rules, and does not affect the others.
  */
 export async function loadRuleFiles(paths: readonly string[]): Promise<readonly FolderFile[]> {
   const found = await findRuleFiles(paths);

@@ -1,16 +1,16 @@
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { createScope } from '../patterns/repository-scope.ts';
 
-/** What the operator lets some files use beyond the small set: names of actions, and of facts that show more. */
+/** A grant of the operator: names of actions and facts that some files may use in addition to the default set. */
 export type Grant = {
-  /** Patterns of repositories whose own file gets it. */
+  /** Patterns of repositories whose own file gets the grant. */
   readonly repositories: readonly string[];
-  /** Organizations whose rules repository gets it. */
+  /** Organizations whose rules repository gets the grant. */
   readonly organizations: readonly string[];
   readonly names: readonly string[];
 };
 
-/** Tells what a rule file was granted. */
+/** Looks up the grants of rule files. */
 interface Powers {
   /** Returns the names granted to the file of a repository. */
   ofRepository(at: RepositoryRef): readonly string[];
@@ -18,7 +18,7 @@ interface Powers {
   ofOrganization(name: string): readonly string[];
 }
 
-/** Creates the powers of rule files from the operator's grants. A name is granted once, whoever grants it. */
+/** Creates the lookup from the operator's grants. Names of several matching grants are combined. */
 export function createPowers(grants: readonly Grant[]): Powers {
   const rows = grants.map(({ repositories, organizations, names }) => ({
     takes: repositories.length === 0 ? () => false : createScope(repositories),

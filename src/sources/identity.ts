@@ -5,31 +5,31 @@ import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 
-/** A repository as the forge knows it now. */
+/** Current identity of a repository. */
 type Identity = {
-  /** Its id, and the owner and name that it has now. */
+  /** Its id, and its current owner and name. */
   readonly at: RepositoryRef;
   readonly archived: boolean;
 };
 
-/** Looks up repositories that somebody else names, by id and name together. */
+/** Looks up repositories by a claimed id and name. */
 export interface Identities {
   /**
-   * Returns the repository with this id, found under this name or, after a rename, under the one it leads to. Throws
-   * `delivery-refused` where the name leads to a repository with another id.
+   * Returns the repository with this id, found under this name or, after a rename, under its new name. Throws
+   * `delivery-refused` if the name belongs to a repository with another id.
    */
   read(claimed: RepositoryRef): Promise<Identity>;
-  /** Drops what is cached of a repository: its name no longer leads to it. */
+  /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
 }
 
-/** How long an identity is believed. A write under a name that is no longer valid is refused by the forge (301). */
+/** How long an identity is cached. The forge refuses a write under an outdated name (301). */
 const maxAgeMs = 10 * 60_000;
 const maxEntries = 5_000;
 
 /**
- * Creates the lookup, with a cache. Its key is the whole claim, id and name: a claim that is wrong fails and is never
- * cached, and it cannot reach the entry of the repository whose id it names.
+ * Creates the lookup, with a cache. Its key is the whole claim, id and name: a wrong claim fails and is never
+ * cached, and it cannot use the entry of the repository with that id.
  */
 export function createIdentities({
   client,

@@ -6,24 +6,24 @@ import type { LoadedRule, Pattern } from '../rules/rule.ts';
 import { type Head, loadEntry, type Place, readEntry, readSteadily } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
 
-/** An organization that the operator lets have rules of its own. */
+/** An organization with a rules repository, as configured by the operator. */
 export type OrganizationSource = {
   readonly name: string;
   /** Repository with the rules, `owner/name`. */
   readonly rules: string;
-  /** Id of that repository, where the operator says it; else the one seen first is kept. */
+  /** Id of that repository, if configured; otherwise the first id is stored. */
   readonly id?: number | undefined;
 };
 
-/** Keeps which repository a name stood for when it was first used. The store is one. */
+/** Stores the repository of a name at its first use. Implemented by the store. */
 export interface Pins {
   recall(key: string): Promise<unknown>;
   remember(key: string, value: unknown): Promise<void>;
 }
 
-/** The rule files of an organization, each used or refused for itself. */
+/** The rule files of an organization, each used or refused separately. */
 export type OrganizationReading = {
-  /** Absent where the rules repository cannot be seen, or is not the pinned one. */
+  /** Absent if the rules repository is not accessible, or is not the pinned one. */
   readonly head?: Head;
   readonly files: readonly RepositoryRules[];
 };
@@ -33,7 +33,7 @@ const maxFiles = 100;
 
 /**
  * Reads `rules/*.yml` of an organization's rules repository at the head of its default branch. The repository's id is
- * pinned on first use: whoever deletes it, or gives its name to another, does not take its powers over.
+ * pinned at first use: another repository that gets its name later does not get its permissions.
  */
 export async function readOrganizationRules(
   client: Client,
@@ -61,7 +61,7 @@ export async function readOrganizationRules(
     );
     return isPinned ? { head, files: value } : { files: value };
   } catch (error) {
-    // A rules repository that is gone stops the organization's rules, not the deliveries of its repositories.
+    // A missing rules repository disables the organization's rules, but not the deliveries of its repositories.
     const isAway =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!isAway) throw error;
@@ -78,7 +78,7 @@ function refusal(source: OrganizationSource, head: Pick<Head, 'commit'>, problem
   return { rules: [], source: source.rules, commit: head.commit, problems: [problem] };
 }
 
-/** Reads the rule files of an organization at `ref` of its rules repository, its default branch where that is undefined. */
+/** Reads the rule files of an organization at `ref` of its rules repository; undefined means the default branch. */
 export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
@@ -122,7 +122,7 @@ async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): P
   return seen;
 }
 
-/** Rules of an organization are about its repositories alone, whatever their `in` says. */
+/** Rules of an organization apply only to its repositories, whatever their `in` is. */
 function withinOrganization(rule: LoadedRule, organization: string): LoadedRule {
   const wanted = organization.toLowerCase();
   const own: Pattern = {

@@ -1,12 +1,12 @@
 import type { Level } from '../rules/rule.ts';
 
-/** Where a repository may keep its rules. Exactly one of them may be there. */
+/** Possible paths of a repository's rule file. Only one of them may exist. */
 export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reeve.yml'] as const;
 
-/** A name that people give the file, and that is not read: a repository that has nothing else is told so. */
+/** A common wrong name of the file, which is not read: a repository with only this file gets a report. */
 export const misspeltPath = '.reeve.yaml';
 
-/** Returns the powers that a file has by its name alone: a repository's file is held to what repositories may do. */
+/** Returns the level of a file by its name: a repository's file has the permissions of repositories. */
 export function levelOf(path: string): Level {
   const name = path.replaceAll('\\', '/');
   return repositoryPaths.some((known) => name === known || name.endsWith(`/${known}`))

@@ -9,15 +9,15 @@ import type { Home, Level } from '../rules/rule.ts';
 
 const maxBytes = 64 * 1024;
 
-/** Where a repository's default branch stands. `commit` is empty where there is none to read. */
+/** Head of a repository's default branch. `commit` is empty if there is none. */
 export type Head = {
-  /** The repository as it is found now: a rename since is followed. */
+  /** Current identity of the repository, after renames. */
   readonly at: RepositoryRef;
   readonly commit: string;
   readonly archived: boolean;
 };
 
-/** Returns where the head of a repository's default branch stands. */
+/** Returns the head of a repository's default branch. */
 async function readHead(client: Client, given: { owner: string; name: string }): Promise<Head> {
   const params = { owner: given.owner, repo: given.name };
   const live = await client.call(operations.getRepository, { params });
@@ -30,30 +30,30 @@ async function readHead(client: Client, given: { owner: string; name: string }):
     });
     return { at, commit: branch.commit?.id ?? '', archived };
   } catch (error) {
-    // A default branch that was deleted: there is no place left that rules could be read from.
+    // The default branch was deleted: there is nothing to read rules from.
     if (isAbsent(error)) return { at, commit: '', archived };
     throw error;
   }
 }
 
-/** Where a file is read: one commit, or where `ref` is undefined the default branch as it is now. */
+/** Where a file is read: a commit, or the current default branch if `ref` is undefined. */
 export type Place = { readonly at: RepositoryRef; readonly ref: string | undefined };
 
-/** How often a branch may move under the reading before it is left for later. */
+/** Maximum number of attempts when the branch moves during the reading. */
 const maxMoves = 3;
 
-/** What is read from a place, and what is made of a place that cannot be told from another. */
+/** Reads the value, and creates the result for an ambiguous ref. */
 type Reader<T> = {
   read(place: Head & Place): Promise<{ readonly value: T; readonly decides: boolean }>;
   refuse(head: Head, why: string): T;
 };
 
 /**
- * Reads from the default branch and returns what was read with the commit it stood at: the branch must be found at the
- * same commit before and after. What it is called in between must not be something that whoever may push can take over.
- * Gitea since 1.24 looks for a branch, a tag and a commit in this order: there no ref is given, which is the default
- * branch. Forgejo, and Gitea before, let git look, which finds a tag before a branch, but takes a whole id of a commit as
- * it is: there the commit is given. So it is where the forge does not tell its line, and then nothing may be called so.
+ * Reads from the default branch and returns the value with its commit: the branch must have the
+ * same commit before and after. The ref used for reading must not be one that a user with push access can redefine.
+ * Gitea since 1.24 resolves a name as a branch, a tag and a commit, in this order: no ref is given, which means the default
+ * branch. Forgejo, and Gitea before 1.24, let git resolve it, which prefers a tag to a branch, but accepts a full commit id
+ * unchanged: the commit is given. The same applies if the product line is unknown; then no branch or tag may have that name.
  * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24 `services/repository/files/content.go`
  * and `modules/git/repo_commit_nogogit.go`, in Forgejo `modules/git/repo_commit.go`.
  */
@@ -70,7 +70,7 @@ export async function readSteadily<T>(
     if (!isCertain && ref !== undefined && (await isName(client, head))) {
       return { head, value: refuse(head, `a branch or tag is called ${ref}, like its newest commit`) };
     }
-    // Where nothing was found nothing is decided, and looking again would tell nothing.
+    // Nothing was found, so there is nothing to verify again.
     if (!decides) return { head, value };
     const after = await readHead(client, head.at);
     if (after.commit === head.commit && after.at.id === head.at.id) return { head, value };
@@ -81,7 +81,7 @@ export async function readSteadily<T>(
   }
 }
 
-/** Tells whether a branch or tag has the id of the commit for its name. */
+/** Returns whether a branch or tag has the commit id as its name. */
 async function isName(client: Client, { at, commit }: Head): Promise<boolean> {
   const params = { owner: at.owner, repo: at.name };
   const asked = await Promise.all([
@@ -91,7 +91,7 @@ async function isName(client: Client, { at, commit }: Head): Promise<boolean> {
   return asked.some((found) => found !== undefined);
 }
 
-/** Returns what stands at a path, a folder's entries among it; undefined where nothing does. */
+/** Returns the entry at a path, or a folder's entries; undefined if there is none. */
 export async function readEntry(
   client: Client,
   { at, ref }: Place,
@@ -119,8 +119,8 @@ function isAbsent(error: unknown): boolean {
 }
 
 /**
- * Loads the rules of one entry. Symbolic links, submodules, folders and large files are refused with the reason: what
- * decides must be one plain file that the branch itself holds.
+ * Loads the rules of one entry. Symbolic links, submodules, folders and large files are refused with the reason: rules
+ * must be in a regular file of the branch itself.
  */
 export function loadEntry(
   entry: ContentsEntry | readonly ContentsEntry[],

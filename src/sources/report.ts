@@ -8,45 +8,45 @@ import type { Head } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
 import type { FileReading } from './rule-source.ts';
 
-/** How a repository is told that its rule file cannot be used. */
+/** How an unusable rule file is reported in its repository. */
 const reportProblems = ['status', 'issue', 'none'] as const;
 export type ReportProblems = (typeof reportProblems)[number];
 
-/** The context of the status that tells whether rules can be used. */
+/** Context of the status about the rule file. */
 const statusContext = 'reeve/rules';
 const marker = '<!-- reeve:rules -->';
 const title = 'The rules of this repository cannot be used';
 
-/** Reports problems of rule files, and rules that fail, in the repositories that hold the files. */
+/** Reports problems of rule files, and failing rules, in the repositories of the files. */
 export interface Reporter {
-  /** Takes note of files that were read; reports in the background, once for the same state. */
+  /** Records files that were read; reports in the background, once per state. */
   readonly onRead: (reading: FileReading) => void;
-  /** Reports again on a repository whose rules were evaluated: one of its own may have failed, or no longer fail. */
+  /** Updates the report of a repository whose rules were evaluated: one may have failed, or no longer fail. */
   refresh(repositoryId: number): void;
-  /** Resolves when nothing is being reported. */
+  /** Resolves when no report is in progress. */
   idle(): Promise<void>;
 }
 
-/** A rule that fails, as it is reported: `text` says so, and is reported anew only where `identity` changes. */
+/** A failing rule in a report: `text` is reported again only if `identity` changes. */
 export type ReportedFailure = { readonly text: string; readonly identity: string };
 
-/** What was reported last: the commit and a digest of the problems; with an issue, its number. */
+/** The last report: commit, digest of the problems, and the number of the issue, if any. */
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
 
-/** The files of a repository as they were read last: its own, and those of an organization. */
+/** The files of a repository as last read: its own, and those of an organization. */
 type Known = {
   readonly head: Head;
   readonly repository?: readonly RepositoryRules[];
   readonly organization?: readonly RepositoryRules[];
 };
 
-/** Repositories whose files are remembered, to be reported on without another reading. */
+/** Maximum number of repositories whose files are cached for reports. */
 const maxKnown = 5_000;
 
 /**
- * Creates the reporter. A repository whose file has always been good hears nothing; one that was told of problems hears
- * when they are gone. `pins` keeps what was reported over a restart. `failures` returns the rules of a repository's own
- * file that fail, without anything that only an operator may know: everyone who can read the repository reads the report.
+ * Creates the reporter. A repository whose file was always valid gets no report; one with reported problems gets
+ * another report when they are solved. `pins` stores reports across restarts. `failures` returns the failing rules of a
+ * repository's own file, without data for operators only: all readers of the repository can read the report.
  */
 export function createReporter(options: {
   client: Client;
@@ -92,7 +92,7 @@ export function createReporter(options: {
         const repository = `${head.at.owner}/${head.at.name}`;
         log.warn(
           { repository, error: messageOf(error) },
-          'could not tell the repository about its rule file',
+          'could not report on the rule file in its repository',
         );
       });
   };
@@ -114,14 +114,14 @@ export function createReporter(options: {
   };
 }
 
-/** A status belongs to its commit and is told again for the next one; an issue stays. */
+/** A status belongs to its commit and is set again for the next one; an issue remains. */
 function isOther(before: Told, commit: string, digest: string, how: ReportProblems): boolean {
   return before.digest !== digest || (how === 'status' && before.commit !== commit);
 }
 
 type Summary = { readonly state: 'success' | 'failure'; readonly description: string };
 
-/** Returns the status that these problems come to; its description is one line. */
+/** Returns the status for these problems; its description is one line. */
 export function summaryOf(problems: readonly string[], good = 'the rules can be used'): Summary {
   const [first] = problems;
   if (first === undefined) return { state: 'success', description: good };
@@ -143,7 +143,7 @@ export async function postRuleStatus(
   });
 }
 
-/** Opens, edits or closes the one issue about the rules. Returns its number while it is open. */
+/** Opens, edits or closes the issue about the rules. Returns its number while it is open. */
 async function tellIssue(
   client: Client,
   { at, commit }: Head,
@@ -172,7 +172,7 @@ async function tellIssue(
   return known;
 }
 
-/** Shows text of the file as it stands: nothing in it may mention anybody or become markup. */
+/** Returns text of the file as a code block: nothing in it may mention a user or become markup. */
 function fenced(problems: readonly string[]): string {
   const text = problems.join('\n\n').slice(0, 20_000);
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));

@@ -6,22 +6,22 @@ import type { LoadedRule } from '../rules/rule.ts';
 import { misspeltPath, repositoryPaths } from './paths.ts';
 import { type Head, loadEntry, type Place, readEntry, readSteadily } from './read-at-head.ts';
 
-/** The rules of one file of a forge, or why it has none. `commit` is the head of the default branch it was read at. */
+/** The rules of a file on a forge, or its problems. `commit` is the head of the default branch at the reading. */
 export type RepositoryRules = {
   readonly rules: readonly LoadedRule[];
   readonly source: string;
   readonly commit: string;
-  /** What is wrong, for people; empty where nothing is, or where there is no file. */
+  /** Problems as text; empty if there are none, or no file. */
   readonly problems: readonly string[];
 };
 
-/** What a repository says of itself: where it is found now, and its rules. */
+/** Current identity of a repository, and its rules. */
 export type RepositoryReading = { readonly head: Head; readonly file: RepositoryRules };
 
 /**
  * Reads the rule file of a repository at the head of its default branch; a rename is followed by the repository's id.
- * Symbolic links, submodules, folders, large and doubled files are refused. Throws `forge-not-found` where another
- * repository has the name now, so that nothing of it is cached under this id.
+ * Symbolic links, submodules, folders, large and duplicate files are refused. Throws `forge-not-found` if another
+ * repository has the name now, so that it is not cached under this id.
  */
 export async function readRepositoryRules(
   client: Client,
@@ -51,7 +51,7 @@ function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): Re
   );
 }
 
-/** Reads the rule file of a repository at `ref`, or at its default branch where that is undefined; `commit` names it in runs. */
+/** Reads the rule file of a repository at `ref`, or at its default branch if that is undefined; runs record `commit`. */
 export async function readFileAt(
   client: Client,
   { at, commit, ref }: Place & Pick<Head, 'commit'>,

@@ -23,52 +23,52 @@ import { type RepositoryReading, type RepositoryRules, readRepositoryRules } fro
 /** The rules in force for an event. */
 export type InForce = {
   readonly rules: RuleSet;
-  /** Files of its repository or organization that cannot be used. */
+  /** Unusable files of its repository or organization. */
   readonly broken: readonly RepositoryRules[];
 };
 
-/** Gives the rules that are in force. */
+/** Provides the rules in force. */
 export interface RuleSource {
   /** Returns the operator's rules, those of the repository's organization and its own. */
   rulesFor(event: AdmittedEvent): Promise<InForce>;
-  /** Returns the operator's rules, at once. */
+  /** Returns the operator's rules, without a request. */
   operator(): readonly LoadedRule[];
-  /** Returns every rule there is: the operator's, and those of all organizations and starred repositories. For clocks. */
+  /** Returns all rules: those of the operator, of all organizations and of all starred repositories. For schedules. */
   everyRule(): Promise<readonly LoadedRule[]>;
-  /** Reads the rules of a repository, where they are old, and returns them. Throws `forge-not-found` where it is gone. */
+  /** Returns the rules of a repository, and reads them again if they are old. Throws `forge-not-found` if it does not exist. */
   read(repository: RepositoryRef): Promise<RepositoryRules>;
-  /** Drops what is remembered of a repository: its name no longer leads to it. */
+  /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
   /**
-   * Drops the rules that were read from a repository of rules which an event may have changed. For events that are not
-   * admitted: such a repository need not be served. The event is not believed; a forged one costs a reading.
+   * Removes cached rules of a rules repository that an event may have changed. For events that are not
+   * admitted: such a repository need not be served. The event is not trusted; a forged one costs one reading.
    */
   noteUnserved(event: Event): void;
-  /** Puts other rules of the operator in force, from the next event on. */
+  /** Replaces the operator's rules, from the next event on. */
   replaceOperatorRules(rules: readonly LoadedRule[]): void;
 }
 
-/** Files of one place that were read anew, good or not: all that it has. */
+/** All files of one location after a new reading, valid or not. */
 export type FileReading = {
   readonly level: 'repository' | 'organization';
-  /** Full name of the repository with the files, as it was asked for. */
+  /** Full name of the repository with the files, as requested. */
   readonly name: string;
-  /** Id of the repository; 0 where that is not known. */
+  /** Id of the repository; 0 if unknown. */
   readonly repositoryId: number;
-  /** Absent where the place cannot be used at all. */
+  /** Absent if the location is not usable. */
   readonly head: Head | undefined;
   readonly files: readonly RepositoryRules[];
 };
 
 type OnRead = (reading: FileReading) => void;
 
-/** How long rules are believed without a push: a lost delivery must not keep old rules in force for long. */
+/** How long rules are cached without a push: a lost delivery must not keep old rules in force for long. */
 const maxAgeMs = 10 * 60_000;
 const maxRepositories = 5_000;
 
 /**
- * Creates the source of rules. Rule files of repositories are kept by repository id, those of organizations by name;
- * both are dropped on any push to the default branch they were read from, and when they are old.
+ * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name;
+ * both are removed on any push to their default branch, and when they are old.
  */
 export function createRuleSource(options: {
   client: Client;
@@ -76,7 +76,7 @@ export function createRuleSource(options: {
   operatorRules: readonly LoadedRule[];
   organizations?: readonly OrganizationSource[];
   grants?: readonly Grant[];
-  /** Needed where there are organizations. */
+  /** Required if there are organizations. */
   pins?: Pins;
   clock: Pick<Clock, 'monotonicMs'>;
   log?: Log;
@@ -100,7 +100,7 @@ export function createRuleSource(options: {
     maxEntries: maxRepositories,
     clock,
   });
-  /** Sets are made once for the same rules: an index over a thousand rules is not for every event. */
+  /** Sets are created once for the same rules: indexing a thousand rules for every event would be slow. */
   const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
 
   const tell = (reading: FileReading): void => {
@@ -116,7 +116,7 @@ export function createRuleSource(options: {
       tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
       return reading;
     });
-  /** Rejects where they cannot be read now: the organization's repositories wait, and do not run without them. */
+  /** Rejects if they cannot be read now: the organization's repositories wait, and do not run without them. */
   const readShared = async (owner: string): Promise<readonly RepositoryRules[]> => {
     const key = owner.toLowerCase();
     const source = organizations.get(key);
@@ -130,7 +130,7 @@ export function createRuleSource(options: {
       tell({ level: 'organization', name: source.rules, repositoryId: head?.at.id ?? 0, head, files });
       return reading;
     });
-    // A rules repository that is missing, or is another one now, may return at any time without a push.
+    // A missing or replaced rules repository may return at any time without a push.
     if (head === undefined) shared.delete(key);
     return files;
   };
@@ -173,8 +173,8 @@ export function createRuleSource(options: {
         try {
           found.push(...(await read()));
         } catch (error) {
-          // One repository that cannot be read must not stop the clocks of the others.
-          log.warn({ error: messageOf(error) }, 'rules could not be read for the clocks');
+          // One unreadable repository must not stop the schedules of the others.
+          log.warn({ error: messageOf(error) }, 'could not read rules for their schedules');
         }
       }
       return found;
@@ -203,8 +203,8 @@ function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readon
 }
 
 /**
- * A push to the default branch may have changed the rules, whatever its cut list of files says; so may a repository that
- * was made, removed, or got another default branch, which is seen in the payload. Deciding wrongly here costs a reading.
+ * A push to the default branch may have changed the rules, because its list of files is truncated; so may a repository that
+ * was created, deleted, or got another default branch, as shown in the payload. A false positive costs one reading.
  */
 function movesDefaultBranch(event: Event): boolean {
   if (event.family === 'repository') return true;

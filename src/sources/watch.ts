@@ -7,21 +7,21 @@ import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { type FolderFile, findRuleFiles, loadRuleFiles } from './folder.ts';
 
-/** A watch over the operator's folder. */
+/** A watcher of the operator's folder. */
 export interface FolderWatch {
-  /** Looks now, and resolves when what is there is in force. */
+  /** Reads the folder now, and resolves when its rules are in force. */
   look(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A folder may lie where nobody announces changes (a network, a mounted map): it is looked at all the same. */
+/** Polling interval for file systems without change notifications (network, mounted volumes). */
 const pollMs = 10_000;
-/** Editors write a file in several steps. */
+/** Debounce time: editors write a file in several steps. */
 const settleMs = 150;
 
 /**
- * Watches the folder of the operator's rules and hands over its rules whenever a file was changed, made or removed. A
- * file that cannot be used is told to the log and has no rules; the others go on.
+ * Watches the folder of the operator's rules and passes on its rules whenever a file was changed, created or deleted. An
+ * unusable file is logged and has no rules; the others stay in force.
  */
 export function watchFolder(
   folder: string,
@@ -46,7 +46,7 @@ export function watchFolder(
       onRules(rules, files);
       log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
     } catch (error) {
-      // The folder may be away for a moment, while it is replaced: what was in force stays until it is back.
+      // The folder may be missing while it is replaced: the current rules stay in force until it is back.
       log.warn({ folder, error: messageOf(error) }, 'the folder of rules cannot be read');
     }
   };
@@ -83,14 +83,14 @@ function openWatcher(folder: string, onChange: () => void, log: Log): { close():
   }
 }
 
-/** Tells the log what cannot be used. */
+/** Logs unusable files. */
 function tellProblems(files: readonly FolderFile[], log: Log): void {
   for (const file of files.filter(({ problems }) => problems.length > 0)) {
     log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
   }
 }
 
-/** Returns a text that changes whenever a rule file of the folder does. Contents, not times: a touch is no change. */
+/** Returns a digest of the contents of all rule files; modification times are ignored. */
 async function signatureOf(folder: string): Promise<string> {
   const digest = createHash('sha256');
   for (const path of await findRuleFiles([folder])) {
