@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Comment as WrittenComment } from '../contract/resources/issues.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import { comments as commentsRow } from '../facts/comments.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
 import { atIndex, inRepository } from '../facts/where.ts';
+import { wiki } from '../facts/wiki.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
 import { itemsOf, paramsOf, type Row } from './inverses/forms.ts';
@@ -38,7 +41,7 @@ const Comment = z
   });
 type Comment = z.output<typeof Comment>;
 
-const commentsFact: FactRequest = { name: 'comments' };
+const commentsFact = requestOf(commentsRow);
 
 const undoCreateComment: Inverse = async (change, client) => {
   const params = paramsOf(change);
@@ -92,7 +95,7 @@ with:
     wiki === undefined || when === false ? [commentsFact] : [commentsFact, wikiFact(wiki)],
   async plan(given, facts, context) {
     const marker = markerOf(context, given.key);
-    const all = (await askWritten(facts, commentsFact)) as readonly WrittenComment[];
+    const all = await askWritten(facts, commentsFact);
     const live = all.find((one) => isOurs(one, marker, context));
     const holds = given.when ?? true;
     if (!holds && (given.otherwise === undefined || live === undefined)) {
@@ -105,14 +108,14 @@ with:
 
 async function textOf(given: Comment, facts: Facts): Promise<string> {
   if (given.wiki === undefined) return given.text ?? '';
-  const page = (await facts.ask(wikiFact(given.wiki))) as { content: string } | null;
+  const page = await facts.ask(wikiFact(given.wiki));
   if (page === null) throw new Error(`there is no wiki page "${given.wiki}"`);
   if (page.content.trim() === '') throw new Error(`the wiki page "${given.wiki}" is empty`);
   return page.content;
 }
 
-function wikiFact(argument: string): FactRequest {
-  return { name: 'wiki', argument };
+function wikiFact(page: string) {
+  return requestOf(wiki, page);
 }
 
 function head(given: Comment, facts: Facts, context: PlanContext) {

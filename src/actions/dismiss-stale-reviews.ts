@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Compare } from '../contract/resources/branches.ts';
-import type { PullRequest } from '../contract/resources/pulls.ts';
 import { PullReview } from '../contract/resources/reviews.ts';
 import { ReeveError } from '../errors.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import { compare } from '../facts/compare.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { pullRequest } from '../facts/pull-request.ts';
+import { reviews as reviewsRow } from '../facts/reviews.ts';
 import { atIndex } from '../facts/where.ts';
 import { compileGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
@@ -34,8 +37,8 @@ const DismissStaleReviews = z.strictObject({
 });
 type DismissStaleReviews = z.output<typeof DismissStaleReviews>;
 
-const pullFact: FactRequest = { name: 'pull_request' };
-const reviewsFact: FactRequest = { name: 'reviews' };
+const pullFact = requestOf(pullRequest);
+const reviewsFact = requestOf(reviewsRow);
 
 const undoDismissal: Inverse = async (change, client) => {
   const live = (await client.send(operations.getReview, { params: paramsOf(change) })) as Row;
@@ -81,11 +84,11 @@ with:
   },
   facts: () => [pullFact, reviewsFact],
   async plan(given, facts, { meter }) {
-    const pull = (await facts.ask(pullFact)) as PullRequest;
+    const pull = await facts.ask(pullFact);
     if (pull.state === 'closed') return [];
     const head = pull.head?.sha;
     if (!head) throw new Error('the pull request has no head commit');
-    const all = (await facts.ask(reviewsFact)) as readonly PullReview[];
+    const all = await facts.ask(reviewsFact);
     const changes: Change[] = [];
     for (const review of all) {
       const why = review.dismissed ? undefined : reasonAgainst(review, head, given);
@@ -131,7 +134,7 @@ async function isUnderIgnored(
 /** A commit before a force-push may no longer exist on the forge: then the changes since are unknown, and no review is kept. */
 async function changedSince(commit: string, head: string, facts: Facts): Promise<Compare | undefined> {
   try {
-    return (await facts.ask({ name: 'compare', argument: `${commit}...${head}` })) as Compare;
+    return await facts.ask(requestOf(compare, `${commit}...${head}`));
   } catch (error) {
     if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
     throw error;

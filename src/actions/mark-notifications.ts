@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { NotificationThread } from '../contract/resources/notifications.ts';
-import type { FactRequest } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { notification as notificationRow } from '../facts/notification.ts';
 import { defineAction } from './action.ts';
 import { paramsOf, type Row } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
@@ -13,7 +14,7 @@ const MarkNotifications = z.strictObject({
 });
 type MarkNotifications = z.output<typeof MarkNotifications>;
 
-const notificationFact: FactRequest = { name: 'notification' };
+const notificationFact = requestOf(notificationRow);
 
 const undoMark: Inverse = async (change, client) => {
   const live = (await client.send(operations.getNotification, { params: paramsOf(change) })) as Row;
@@ -43,7 +44,7 @@ with: { as: read }
   adoption: undefined,
   facts: () => [notificationFact],
   async plan(given, facts) {
-    const thread = (await facts.ask(notificationFact)) as NotificationThread;
+    const thread = await facts.ask(notificationFact);
     const before = statusOf(thread);
     const isSo = before === given.as;
     return [

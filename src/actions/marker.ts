@@ -43,9 +43,12 @@ export function isSameText(one: string | null | undefined, other: string): boole
 }
 
 /** Reads a list to find our own entries; empty in a what-if without this fact. */
-export async function askWritten(facts: Facts, request: FactRequest): Promise<readonly unknown[]> {
+export async function askWritten<Item>(
+  facts: Facts,
+  request: FactRequest<readonly Item[]>,
+): Promise<readonly Item[]> {
   try {
-    return (await facts.ask(request)) as readonly unknown[];
+    return await facts.ask(request);
   } catch (error) {
     if (error instanceof FactNotGiven) return [];
     throw error;

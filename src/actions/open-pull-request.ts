@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Compare } from '../contract/resources/branches.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
-import type { LabelDefinition } from '../facts/label-definitions.ts';
+import { compare } from '../facts/compare.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { labelDefinitions } from '../facts/label-definitions.ts';
+import { openPull } from '../facts/open-pull.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
@@ -41,7 +43,7 @@ const OpenPullRequest = z
   .refine((given) => given.head !== given.base, { message: 'head and base are the same branch' });
 type OpenPullRequest = z.output<typeof OpenPullRequest>;
 
-const definitionsFact: FactRequest = { name: 'label_definitions' };
+const definitionsFact = requestOf(labelDefinitions);
 
 const undoCreatePull: Inverse = async (change, client) => {
   const { head, base } = (change.input.body ?? {}) as Row;
@@ -91,9 +93,9 @@ with:
   },
   facts: (given) => [openPullFact(given)],
   async plan(given, facts, context) {
-    const open = (await facts.ask(openPullFact(given))) as PullRequest | null;
+    const open = await facts.ask(openPullFact(given));
     if (open !== null) return [kept(open, given, facts, context)];
-    const between = (await facts.ask({ name: 'compare', argument: branchesOf(given) })) as Compare;
+    const between = await facts.ask(requestOf(compare, branchesOf(given)));
     if (between.commits.length === 0 && !between.total_commits) return [];
     return [await opening(given, facts)];
   },
@@ -117,8 +119,8 @@ function branchesOf({ base, head }: OpenPullRequest): string {
   return `${base}...${head}`;
 }
 
-function openPullFact(given: OpenPullRequest): FactRequest {
-  return { name: 'open_pull', argument: branchesOf(given) };
+function openPullFact(given: OpenPullRequest) {
+  return requestOf(openPull, branchesOf(given));
 }
 
 function wish(given: OpenPullRequest) {
@@ -158,7 +160,7 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
 }
 
 async function labelIds(labels: readonly string[], facts: Facts): Promise<readonly number[]> {
-  const definitions = (await facts.ask(definitionsFact)) as readonly LabelDefinition[];
+  const definitions = await facts.ask(definitionsFact);
   return labels.map((label) => {
     const found = resolveLabel(label, definitions);
     if (found) return found.id;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
-import type { TagProtection } from '../contract/resources/protections.ts';
-import type { FactRequest } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { tagProtections } from '../facts/tag-protections.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
@@ -33,7 +33,7 @@ const ProtectTags = z.strictObject({
 });
 type ProtectTags = z.output<typeof ProtectTags>;
 
-const protectionsFact: FactRequest = { name: 'tag_protections' };
+const protectionsFact = requestOf(tagProtections);
 
 /** Keeps the listed tag protections with these lists; an omitted list is left unchanged. */
 export const protectTags = defineAction<ProtectTags>({
@@ -72,7 +72,7 @@ with:
   examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
-    const all = (await facts.ask(protectionsFact)) as readonly TagProtection[];
+    const all = await facts.ask(protectionsFact);
     const at = inRepository(facts.subject);
     const changes: Change[] = [];
     for (const { name_pattern, ...lists } of given.tags) {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Issue } from '../contract/resources/issues.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { ownIssues } from '../facts/own-issues.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
 import { itemsOf, membersLike, paramsOf, undoEdit } from './inverses/forms.ts';
@@ -81,7 +83,7 @@ with:
   facts: (given) => (given.repository === undefined ? [] : [issuesFact(given.repository)]),
   async plan(given, facts, context) {
     const place = placeOf(given, facts, context);
-    const all = (await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`))) as readonly Issue[];
+    const all = await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`));
     // Two of them can only result from a race; the older one is used.
     const found = all
       .filter((issue) => [place.standing, place.settled].some((marker) => isOurs(issue, marker, context)))
@@ -110,8 +112,8 @@ function placeOf(given: ReportIssue, facts: Facts, context: PlanContext): Place 
   };
 }
 
-function issuesFact(argument: string): FactRequest {
-  return { name: 'own_issues', argument };
+function issuesFact(repository: string) {
+  return requestOf(ownIssues, repository);
 }
 
 /** The value for conflict detection: the open issue, or none. */

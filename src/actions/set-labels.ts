@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { FactNotGiven } from '../facts/ask.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
 import type { LabelDefinition } from '../facts/label-definitions.ts';
+import { labelDefinitions } from '../facts/label-definitions.ts';
+import { labels as labelsRow } from '../facts/labels.ts';
 import { atIndex, inRepository } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
@@ -37,8 +40,8 @@ const SetLabels = z
   });
 type SetLabels = z.output<typeof SetLabels>;
 
-const labelsFact: FactRequest = { name: 'labels' };
-const definitionsFact: FactRequest = { name: 'label_definitions' };
+const labelsFact = requestOf(labelsRow);
+const definitionsFact = requestOf(labelDefinitions);
 
 const undoIssueLabel: Inverse = async (change, client) => {
   const params = paramsOf(change);
@@ -99,7 +102,7 @@ with:
   facts: () => [labelsFact, definitionsFact],
   async plan(given, facts) {
     const wanted = wantedLabels(given);
-    const live = (await facts.ask(labelsFact)) as readonly Label[];
+    const live = await facts.ask(labelsFact);
     const missing = [...wanted].filter(([label, there]) => there && !live.some((one) => one.name === label));
     const definitions =
       missing.length === 0
@@ -152,7 +155,7 @@ with:
     return remove?.includes(label) ? 'the rule removes it' : undefined;
   },
   async join(changes, facts) {
-    const live = (await facts.ask(labelsFact)) as readonly Label[];
+    const live = await facts.ask(labelsFact);
     const gone = new Set(changes.filter((change) => change.value === false).map(labelOf));
     const added = changes.filter((change) => change.value === true).map(labelOf);
     const kept = live.filter((label) => !gone.has(label.name));
@@ -192,9 +195,9 @@ async function definitionsFor(
   facts: Facts,
 ): Promise<readonly LabelDefinition[] | undefined> {
   try {
-    const remembered = (await facts.ask(definitionsFact)) as readonly LabelDefinition[];
+    const remembered = await facts.ask(definitionsFact);
     if (wanted.every((label) => remembered.some((one) => one.name === label))) return remembered;
-    return (await facts.fresh([definitionsFact], 1_000).ask(definitionsFact)) as readonly LabelDefinition[];
+    return await facts.fresh([definitionsFact], 1_000).ask(definitionsFact);
   } catch (error) {
     if (error instanceof FactNotGiven) return undefined;
     throw error;

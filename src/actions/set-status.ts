@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { CommitStatus } from '../contract/resources/statuses.ts';
-import type { FactRequest } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { head } from '../facts/head.ts';
+import { statuses } from '../facts/statuses.ts';
 import { inRepository } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import { itemsOf, paramsOf, type Row } from './inverses/forms.ts';
@@ -44,8 +45,8 @@ const SetStatus = z.strictObject({
 type SetStatus = z.output<typeof SetStatus>;
 type State = SetStatus['state'];
 
-const headFact: FactRequest = { name: 'head' };
-const statusesFact: FactRequest = { name: 'statuses' };
+const headFact = requestOf(head);
+const statusesFact = requestOf(statuses);
 
 const undoStatus: Inverse = async (change, client) => {
   const params = paramsOf(change);
@@ -99,8 +100,8 @@ with:
     if (!/^(https?:\/\/|$)/i.test(wanted.target_url)) {
       throw new Error(`target_url must begin with http:// or https://, not "${wanted.target_url}"`);
     }
-    const { sha } = (await facts.ask(headFact)) as { sha: string };
-    const all = (await askWritten(facts, statusesFact)) as readonly CommitStatus[];
+    const { sha } = await facts.ask(headFact);
+    const all = await askWritten(facts, statusesFact);
     const live = all.find((status) => status.context === name);
     const before = live === undefined ? null : shown(live.status, live.description, live.target_url);
     const already = before !== null && JSON.stringify(before) === JSON.stringify(wanted);

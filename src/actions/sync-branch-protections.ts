@@ -3,7 +3,9 @@ import type { Capability } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { type BranchProtection, EditBranchProtection } from '../contract/resources/protections.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import { branchProtections } from '../facts/branch-protections.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
 import { inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
@@ -28,7 +30,7 @@ const SyncBranchProtections = z.strictObject({
 });
 type SyncBranchProtections = z.output<typeof SyncBranchProtections>;
 
-const protectionsFact: FactRequest = { name: 'branch_protections' };
+const protectionsFact = requestOf(branchProtections);
 
 /** Keeps the listed branch protections with the given members; omitted members are left unchanged. */
 export const syncBranchProtections = defineAction<SyncBranchProtections>({
@@ -94,7 +96,7 @@ with:
     ]),
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
-    const all = (await facts.ask(protectionsFact)) as readonly BranchProtection[];
+    const all = await facts.ask(protectionsFact);
     const at = inRepository(facts.subject);
     const changes: Change[] = [];
     for (const { rule_name, ...wanted } of given.protections) {
@@ -122,7 +124,7 @@ with:
   },
   async join(changes, facts) {
     const params = changes[0]?.input.params ?? {};
-    const all = (await facts.ask(protectionsFact)) as readonly BranchProtection[];
+    const all = await facts.ask(protectionsFact);
     const live = all.find((one) => one.rule_name === params.name);
     return { params, body: withSwitches(bodyOf(changes), live) };
   },

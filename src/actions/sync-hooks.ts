@@ -3,7 +3,6 @@ import { capabilityOfEvent } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
 import { Hook } from '../contract/resources/hooks.ts';
 import type { Facts } from '../facts/fact.ts';
-import type { SeenHook } from '../facts/hooks.ts';
 import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { adoptHooks } from './hooks/adopt.ts';
@@ -80,7 +79,7 @@ with:
   facts: (given) => [{ name: given['of-account'] ? 'account_hooks' : 'hooks' }],
   async plan(given, facts, context) {
     const place = hookPlace(given['of-account'], facts);
-    const live = (await facts.ask(place.fact)) as readonly SeenHook[];
+    const live = await facts.ask(place.fact);
     const changes: Change[] = [];
     for (const wanted of given.hooks) {
       const there = live.filter((hook) => hook.config?.url === wanted.url);

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { ownLabels } from '../facts/own-labels.ts';
 import { inOrganization, inRepository } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import { type Adopted, type AdoptedPlace, readAll } from './adoption.ts';
@@ -39,7 +41,7 @@ const SyncLabels = z.strictObject({
 });
 type SyncLabels = z.output<typeof SyncLabels>;
 
-const ownLabelsFact: FactRequest = { name: 'own_labels' };
+const ownLabelsFact = requestOf(ownLabels);
 
 /**
  * Keeps these label definitions of the repository or the organization. A label is found by its name, otherwise by a former one and then
@@ -83,7 +85,7 @@ with:
   examine: namedTwice,
   facts: () => [ownLabelsFact],
   async plan(given, facts) {
-    const live = (await facts.ask(ownLabelsFact)) as readonly Label[];
+    const live = await facts.ask(ownLabelsFact);
     const taken = new Set<number>();
     const changes = given.labels.map((wanted) => {
       const found = findLabel(wanted, live);

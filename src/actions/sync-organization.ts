@@ -3,7 +3,9 @@ import { type Capability, lackOf } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { Organization } from '../contract/resources/users.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { organization as organizationRow } from '../facts/organization.ts';
 import { inOrganization } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
@@ -37,7 +39,7 @@ const SyncOrganization = z
 type SyncOrganization = z.output<typeof SyncOrganization>;
 type Setting = keyof SyncOrganization;
 
-const organizationFact: FactRequest = { name: 'organization' };
+const organizationFact = requestOf(organizationRow);
 
 /**
  * Settings that Forgejo, and Gitea before 1.26, clear if a PATCH omits them, so that every PATCH sends their current
@@ -83,13 +85,13 @@ with:
   adoption: { read: adoptOrganization },
   facts: () => [organizationFact],
   async plan(given, facts) {
-    const live = (await facts.ask(organizationFact)) as Organization;
+    const live = await facts.ask(organizationFact);
     return Object.entries(given).flatMap(([setting, value]) =>
       value === undefined ? [] : [settingChange(setting as Setting, value, live, facts)],
     );
   },
   async join(changes, facts) {
-    const live = (await facts.ask(organizationFact)) as Organization;
+    const live = await facts.ask(organizationFact);
     const kept = Object.fromEntries(clearedByAbsence.map((setting) => [setting, live[setting] ?? '']));
     const wanted = Object.fromEntries(changes.map((change) => [settingOf(change), change.value]));
     return { params: inOrganization(facts.subject), body: { ...kept, ...wanted } };

@@ -4,7 +4,8 @@ import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import { createFactMemory, createFacts } from '../facts/ask.ts';
-import type { LabelDefinition } from '../facts/label-definitions.ts';
+import { requestOf } from '../facts/fact.ts';
+import { labelDefinitions } from '../facts/label-definitions.ts';
 import { createUnlimitedMeter } from '../patterns/meter.ts';
 import { isInScope } from '../rules/match.ts';
 import type { Problem } from '../rules/problem.ts';
@@ -86,6 +87,6 @@ async function labelsIn(client: Client, repository: RepositoryRef): Promise<Read
   const subject: Subject = { kind: 'repository', repository };
   const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
   // What this fact returns is an array of its shape.
-  const labels = (await facts.ask({ name: 'label_definitions' })) as readonly LabelDefinition[];
+  const labels = await facts.ask(requestOf(labelDefinitions));
   return new Set(labels.map(({ name }) => name));
 }

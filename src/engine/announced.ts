@@ -1,6 +1,8 @@
 import type { Event } from '../contract/events/events.ts';
 import { ReeveError } from '../errors.ts';
-import type { Facts } from '../facts/fact.ts';
+import { comment } from '../facts/comment.ts';
+import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
+import { review } from '../facts/review.ts';
 import type { SkipReason } from '../rules/verdict.ts';
 
 /** What of a comment or review is looked at, whichever of the two it is. */
@@ -13,11 +15,11 @@ type Announced = {
 
 /** Families of events about a comment or a review, the fact that reads it, and whether each event announces a new one. */
 const announcing: Partial<
-  Record<string, { readonly fact: string; readonly isNew: (event: Event) => boolean }>
+  Record<string, { readonly fact: FactRequest<Announced>; readonly isNew: (event: Event) => boolean }>
 > = {
-  issue_comment: { fact: 'comment', isNew: ({ activity }) => activity === 'created' },
-  pull_request_comment: { fact: 'comment', isNew: ({ activity }) => activity === 'created' },
-  pull_request_review: { fact: 'review', isNew: () => true },
+  issue_comment: { fact: requestOf(comment), isNew: ({ activity }) => activity === 'created' },
+  pull_request_comment: { fact: requestOf(comment), isNew: ({ activity }) => activity === 'created' },
+  pull_request_review: { fact: requestOf(review), isNew: () => true },
 };
 
 /**
@@ -35,7 +37,7 @@ export async function staleAnnouncement(
   if (row === undefined || event.activity === 'deleted') return undefined;
   let announced: Announced;
   try {
-    announced = (await facts.ask({ name: row.fact })) as Announced;
+    announced = await facts.ask(row.fact);
   } catch (error) {
     if (error instanceof ReeveError && error.code === 'forge-not-found') return 'gone';
     throw error;

@@ -3,6 +3,8 @@ import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { repositoryId } from '../facts/repository-id.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedChange, RefusedChange } from './proposal.ts';
@@ -94,7 +96,7 @@ function same(given: unknown, name: string): boolean {
 
 /** A repository that was deleted and made anew, or whose name another one took, is not the one the event spoke of. */
 async function holdIdentity(home: RepositoryRef, facts: Facts): Promise<void> {
-  const { id } = (await facts.ask({ name: 'repository_id' })) as { id: number };
+  const { id } = await facts.ask(requestOf(repositoryId));
   if (id === home.id) return;
   throw new ReeveError(
     'forge-not-found',

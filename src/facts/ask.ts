@@ -3,7 +3,16 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
-import { type AskContext, type Fact, type FactMemory, type FactRequest, type Facts, keyOf } from './fact.ts';
+import {
+  type Ask,
+  type AskContext,
+  type Fact,
+  type FactMemory,
+  type FactRequest,
+  type Facts,
+  keyOf,
+  typedAsk,
+} from './fact.ts';
 import { findFact } from './facts.ts';
 
 /** Maximum age of a cached answer. A label that a user creates is seen after this time at the latest, earlier if a rule needs it. */
@@ -45,7 +54,7 @@ export function createFacts(options: {
   return asking(new Map(), new Set());
 
   function asking(asked: Map<string, Asked>, anew: ReadonlySet<string>): Facts {
-    const ask = (request: FactRequest): Promise<unknown> => {
+    const ask: Ask = typedAsk((request) => {
       const key = keyOf(request);
       const known = asked.get(key);
       if (known) return known.answer;
@@ -64,7 +73,7 @@ export function createFacts(options: {
       };
       entry.answer.then(stamp, stamp);
       return entry.answer;
-    };
+    });
     const sourceOf = ({ name }: FactRequest): Asked | undefined => {
       const names = findFact(name)?.within?.filter((known) => asked.has(keyOf({ name: known }))) ?? [];
       return names[0] === undefined ? undefined : asked.get(keyOf({ name: names[0] }));
@@ -123,14 +132,14 @@ export function createGivenFacts(options: {
 }): Facts {
   const facts: Facts = {
     subject: options.subject,
-    async ask(request) {
+    ask: typedAsk(async (request) => {
       const fact = findFact(request.name);
       const given = givenValue(request, fact, options.given);
       // Null is a valid answer: no such file, no milestone.
       const value = given === undefined ? standIn(request.name, options.payload) : given;
       if (value === undefined) throw new FactNotGiven(`${keyOf(request)} is not given`);
       return fact?.complete ? fact.complete(value) : value;
-    },
+    }),
     fresh: () => facts,
     forget() {},
   };

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { Attachment, type Comment } from '../contract/resources/issues.ts';
+import { Attachment } from '../contract/resources/issues.ts';
 import { list, text } from '../contract/shape.ts';
-import { type AskContext, defineFact } from './fact.ts';
+import { comment as commentRow } from './comment.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { atIndex, inRepository } from './where.ts';
 
 const Attached = Attachment.extend({ on: text });
@@ -40,7 +41,7 @@ async function onIssue({ client, subject }: AskContext): Promise<readonly Attach
 async function onComment({ client, subject, ask }: AskContext): Promise<readonly Attached[]> {
   if (subject.comment === undefined) return [];
   const id = subject.comment;
-  const { assets } = (await ask({ name: 'comment' })) as Comment;
+  const { assets } = await ask(requestOf(commentRow));
   const found = await Promise.all(
     assets.map((asset) =>
       client.call(operations.getCommentAttachment, {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { ContentsEntry } from '../contract/resources/contents.ts';
-import type { PullRequest } from '../contract/resources/pulls.ts';
 import { instant, int, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
-import { type AskContext, defineFact } from './fact.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { pullRequest } from './pull-request.ts';
 import { defaultBranch, isNothing } from './push-range.ts';
 import { inRepository } from './where.ts';
 
@@ -59,7 +59,7 @@ type Found = ContentsEntry | 'directory';
 async function refOf(context: AskContext): Promise<{ ref?: string }> {
   const { subject, ask } = context;
   if (subject.kind === 'pull_request') {
-    const { base } = (await ask({ name: 'pull_request' })) as PullRequest;
+    const { base } = await ask(requestOf(pullRequest));
     return refOfBranch(context, base?.ref);
   }
   if (subject.kind !== 'branch') return refOfBranch(context, undefined);

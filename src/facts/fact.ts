@@ -22,8 +22,21 @@ export type Audience =
   | 'administrators'
   | 'operators';
 
-/** A request for a fact by an expression or an action. Two requests with the same name and argument are the same. */
-export type FactRequest = { readonly name: string; readonly argument?: string };
+declare const valueType: unique symbol;
+
+/**
+ * One fact that an expression or an action asks for; `Value` is the type of its answer. Two requests are the same when name
+ * and argument are.
+ */
+export type FactRequest<Value = unknown> = {
+  readonly name: string;
+  readonly argument?: string;
+  /** Never present: it carries the type alone. */
+  readonly [valueType]?: Value;
+};
+
+/** Asks a fact and returns its value. */
+export type Ask = <Value>(request: FactRequest<Value>) => Promise<Value>;
 
 /** Context of a fact's request. `memory` outlives the run; entries are removed by key. */
 export type AskContext = {
@@ -33,7 +46,7 @@ export type AskContext = {
   /** True if a cached answer must not be used: a write or a rule has shown it to be stale. */
   readonly anew: boolean;
   /** Reads another fact of the same run (requested once). */
-  readonly ask: (request: FactRequest) => Promise<unknown>;
+  readonly ask: Ask;
 };
 
 /** Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with the repository's id. */
@@ -48,13 +61,13 @@ export interface FactMemory {
  * A value about the subject, requested lazily, complete over all pages, at most once per run.
  * `shape` is the type in conditions; the loader checks every member chain against it.
  */
-export type Fact = {
+export type Fact<Value = unknown> = {
   readonly name: string;
   readonly meaning: string;
   readonly shows: Shows;
   /** Who sees its values on the dashboard. A fact from outside the repository, or a narrowed one, is for operators. */
   readonly visibleTo: Audience;
-  readonly shape: z.ZodType;
+  readonly shape: z.ZodType<Value>;
   /** Subjects that have this fact. */
   readonly of: readonly SubjectKind[];
   /** Name of its literal argument (`contents("path")`); absent: the fact takes none. */
@@ -71,12 +84,24 @@ export type Fact = {
   readonly complete?: (written: unknown) => unknown;
   /** Returns the part of a value that is visible to rules of repositories and organizations. Absent: all of it. */
   readonly narrow?: (value: unknown, subject: Subject) => unknown;
-  readonly ask: (context: AskContext, argument: string | undefined) => Promise<unknown>;
+  readonly ask: (context: AskContext, argument: string | undefined) => Promise<Value>;
 };
 
-/** Defines a row of the table: returns its argument. */
-export function defineFact(fact: Fact): Fact {
+/** Returns its argument as a row of the table of facts, typed by its shape. */
+export function defineFact<Shape extends z.ZodType>(
+  fact: Fact<z.output<Shape>> & { readonly shape: Shape },
+): Fact<z.output<Shape>> {
   return fact;
+}
+
+/** Returns the request of a fact, typed by its shape. `argument` is the fact's literal argument, where it takes one. */
+export function requestOf<Value>(fact: Fact<Value>, argument?: string): FactRequest<Value> {
+  return argument === undefined ? { name: fact.name } : { name: fact.name, argument };
+}
+
+/** Types an `ask` that looks facts up by name: what it returns for a request has the shape of that fact. */
+export function typedAsk(ask: (request: FactRequest) => Promise<unknown>): Ask {
+  return ask as Ask;
 }
 
 /**
@@ -85,7 +110,7 @@ export function defineFact(fact: Fact): Fact {
  */
 export interface Facts {
   readonly subject: Subject;
-  ask(request: FactRequest): Promise<unknown>;
+  readonly ask: Ask;
   /** Returns facts that request the named ones again if their answer is older than `maxAgeMs`, and share the others. */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
   /** Removes these facts from the cache, because a write has changed them. */

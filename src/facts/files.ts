@@ -30,6 +30,6 @@ async function ofPullRequest({ client, subject }: AskContext): Promise<ChangedFi
   return found;
 }
 
-async function ofPush(context: AskContext): Promise<readonly ChangedFile[]> {
+async function ofPush(context: AskContext): Promise<ChangedFile[]> {
   return (await comparePush(context))?.files ?? [];
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Branch } from '../contract/resources/branches.ts';
-import type { PullRequest } from '../contract/resources/pulls.ts';
-import type { Repository } from '../contract/resources/repositories.ts';
 import { text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
-import { type AskContext, defineFact } from './fact.ts';
+import { branch as branchRow } from './branch.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { pullRequest } from './pull-request.ts';
 import { isNothing } from './push-range.ts';
+import { repository as repositoryRow } from './repository.ts';
 import { inRepository } from './where.ts';
 
 /** The commit that has the statuses of the subject. */
@@ -29,12 +29,12 @@ export const head = defineFact({
 
 async function headOf({ client, subject, ask }: AskContext): Promise<string | null | undefined> {
   if (subject.kind === 'pull_request') {
-    return ((await ask({ name: 'pull_request' })) as PullRequest).head?.sha;
+    return (await ask(requestOf(pullRequest))).head?.sha;
   }
   if (subject.kind === 'branch') {
-    return subject.range?.after ?? ((await ask({ name: 'branch' })) as Branch).commit?.id;
+    return subject.range?.after ?? (await ask(requestOf(branchRow))).commit?.id;
   }
-  const { default_branch } = (await ask({ name: 'repository' })) as Repository;
+  const { default_branch } = await ask(requestOf(repositoryRow));
   const params = { ...inRepository(subject), branch: default_branch ?? 'main' };
   return (await client.call(operations.getBranch, { params })).commit?.id;
 }

@@ -45,7 +45,7 @@ export const accountHooks = defineFact({
   ask: ({ client }: AskContext) => seen(client.items(operations.listUserHooks, {})),
 });
 
-async function seen(pages: AsyncIterable<Hook>): Promise<readonly SeenHook[]> {
+async function seen(pages: AsyncIterable<Hook>): Promise<SeenHook[]> {
   const found: SeenHook[] = [];
   for await (const { authorization_header: header, ...hook } of pages) {
     found.push(header ? { ...hook, has_authorization: true } : hook);

@@ -31,7 +31,8 @@ export const labelDefinitions = defineFact({
   async ask(context) {
     const key = `${repositoryOf(context.subject).id}/label_definitions`;
     const remembered = context.anew ? undefined : context.memory.get(key);
-    if (remembered !== undefined) return remembered;
+    // What this key holds was set below.
+    if (remembered !== undefined) return remembered as LabelDefinition[];
     const [own, shared] = await Promise.all([ownLabels(context), sharedLabels(context)]);
     const definitions = [...own, ...shared];
     context.memory.set(key, definitions);

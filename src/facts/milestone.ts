@@ -1,5 +1,7 @@
 import { Milestone } from '../contract/resources/milestones.ts';
-import { defineFact } from './fact.ts';
+import { defineFact, requestOf } from './fact.ts';
+import { issue } from './issue.ts';
+import { pullRequest } from './pull-request.ts';
 
 /** The milestone of the issue or pull request, or null. */
 export const milestone = defineFact({
@@ -12,8 +14,8 @@ export const milestone = defineFact({
   requests: 1,
   example: 'milestone != null && milestone.state == "open"',
   async ask({ subject, ask }) {
-    const name = subject.kind === 'pull_request' ? 'pull_request' : 'issue';
-    const carrier = (await ask({ name })) as { milestone?: Milestone | null };
+    const carrier =
+      subject.kind === 'pull_request' ? await ask(requestOf(pullRequest)) : await ask(requestOf(issue));
     return carrier.milestone ?? null;
   },
 });

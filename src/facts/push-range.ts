@@ -2,6 +2,8 @@ import { operations } from '../contract/operations.ts';
 import type { Compare } from '../contract/resources/branches.ts';
 import { ReeveError } from '../errors.ts';
 import type { AskContext } from './fact.ts';
+import { requestOf } from './fact.ts';
+import { repository as repositoryRow } from './repository.ts';
 import { inRepository } from './where.ts';
 
 /**
@@ -23,7 +25,7 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
 
 /** Returns the name of the default branch. */
 export async function defaultBranch(ask: AskContext['ask']): Promise<string> {
-  const repository = (await ask({ name: 'repository' })) as { default_branch?: string | null };
+  const repository = await ask(requestOf(repositoryRow));
   return repository.default_branch ?? 'main';
 }
 

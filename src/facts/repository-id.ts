@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { int } from '../contract/shape.ts';
-import { defineFact } from './fact.ts';
+import { defineFact, requestOf } from './fact.ts';
+import { repository as repositoryRow } from './repository.ts';
 import { repositoryOf } from './where.ts';
 
 /** The repository under the subject's owner and name. Cached for a few minutes. */
@@ -17,9 +18,10 @@ export const repositoryId = defineFact({
     const { id, owner, name } = repositoryOf(subject);
     const key = `${id}/repository_id/${owner}/${name}`.toLowerCase();
     const remembered = anew ? undefined : memory.get(key);
-    if (remembered !== undefined) return remembered;
+    // What this key holds was set below.
+    if (remembered !== undefined) return remembered as { id: number };
     // If a condition has read the whole repository, this costs no request.
-    const found = (await ask({ name: 'repository' })) as { id: number };
+    const found = await ask(requestOf(repositoryRow));
     const answer = { id: found.id };
     memory.set(key, answer);
     return answer;

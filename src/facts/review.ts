@@ -1,6 +1,7 @@
 import { PullReview } from '../contract/resources/reviews.ts';
 import { ReeveError } from '../errors.ts';
-import { defineFact } from './fact.ts';
+import { defineFact, requestOf } from './fact.ts';
+import { reviews } from './reviews.ts';
 
 /**
  * The current state of the review that the event is about. The payload does not contain its id: it is the newest one of
@@ -21,7 +22,7 @@ export const review = defineFact({
     if (about === undefined) {
       throw new ReeveError('forge-not-found', `this ${subject.kind} event is not about a review`);
     }
-    const all = (await ask({ name: 'reviews' })) as readonly PullReview[];
+    const all = await ask(requestOf(reviews));
     const found = all
       .filter(({ user, state }) => user?.id === about.reviewer && state === about.state)
       .toSorted((a, b) => b.id - a.id)[0];

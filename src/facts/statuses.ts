@@ -1,7 +1,8 @@
 import { operations } from '../contract/operations.ts';
 import { CommitStatus } from '../contract/resources/statuses.ts';
 import { list } from '../contract/shape.ts';
-import { defineFact } from './fact.ts';
+import { defineFact, requestOf } from './fact.ts';
+import { head as headRow } from './head.ts';
 import { inRepository } from './where.ts';
 
 /** The newest status of every context of the subject's newest commit. */
@@ -16,7 +17,7 @@ export const statuses = defineFact({
   requests: 2,
   example: 'statuses.all(s, s.status == "success")',
   async ask({ client, subject, ask }) {
-    const { sha } = (await ask({ name: 'head' })) as { sha: string };
+    const { sha } = await ask(requestOf(headRow));
     const newest = new Map<string, CommitStatus>();
     const params = { ...inRepository(subject), sha };
     // Lists all statuses and keeps the newest of each context: the combined answer counts only its page, so its end is unknown.

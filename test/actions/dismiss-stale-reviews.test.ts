@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dismissStaleReviews } from '../../src/actions/dismiss-stale-reviews.ts';
 import { ReeveError } from '../../src/errors.ts';
+import { typedAsk } from '../../src/facts/fact.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
@@ -83,11 +84,11 @@ describe('paths to ignore', () => {
     const facts = makeFacts({ pull_request: pull, reviews: [review(1)], ...more });
     const failing = {
       ...facts,
-      ask: async (request: Parameters<typeof facts.ask>[0]) => {
+      ask: typedAsk(async (request) => {
         const value = await facts.ask(request);
         if (value instanceof Error) throw value;
         return value;
-      },
+      }),
     };
     const given = dismissStaleReviews.arguments.parse({ 'ignore-paths': ['docs/**'] });
 

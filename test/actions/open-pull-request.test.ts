@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openPullRequest } from '../../src/actions/open-pull-request.ts';
+import { typedAsk } from '../../src/facts/fact.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
@@ -22,8 +23,9 @@ const open = (more: object = {}) => ({
 const plan = (more: object, pull: unknown, facts: Record<string, unknown> = {}) => {
   const all = { compare: between(1), label_definitions: ['bug', 'release'], ...facts };
   const asked = makeFacts(all, { subject: { kind: 'repository' } });
-  const ask: typeof asked.ask = (request) =>
-    request.name === 'open_pull' ? Promise.resolve(pull) : asked.ask(request);
+  const ask = typedAsk((request) =>
+    request.name === 'open_pull' ? Promise.resolve(pull) : asked.ask(request),
+  );
   return openPullRequest.plan({ ...given, ...more }, { ...asked, ask }, makeContext());
 };
 

@@ -3,7 +3,9 @@ import { namesToSend, shownEvents, wantedEvents } from '../../contract/events/ho
 import type { Hook } from '../../contract/resources/hooks.ts';
 import { FactNotGiven } from '../../facts/ask.ts';
 import type { Facts } from '../../facts/fact.ts';
+import { requestOf } from '../../facts/fact.ts';
 import type { SeenHook } from '../../facts/hooks.ts';
+import { repository } from '../../facts/repository.ts';
 import type { Change } from '../change.ts';
 import type { HookForm } from './forms.ts';
 import type { HookPlace } from './place.ts';
@@ -128,7 +130,7 @@ export async function testChange(situation: Situation, id: number, facts: Facts)
 /** A repository without a commit has nothing to deliver in a test. */
 async function isEmpty(facts: Facts): Promise<boolean> {
   try {
-    const { empty } = (await facts.ask({ name: 'repository' })) as { empty?: boolean | null };
+    const { empty } = await facts.ask(requestOf(repository));
     return empty === true;
   } catch (error) {
     if (error instanceof FactNotGiven) return false;

@@ -1,10 +1,11 @@
 import { operations } from '../../contract/operations.ts';
-import type { FactRequest, Facts } from '../../facts/fact.ts';
+import { type FactRequest, type Facts, requestOf } from '../../facts/fact.ts';
+import { accountHooks, hooks, type SeenHook } from '../../facts/hooks.ts';
 import { inOrganization, inRepository } from '../../facts/where.ts';
 
 /** Location of hooks: a repository, an organization or the account, each with its own operations. */
 export type HookPlace = {
-  readonly fact: FactRequest;
+  readonly fact: FactRequest<readonly SeenHook[]>;
   readonly params: Readonly<Record<string, unknown>>;
   readonly create: string;
   readonly edit: string;
@@ -17,14 +18,14 @@ export type HookPlace = {
 export function hookPlace(ofAccount: boolean, { subject }: Pick<Facts, 'subject'>): HookPlace {
   if (ofAccount) {
     return {
-      fact: { name: 'account_hooks' },
+      fact: requestOf(accountHooks),
       params: {},
       create: operations.createUserHook.id,
       edit: operations.editUserHook.id,
       delete: operations.deleteUserHook.id,
     };
   }
-  const fact = { name: 'hooks' };
+  const fact = requestOf(hooks);
   if (subject.kind === 'organization') {
     return {
       fact,
