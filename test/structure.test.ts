@@ -13,7 +13,6 @@ const longFiles: readonly string[] = [
   'src/contract/resources/issues.ts',
   'src/contract/resources/repositories.ts',
   'src/contract/resources/users.ts',
-  'src/store/sqlite/sqlite-store.ts',
 ];
 
 /** Functions that are longer, to be split; the list gets no new entries. */
@@ -31,12 +30,6 @@ const longFunctions: readonly string[] = [
   'src/server/server.ts startServer',
   'src/server/work.ts createWork',
   'src/sources/rule-source.ts createRuleSource',
-  'src/store/sqlite/accept.ts createIntake',
-  'src/store/sqlite/checkpoints.ts createThreadedCheckpoints',
-  'src/store/sqlite/complete.ts createSettlements',
-  'src/store/sqlite/lanes.ts createLanes',
-  'src/store/sqlite/queries.ts createReadings',
-  'src/store/sqlite/sqlite-store.ts createSqliteStore',
   'src/sweeps/schedule/cron.ts createCron',
   'src/sweeps/schedule/schedule.ts createScheduler',
   'src/sweeps/sweep.ts openSweep',

@@ -3,13 +3,7 @@ import { ReeveError } from '../../errors.ts';
 import { markOfContent, markOfUuid } from '../fingerprint.ts';
 import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
-import { Marks } from './dedupe-table.ts';
-
-/** The newest deliveries among which repeats are recognised for certain. */
-export const rememberedDeliveries = 65_536;
-
-/** How long after the first the same body counts as its copy (repository, organization and system hooks send one each). */
-const copyWindowMs = 60_000;
+import { createDuplicates } from './duplicates.ts';
 
 /** The writes of an intake, to be called inside a transaction. */
 export interface Intake {
@@ -25,39 +19,16 @@ export function createIntake(database: DatabaseSync, options: { recognise: boole
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertBody = database.prepare('INSERT INTO bodies (id, body) VALUES (?, ?)');
-  const known = database.prepare('SELECT uuid, entry FROM deliveries WHERE id = ?');
-  const original = database.prepare(
-    `SELECT event_type, received_at, body FROM deliveries JOIN bodies USING (id)
-     WHERE id = ? AND state = 'accepted' AND attempts = 0 AND bytes = ?`,
-  );
   const sameJob = database.prepare("SELECT id FROM deliveries WHERE uuid = ? AND door <> 'webhook'");
-  const uuids = new Marks(rememberedDeliveries);
-  const contents = new Marks(rememberedDeliveries);
-  if (options.recognise) recognise(database, uuids, contents);
-
-  const findKnown = (delivery: NewDelivery, mark: number): number | undefined => {
-    const id = uuids.find(mark);
-    const row = id === undefined ? undefined : known.get(id);
-    // The entry counts: who holds one secret must not be able to make another's delivery look like a repeat.
-    return row?.uuid === delivery.uuid && row.entry === delivery.entry ? id : undefined;
-  };
-
-  const findOriginal = (delivery: NewDelivery, mark: number): number | undefined => {
-    const id = contents.find(mark);
-    const row = id === undefined ? undefined : original.get(id, delivery.body.length);
-    if (row === undefined || row.event_type !== delivery.eventType) return undefined;
-    const ageMs = delivery.receivedAt.getTime() - Date.parse(String(row.received_at));
-    if (Math.abs(ageMs) > copyWindowMs) return undefined;
-    return row.body instanceof Uint8Array && Buffer.compare(row.body, delivery.body) === 0 ? id : undefined;
-  };
+  const duplicates = createDuplicates(database, { load: options.recognise });
 
   return {
     accept(delivery) {
       const uuidMark = markOfUuid(delivery.uuid);
-      const knownId = findKnown(delivery, uuidMark);
+      const knownId = duplicates.findKnown(delivery, uuidMark);
       if (knownId !== undefined) return { id: String(knownId), known: true };
       const contentMark = markOfContent(delivery.eventType, delivery.body);
-      const copyOf = findOriginal(delivery, contentMark);
+      const copyOf = duplicates.findOriginal(delivery, contentMark);
       const receivedAt = delivery.receivedAt.toISOString();
       const { route } = delivery;
       const isCopy = copyOf !== undefined;
@@ -81,9 +52,8 @@ export function createIntake(database: DatabaseSync, options: { recognise: boole
       );
       const id = Number(lastInsertRowid);
       insertBody.run(id, delivery.body);
-      uuids.add(uuidMark, id);
+      duplicates.add(id, uuidMark, isCopy ? undefined : contentMark);
       if (isCopy) return { id: String(id), known: false, copyOf: String(copyOf) };
-      contents.add(contentMark, id);
       return { id: String(id), known: false };
     },
 
@@ -121,20 +91,4 @@ function encodeJob(job: NewJob): Buffer {
   if (text === undefined)
     throw new ReeveError('internal', `the payload of job ${job.kind} is not plain data`);
   return Buffer.from(text);
-}
-
-/** Oldest first, so that the newest are the last to be forgotten. */
-function recognise(database: DatabaseSync, uuids: Marks, contents: Marks): void {
-  const rows = database.prepare(
-    `SELECT id, uuid, mark, copy_of FROM deliveries
-     WHERE id > (SELECT coalesce(max(id), 0) - ? FROM deliveries) AND door = 'webhook' ORDER BY id`,
-  );
-  // Arrays: making an object of each of so many rows would take half the time of a start.
-  rows.setReturnArrays(true);
-  for (const row of rows.iterate(rememberedDeliveries)) {
-    const [id, uuid, mark, copyOf] = Object.values(row);
-    uuids.add(markOfUuid(String(uuid)), Number(id));
-    // A copy is never the first of others; noted, it would hide the one that is.
-    if (copyOf === null) contents.add(Number(mark), Number(id));
-  }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
+import { createCheckpointThread } from './checkpoint-thread.ts';
 
 /** Copies the write-ahead log into the database from time to time, so that the log stays small. */
 export interface Checkpoints {
@@ -41,24 +41,6 @@ const retryBytes = 2 ** 20;
 const passesBeside = 2;
 
 /**
- * The thread, as text: it must run from sources, from a bundle and inside a package, where no separate file can be relied
- * on. It answers each message with SQLite's result: frames in the log, frames copied; or with the error.
- */
-const thread = `
-const { parentPort, workerData } = require('node:worker_threads');
-const { DatabaseSync } = require('node:sqlite');
-const database = new DatabaseSync(workerData, { timeout: 1000 });
-database.exec('PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512');
-const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-parentPort.on('message', (message) => {
-  if (message === 'close') { database.close(); parentPort.close(); return; }
-  try { parentPort.postMessage(checkpoint.get()); } catch (error) { parentPort.postMessage({ error: error.message }); }
-});
-`;
-
-type Pass = { readonly log: number; readonly checkpointed: number } | { readonly error: string };
-
-/**
  * Creates the checkpoints of the database at `path`. They run in a thread, since a checkpoint syncs twice; the thread
  * starts with the first one.
  *
@@ -68,59 +50,29 @@ type Pass = { readonly log: number; readonly checkpointed: number } | { readonly
  */
 export function createThreadedCheckpoints(database: DatabaseSync, path: string): Checkpoints {
   database.exec('PRAGMA wal_autocheckpoint = 0');
-  let worker: Worker | undefined;
-  /** Takes the result of the pass under way. */
-  let finish: ((pass: Pass) => void) | undefined;
   let state: 'idle' | 'beside' | 'due' | 'unavailable' = 'idle';
   let beside: Promise<void> | undefined;
   let sinceBytes = 0;
   let nextBytes = beginBytes;
   let logBytes = 0;
-  let failure: string | undefined;
-
-  const start = (): Worker => {
-    const started = new Worker(thread, {
-      eval: true,
-      execArgv: [],
-      workerData: path,
-      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
-    });
-    started.on('message', (pass: Pass) => finish?.(pass));
-    started.on('error', (error: Error) => {
-      // Without its thread the database checkpoints in its own COMMITs: slower, and as safe.
-      worker = undefined;
-      state = 'unavailable';
-      database.exec('PRAGMA wal_autocheckpoint = 512');
-      finish?.({ error: error.message });
-    });
-    // A checkpoint is no reason to keep the process alive.
-    started.unref();
-    return started;
-  };
-
-  const pass = async (): Promise<Pass> => {
-    const result = await new Promise<Pass>((resolve) => {
-      finish = resolve;
-      worker ??= start();
-      worker.postMessage('checkpoint');
-    });
-    finish = undefined;
-    failure = 'error' in result ? result.error : undefined;
-    return result;
-  };
+  const thread = createCheckpointThread(path, () => {
+    // Without its thread the database checkpoints in its own COMMITs: slower, and as safe.
+    state = 'unavailable';
+    database.exec('PRAGMA wal_autocheckpoint = 512');
+  });
 
   const runBeside = async (): Promise<void> => {
-    for (let done = 0; done < passesBeside && state === 'beside'; done += 1) await pass();
+    for (let done = 0; done < passesBeside && state === 'beside'; done += 1) await thread.pass();
     if (state === 'beside') state = 'due';
   };
 
   const runInGap = async (): Promise<void> => {
     // A transaction waits for it, which keeps the process alive.
-    worker?.ref();
+    thread.ref();
     await beside;
     if (state !== 'due') return;
-    const result = await pass();
-    worker?.unref();
+    const result = await thread.pass();
+    thread.unref();
     if (state === 'due') state = 'idle';
     const isComplete = !('error' in result) && result.checkpointed === result.log;
     sinceBytes = 0;
@@ -143,16 +95,11 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
       if (state === 'due' || (state === 'beside' && logBytes > maxLogBytes)) return runInGap();
       return undefined;
     },
-    failure: () => failure,
+    failure: thread.failure,
     async close() {
-      worker?.ref();
+      thread.ref();
       await beside;
-      const ending = worker;
-      if (ending === undefined) return;
-      await new Promise<void>((resolve) => {
-        ending.once('exit', () => resolve());
-        ending.postMessage('close');
-      });
+      await thread.close();
     },
   };
 }

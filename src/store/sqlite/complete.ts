@@ -50,13 +50,6 @@ export interface Settlements {
   release(claim: Claim): boolean;
   bury(claim: Claim, runs: readonly EncodedRun[], reason: string, at: Date): boolean;
   append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
-  /** Returns how many of the ids were dead, and, where `also` says so, how many were deliveries that are settled. */
-  redrive(
-    ids: readonly string[],
-    by: string,
-    at: Date,
-    also: boolean,
-  ): { readonly dead: number; readonly settled: number };
 }
 
 /** Prepares the settlements. */
@@ -64,6 +57,81 @@ export function createSettlements(
   database: DatabaseSync,
   incidents: Pick<IncidentTable, 'note'>,
 ): Settlements {
+  const statements = prepareStatements(database);
+
+  const append: Settlements['append'] = (runs, delivery, repositoryId) => {
+    for (const run of runs) {
+      const of = delivery === undefined ? null : Number(delivery);
+      statements.insert.run(run.id, of, repositoryId ?? null, run.startedAt, run.json);
+    }
+  };
+
+  const note = (runs: readonly EncodedRun[], lane: string | undefined): void => {
+    for (const { results, item } of runs) incidents.note(results, item ?? lane);
+  };
+
+  return {
+    append,
+
+    settle(claim, runs, at, reason) {
+      const { changes } = statements.end.run(
+        'settled',
+        reason ?? null,
+        at.toISOString(),
+        Number(claim.id),
+        claim.lease,
+      );
+      if (changes === 0) return false;
+      append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
+      return true;
+    },
+
+    advance(claim, runs, repositoryId, checkpoint) {
+      if (statements.goOn.run(checkpoint, Number(claim.id), claim.lease).changes === 0) return false;
+      append(runs, claim.id, repositoryId ?? claim.repositoryId);
+      note(runs, claim.lane);
+      return true;
+    },
+
+    retry(claim, { afterMs, reason }, now) {
+      const waitMs = Math.max(Math.round(afterMs), 0);
+      const at = new Date(now.getTime() + waitMs).toISOString();
+      return (
+        statements.wait.run(reason, at, waitMs, now.toISOString(), Number(claim.id), claim.lease).changes ===
+        1
+      );
+    },
+
+    defer(claim, runs, { afterMs, why, key }, now) {
+      const waitMs = Math.max(Math.round(afterMs), 0);
+      const at = new Date(now.getTime() + waitMs).toISOString();
+      const id = Number(claim.id);
+      if (statements.putOff.run(`deferred: ${why}`, at, waitMs, key ?? null, id, claim.lease).changes === 0)
+        return undefined;
+      append(runs, claim.id, claim.repositoryId);
+      if (key === undefined || claim.lane === undefined) return 0;
+      const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
+      return Number(statements.supersede.run(reason, now.toISOString(), claim.lane, key, id).changes);
+    },
+
+    endDeferral: (id, reason, at) =>
+      statements.endWait.run(reason, at.toISOString(), Number(id)).changes === 1,
+
+    release: (claim) => statements.giveBack.run(Number(claim.id), claim.lease).changes === 1,
+
+    bury(claim, runs, reason, at) {
+      const { changes } = statements.end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease);
+      if (changes === 0) return false;
+      append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
+      return true;
+    },
+  };
+}
+
+/** Prepares the statements that end an attempt, each fenced by the lease. */
+function prepareStatements(database: DatabaseSync) {
   const mine = "WHERE id = ? AND lease = ? AND state = 'claimed'";
   const end = database.prepare(
     `UPDATE deliveries SET state = ?, reason = ?, settled_at = ?, lease = NULL, suspicion = 0 ${mine}`,
@@ -91,79 +159,5 @@ export function createSettlements(
   const insert = database.prepare(
     'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
   );
-  const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL, settled_at = NULL,
-       reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
-  const reviveDead = database.prepare(`${revived} AND state = 'dead'`);
-  const reviveSettled = database.prepare(`${revived} AND state = 'settled' AND door = 'webhook'`);
-
-  const append: Settlements['append'] = (runs, delivery, repositoryId) => {
-    for (const run of runs) {
-      const of = delivery === undefined ? null : Number(delivery);
-      insert.run(run.id, of, repositoryId ?? null, run.startedAt, run.json);
-    }
-  };
-
-  const note = (runs: readonly EncodedRun[], lane: string | undefined): void => {
-    for (const { results, item } of runs) incidents.note(results, item ?? lane);
-  };
-
-  return {
-    append,
-
-    settle(claim, runs, at, reason) {
-      const { changes } = end.run('settled', reason ?? null, at.toISOString(), Number(claim.id), claim.lease);
-      if (changes === 0) return false;
-      append(runs, claim.id, claim.repositoryId);
-      note(runs, claim.lane);
-      return true;
-    },
-
-    advance(claim, runs, repositoryId, checkpoint) {
-      if (goOn.run(checkpoint, Number(claim.id), claim.lease).changes === 0) return false;
-      append(runs, claim.id, repositoryId ?? claim.repositoryId);
-      note(runs, claim.lane);
-      return true;
-    },
-
-    retry(claim, { afterMs, reason }, now) {
-      const waitMs = Math.max(Math.round(afterMs), 0);
-      const at = new Date(now.getTime() + waitMs).toISOString();
-      return wait.run(reason, at, waitMs, now.toISOString(), Number(claim.id), claim.lease).changes === 1;
-    },
-
-    defer(claim, runs, { afterMs, why, key }, now) {
-      const waitMs = Math.max(Math.round(afterMs), 0);
-      const at = new Date(now.getTime() + waitMs).toISOString();
-      const id = Number(claim.id);
-      if (putOff.run(`deferred: ${why}`, at, waitMs, key ?? null, id, claim.lease).changes === 0)
-        return undefined;
-      append(runs, claim.id, claim.repositoryId);
-      if (key === undefined || claim.lane === undefined) return 0;
-      const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
-      return Number(supersede.run(reason, now.toISOString(), claim.lane, key, id).changes);
-    },
-
-    endDeferral: (id, reason, at) => endWait.run(reason, at.toISOString(), Number(id)).changes === 1,
-
-    release: (claim) => giveBack.run(Number(claim.id), claim.lease).changes === 1,
-
-    bury(claim, runs, reason, at) {
-      const { changes } = end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease);
-      if (changes === 0) return false;
-      append(runs, claim.id, claim.repositoryId);
-      note(runs, claim.lane);
-      return true;
-    },
-
-    redrive(ids, by, at, also) {
-      let dead = 0;
-      let settled = 0;
-      for (const id of ids) {
-        const values = [at.toISOString(), by, Number(id)] as const;
-        dead += Number(reviveDead.run(...values).changes);
-        if (also) settled += Number(reviveSettled.run(...values).changes);
-      }
-      return { dead, settled };
-    },
-  };
+  return { end, wait, putOff, supersede, endWait, giveBack, goOn, insert };
 }

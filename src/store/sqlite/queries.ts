@@ -26,10 +26,6 @@ export interface Readings {
   describeDelivery(id: string): Delivery | undefined;
   listRuns(query: RunQuery): Page<Run>;
   readRun(id: string): Run | undefined;
-  /** Counts all but the settled, which are the many, from small indexes. */
-  countWaiting(): Record<Exclude<DeliveryState, 'settled'>, number>;
-  countSettled(): number;
-  oldestWaiting(): Date | undefined;
 }
 
 /** Prepares the readings. */
@@ -40,23 +36,6 @@ export function createReadings(database: DatabaseSync): Readings {
   const outside = database.prepare(`SELECT ${deliveryColumns} FROM deliveries WHERE id = ?`);
   const run = database.prepare('SELECT run FROM runs WHERE id = ?');
   const newest = database.prepare('SELECT coalesce(max(id), 0) AS id FROM deliveries');
-  const settled = database.prepare("SELECT count(*) AS n FROM deliveries WHERE state = 'settled'");
-  // The same words as the partial indexes, or SQLite reads the whole table.
-  const waiting = database.prepare(
-    `SELECT (SELECT count(*) FROM deliveries WHERE state = 'accepted' AND routed = 0)
-          + (SELECT count(*) FROM deliveries WHERE state = 'accepted' AND routed = 1) AS accepted,
-       (SELECT count(*) FROM deliveries WHERE state = 'claimed') AS claimed,
-       (SELECT count(*) FROM deliveries WHERE state = 'retry') AS retry,
-       (SELECT count(*) FROM deliveries WHERE state = 'deferred') AS deferred,
-       (SELECT count(*) FROM deliveries WHERE state = 'dead') AS dead`,
-  );
-  const oldest = database.prepare(
-    `SELECT received_at AS at FROM deliveries WHERE id IN (
-       (SELECT min(id) FROM deliveries INDEXED BY unrouted WHERE state = 'accepted' AND routed = 0),
-       (SELECT min(id) FROM deliveries INDEXED BY waiting WHERE state = 'accepted' AND routed = 1),
-       (SELECT min(id) FROM deliveries INDEXED BY retrying WHERE state = 'retry')
-     ) ORDER BY id LIMIT 1`,
-  );
 
   return {
     listDeliveries(query) {
@@ -111,25 +90,6 @@ export function createReadings(database: DatabaseSync): Readings {
     readRun(id) {
       const row = run.get(id);
       return row === undefined ? undefined : runOf(row as Row);
-    },
-
-    countWaiting() {
-      const row = waiting.get();
-      const of = (state: string): number => Number(row?.[state]);
-      return {
-        accepted: of('accepted'),
-        claimed: of('claimed'),
-        retry: of('retry'),
-        deferred: of('deferred'),
-        dead: of('dead'),
-      };
-    },
-
-    countSettled: () => Number(settled.get()?.n),
-
-    oldestWaiting() {
-      const row = oldest.get();
-      return row === undefined ? undefined : new Date(String(row.at));
     },
   };
 }

@@ -4,23 +4,27 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../clock.ts';
 import { ReeveError } from '../../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
-import type { Claim, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { createIntake } from './accept.ts';
 import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
-import { createSettlements, encodeRuns } from './complete.ts';
-import { createCrashes } from './crashes.ts';
+import { createSettlements } from './complete.ts';
+import { createCounts } from './counts.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 import { createHealthCheck } from './health.ts';
-import { createIncidentMethods } from './incident-methods.ts';
 import { createIncidentTable } from './incident-table.ts';
-import { createLanes } from './lanes.ts';
 import { takeWorkerLock, type WorkerLock } from './lock.ts';
-import { createMemoryMethods } from './memory-methods.ts';
+import { createClaimMethods } from './methods/claim.ts';
+import { createCompleteMethods } from './methods/complete.ts';
+import type { StoreContext } from './methods/context.ts';
+import { createIncidentMethods } from './methods/incidents.ts';
+import { Leases } from './methods/leases.ts';
+import { createMemoryMethods } from './methods/memory.ts';
+import { createQueryMethods } from './methods/query.ts';
+import { SettledCount } from './methods/settled-count.ts';
 import { migrate } from './migrations.ts';
-import { createReadings } from './queries.ts';
-import { createRepeats } from './repeats.ts';
+import { createRedrive } from './redrive.ts';
 import { createRetention, prune } from './retention.ts';
 
 export type SqliteOptions = {
@@ -37,9 +41,6 @@ export type SqliteOptions = {
   /** Called once when a file of the store was removed or replaced: it stores nothing any more (`store-lost`). */
   readonly onLost?: (error: ReeveError) => void;
 };
-
-/** A clock that goes back by more than this was set: retries are held against it again. */
-const clockToleranceMs = 1_000;
 
 /**
  * Bodies of 8 KB are the common case: in pages of this size four share one, and a batch of them is a third fewer writes
@@ -97,184 +98,47 @@ function createSqliteStore(
   // A reader writes so little that SQLite may carry its log over itself.
   const checkpoints =
     path === ':memory:' || role === 'reader' ? noCheckpoints : createThreadedCheckpoints(database, path);
-  let isCountStale = false;
+  const counts = createCounts(database);
+  const settled = new SettledCount(counts.countSettled, { isAlone: role === 'worker' });
   const commits = new Commits(database, {
     path,
     durability,
     checkpoints,
-    onRefused: () => {
-      isCountStale = true;
-    },
+    onRefused: () => settled.markStale(),
   });
+  const context = createContext(commits, { path, role, clock });
+  const { write, read } = context;
   const intake = createIntake(database, { recognise: role === 'worker' });
-  const repeats = createRepeats(database);
-  const lanes = createLanes(database, repeats);
   const incidents = createIncidentTable(database);
   const settlements = createSettlements(database, incidents);
-  const readings = createReadings(database);
   const retention = createRetention(database);
   const putMemory = database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)');
-  /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
-  const leases = new Map<string, number>();
-  const crashes = createCrashes(database);
-  /** What the wall clock was ahead of the monotonic one when retries were last held against it. */
-  let aheadMs = Number.POSITIVE_INFINITY;
-  if (role === 'worker') crashes.takeBack();
-  /** Only a worker settles, so its count stays right without asking; a reader has to count. */
-  let settled = role === 'worker' ? readings.countSettled() : 0;
+  const shared = { context, leases: new Leases(), settled };
 
-  /** Reads, and calls a disk's refusal by our name. */
-  const read = <Result>(ask: () => Result): Result => {
-    try {
-      return ask();
-    } catch (error) {
-      throw asStoreError(error, path);
-    }
-  };
-
-  const loadRepeats = async (): Promise<void> => {
-    try {
-      await repeats.load();
-    } catch (error) {
-      throw asStoreError(error, path);
-    }
-  };
-
-  const asWorker = (): void => {
-    if (role !== 'worker')
-      throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
-  };
-
-  /** Writes under a lease. The write says whether it was still held; it must not throw, or the whole batch runs again. */
-  const fenced = async (claim: Claim, write: () => boolean): Promise<void> => {
-    asWorker();
-    if (await commits.write(write)) return;
-    leases.delete(claim.lease);
-    throw new ReeveError('lease-lost', `delivery ${claim.id} is no longer ours: its lease has ended`);
-  };
-
-  const store: Store = {
+  return {
     async accept(delivery) {
-      asWorker();
-      const accepted = await commits.write(() => intake.accept(delivery), delivery.body.length);
-      if (accepted.copyOf !== undefined) settled += 1;
+      context.requireWorker();
+      const accepted = await write(() => intake.accept(delivery), delivery.body.length);
+      if (accepted.copyOf !== undefined) settled.add(1);
       return accepted;
     },
-    enqueue: async (job) => commits.write(() => intake.enqueue(job)),
+    enqueue: async (job) => write(() => intake.enqueue(job)),
 
-    unrouted: async (limit) => read(() => lanes.unrouted(limit)),
-    async route(routings) {
-      asWorker();
-      await loadRepeats();
-      const ended = await commits.write(() => lanes.route(routings, clock.now()));
-      // Not `settled += await …`: that reads the count before the wait, and loses what was settled meanwhile.
-      settled += ended;
-    },
-    async claim({ limit, leaseMs, avoid = [], only }) {
-      asWorker();
-      await loadRepeats();
-      const nowMs = clock.monotonicMs();
-      const now = clock.now();
-      const ended = [...leases].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
-      const claims = await commits.write(() => {
-        lanes.reclaim(ended);
-        if (now.getTime() - nowMs < aheadMs - clockToleranceMs) lanes.clampRetries(now);
-        aheadMs = now.getTime() - nowMs;
-        const turn = crashes.turn(nowMs);
-        if (turn === 'wait') return [];
-        // What is handled alone comes in its own turn, and may need the forge.
-        if (turn !== 'free' && only !== undefined) return [];
-        const claims = turn === 'free' ? lanes.claim(limit, now, { avoid, only }) : [lanes.claimOne(turn)];
-        // Here, not after the sync: were that to fail, nobody else would know these leases and end them.
-        for (const claim of claims) {
-          leases.set(claim.lease, nowMs + leaseMs);
-          crashes.claimed(Number(claim.id), nowMs);
-        }
-        return claims;
-      });
-      for (const lease of ended) leases.delete(lease);
-      return claims;
-    },
-    async heartbeat(claim, leaseMs) {
-      // A lease that has ended but was not yet given to anybody else is not taken up again: fewer cases to be wrong in.
-      if ((leases.get(claim.lease) ?? 0) <= clock.monotonicMs()) {
-        throw new ReeveError('lease-lost', `delivery ${claim.id} is no longer ours: its lease has ended`);
-      }
-      leases.set(claim.lease, clock.monotonicMs() + leaseMs);
-    },
-    async settle(claim, runs, reason) {
-      const encoded = encodeRuns(runs, claim.repositoryId);
-      await fenced(claim, () => settlements.settle(claim, encoded, clock.now(), reason));
-      leases.delete(claim.lease);
-      settled += 1;
-    },
-    async advance(claim, { runs, repositoryId, checkpoint }) {
-      const encoded = encodeRuns(runs, repositoryId ?? claim.repositoryId);
-      const json = JSON.stringify(checkpoint ?? null);
-      await fenced(claim, () => settlements.advance(claim, encoded, repositoryId, json));
-    },
-    async retry(claim, again) {
-      await fenced(claim, () => settlements.retry(claim, again, clock.now()));
-      leases.delete(claim.lease);
-    },
-    async defer(claim, runs, wait) {
-      const encoded = encodeRuns(runs);
-      let superseded = 0;
-      await fenced(claim, () => {
-        const count = settlements.defer(claim, encoded, wait, clock.now());
-        superseded = count ?? 0;
-        return count !== undefined;
-      });
-      leases.delete(claim.lease);
-      settled += superseded;
-    },
-    async endDeferral(id, reason) {
-      if (await commits.write(() => settlements.endDeferral(id, reason, clock.now()))) settled += 1;
-    },
-    async release(claim) {
-      await fenced(claim, () => settlements.release(claim));
-      leases.delete(claim.lease);
-    },
-    async bury(claim, reason, runs = []) {
-      const encoded = encodeRuns(runs, claim.repositoryId);
-      await fenced(claim, () => settlements.bury(claim, encoded, reason, clock.now()));
-      leases.delete(claim.lease);
-    },
-
-    async appendRuns(runs, { repositoryId } = {}) {
-      const encoded = encodeRuns(runs);
-      await commits.write(() => settlements.append(encoded, undefined, repositoryId));
-    },
-    listDeliveries: async (query = {}) => read(() => readings.listDeliveries(query)),
-    readDelivery: async (id) => read(() => readings.readDelivery(id)),
-    describeDelivery: async (id) => read(() => readings.describeDelivery(id)),
-    listRuns: async (query = {}) => read(() => readings.listRuns(query)),
-    readRun: async (id) => read(() => readings.readRun(id)),
-    async redrive(ids, by, { settled: also = false } = {}) {
-      const { dead, settled: ended } = await commits.write(() =>
-        settlements.redrive(ids, by, clock.now(), also),
-      );
-      settled -= ended;
-      return dead + ended;
-    },
-    counts: async () =>
-      read(() => {
-        if (role === 'reader' || isCountStale) settled = readings.countSettled();
-        isCountStale = false;
-        return { ...readings.countWaiting(), settled };
-      }),
-    oldestWaiting: async () => read(() => readings.oldestWaiting()),
-
-    ...createMemoryMethods(database, { write: (work) => commits.write(work), read }),
-    ...createIncidentMethods(incidents, { write: (work) => commits.write(work), read, clock }),
+    ...createClaimMethods(database, {
+      ...shared,
+      takeBack: role === 'worker',
+      asStoreError: (error) => asStoreError(error, path),
+    }),
+    ...createCompleteMethods({ settlements, redrive: createRedrive(database) }, shared),
+    ...createQueryMethods(database, { context, counts, settled }),
+    ...createMemoryMethods(database, context),
+    ...createIncidentMethods(incidents, context),
 
     async prune(limits) {
-      await commits.write(() => incidents.prune(clock.now()));
+      await write(() => incidents.prune(clock.now()));
       return prune({ ...retention, bytesInUse: () => read(retention.bytesInUse) }, limits, {
-        write: (write) => commits.write(write),
-        onSettledGone: (count) => {
-          settled -= count;
-        },
+        write,
+        onSettledGone: (count) => settled.add(-count),
       });
     },
 
@@ -282,7 +146,7 @@ function createSqliteStore(
       path: path === ':memory:' ? undefined : path,
       async probe(bytes) {
         const json = JSON.stringify({ at: clock.now().toISOString(), padding: '0'.repeat(bytes) });
-        await commits.write(() => putMemory.run('health', json), bytes);
+        await write(() => putMemory.run('health', json), bytes);
       },
       refusedBytes: () => commits.refusedBytes,
       checkpointFailure: checkpoints.failure,
@@ -298,5 +162,26 @@ function createSqliteStore(
       lock?.release();
     },
   };
-  return store;
+}
+
+/** Returns what the groups of methods share. */
+function createContext(
+  commits: Commits,
+  { path, role, clock }: Required<Pick<SqliteOptions, 'path' | 'role' | 'clock'>>,
+): StoreContext {
+  return {
+    clock,
+    write: (work, weight) => commits.write(work, weight),
+    read(ask) {
+      try {
+        return ask();
+      } catch (error) {
+        throw asStoreError(error, path);
+      }
+    },
+    requireWorker() {
+      if (role !== 'worker')
+        throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Store } from '../store.ts';
+import type { Store } from '../../store.ts';
 
 /** Returns the methods of the store that keep plain data under keys. */
 export function createMemoryMethods(

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import type { Store } from '../store.ts';
-import type { IncidentTable } from './incident-table.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Store } from '../../store.ts';
+import type { IncidentTable } from '../incident-table.ts';
 
 /** Returns the methods of the store that are about incidents alone. */
 export function createIncidentMethods(

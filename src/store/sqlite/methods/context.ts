@@ -1,0 +1,12 @@
+import type { Clock } from '../../../clock.ts';
+
+/** What the methods of a store share. */
+export type StoreContext = {
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  /** Runs a synchronous write in the next transaction; `weight` is its size in bytes. Resolves once it is durable. */
+  readonly write: <Result>(work: () => Result, weight?: number) => Promise<Result>;
+  /** Reads, and names a disk's refusal as a store error. */
+  readonly read: <Result>(ask: () => Result) => Result;
+  /** Throws where the store was opened as reader. */
+  readonly requireWorker: () => void;
+};

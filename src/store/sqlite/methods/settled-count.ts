@@ -1,0 +1,29 @@
+/** The number of settled deliveries. Counting them means going through most of the table, so a worker keeps the number. */
+export class SettledCount {
+  readonly #ask: () => number;
+  readonly #isAlone: boolean;
+  #count: number;
+  #isStale = false;
+
+  /** `ask` counts in the database. With `isAlone` nothing but this process settles, so the number stays right. */
+  constructor(ask: () => number, { isAlone }: { readonly isAlone: boolean }) {
+    this.#ask = ask;
+    this.#isAlone = isAlone;
+    this.#count = isAlone ? ask() : 0;
+  }
+
+  add(count: number): void {
+    this.#count += count;
+  }
+
+  /** Marks the number as wrong: it is counted again when it is asked for. */
+  markStale(): void {
+    this.#isStale = true;
+  }
+
+  read(): number {
+    if (!this.#isAlone || this.#isStale) this.#count = this.#ask();
+    this.#isStale = false;
+    return this.#count;
+  }
+}
