@@ -3,13 +3,13 @@ import type { SecretEntry } from './secrets.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Returns the digest of a request's `Authorization` header; of the empty text where there is none. */
+/** Returns the digest of a request's `Authorization` header; of the empty text if there is none. */
 export function digestOfAuthorization(headers: RequestHeaders): Buffer {
   const given = headers.authorization;
   return digestOfSecret(typeof given === 'string' ? given : '');
 }
 
-/** Says whether the digest is one of these; every one is compared, whichever matches. */
+/** Returns whether the digest is one of these; all are compared, whichever matches. */
 export function isAuthorized(given: Buffer, digests: readonly Buffer[]): boolean {
   let found = false;
   for (const live of digests) {
@@ -19,9 +19,9 @@ export function isAuthorized(given: Buffer, digests: readonly Buffer[]): boolean
 }
 
 /**
- * Creates the check that needs no body: it returns false where every entry requires an `Authorization` header and the
- * digest is that of none of their values. The body is then refused unread. An entry without a header value can still pass
- * by its signature, which covers the body, so with one the check passes everything.
+ * Creates the check before the body: it returns false if every entry requires an `Authorization` header and the
+ * digest matches none of their values. The body is then refused unread. An entry without a header value can still pass
+ * by its signature, which covers the body; with such an entry the check passes every request.
  */
 export function createHeaderCheck(entries: readonly SecretEntry[]): (given: Buffer) => boolean {
   if (entries.some((entry) => entry.authorization.length === 0)) return () => true;

@@ -1,34 +1,34 @@
 import type { Clock } from '../clock.ts';
-/** A body that holds memory, as the budget sees it. */
+/** A body in the memory budget. */
 export interface BudgetedBody {
   /** Address of the sender. */
   readonly address: string;
-  /** Called once a body that had to wait may ask again. */
+  /** Called when a waiting body may continue. */
   resume(): void;
-  /** Called when the body has to make room. It must be released in this call. */
+  /** Called when the body is dropped. It must be released in this call. */
   drop(): void;
 }
 
-/** What became of a request for more memory. */
+/** Result of a request for more memory. */
 export type Growth = 'granted' | 'waits' | 'dropped';
 
 /** Limits the memory of all bodies together, so that slow senders cannot take it from the others. */
 export interface BodyBudget {
-  /** Asks for the body to hold so many bytes in all. `waits`: stop reading until `resume`. */
+  /** Requests memory for this many bytes in total. `waits`: stop reading until `resume`. */
   grow(body: BudgetedBody, bytes: number): Growth;
-  /** Notes that the body has arrived: from now on it is not dropped. */
+  /** Records that the body is complete: from now on it is not dropped. */
   complete(body: BudgetedBody): void;
-  /** Returns what the body holds. Safe to call twice. */
+  /** Releases the memory of the body. Idempotent. */
   release(body: BudgetedBody): void;
 }
 
-/** A body up to this size is granted whatever others hold: deliveries are rarely larger. */
+/** A body up to this size always gets memory: deliveries are rarely larger. */
 export const smallBytes = 256 * 1024;
 
-/** A large body that is still arriving after so long may be dropped for others. */
+/** A large body that is still arriving after this time may be dropped in favour of others. */
 const slowAfterMs = 1_000;
 
-/** How often to look for slow bodies while others wait. */
+/** Interval of the check for slow bodies while others wait. */
 const lookMs = 100;
 
 type Entry = {
@@ -42,9 +42,9 @@ type Entry = {
 };
 
 /**
- * Creates the budget. Bodies above 256 KiB share `maxBytes`, those of one address half of it. Where a larger body does not
- * fit, the largest one that has been arriving for more than a second is dropped; while there is none, the body waits.
- * Smaller bodies never wait. Together they may hold `maxBytes` once more; beyond that the one open longest is dropped.
+ * Creates the budget. Bodies above 256 KiB share `maxBytes`, those of one address half of it. If a larger body does not
+ * fit, the largest one that has been arriving for more than a second is dropped; if there is none, the body waits.
+ * Smaller bodies never wait. Together they may use another `maxBytes`; beyond that the one open longest is dropped.
  */
 export function createBodyBudget({
   maxBytes,
@@ -86,7 +86,7 @@ export function createBodyBudget({
   const isOf = (entry: Entry, address: string | undefined): boolean =>
     entry.bytes > smallBytes && (address === undefined || entry.body.address === address);
 
-  /** Returns the largest slow body above 256 KiB, of one address where one is given. */
+  /** Returns the largest slow body above 256 KiB, optionally of one address. */
   const findSlow = (address?: string): Entry | undefined => {
     let found: Entry | undefined;
     for (const entry of entries.values()) {
@@ -95,7 +95,7 @@ export function createBodyBudget({
     return found;
   };
 
-  /** Says whether another large body, of one address where one is given, is being read and will make room. */
+  /** Returns whether another large body, optionally of one address, is being read and will release memory. */
   const hasProgress = (self: Entry, address: string | undefined): boolean => {
     for (const entry of entries.values()) {
       if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
@@ -103,7 +103,7 @@ export function createBodyBudget({
     return false;
   };
 
-  /** Grants the bytes where there is room, or where room can be made of slow bodies. */
+  /** Grants the bytes if they fit, or if dropping slow bodies makes them fit. */
   const isGranted = (entry: Entry, bytes: number): boolean => {
     const extra = bytes - (entry.bytes > smallBytes ? entry.bytes : 0);
     const { address } = entry.body;
@@ -111,7 +111,7 @@ export function createBodyBudget({
       const isFull = large + extra > maxBytes;
       const isAddressFull = (largeOf.get(address) ?? 0) + extra > maxBytes / 2;
       if (!isFull && !isAddressFull) break;
-      // Where every large body waits, none would ever finish: the first one is read to its end.
+      // If every large body waits, none would ever finish: the first one is read to its end.
       if (!hasProgress(entry, isFull ? undefined : address)) break;
       const slow = (isAddressFull ? findSlow(address) : undefined) ?? (isFull ? findSlow() : undefined);
       if (slow === undefined) return false;
@@ -134,7 +134,7 @@ export function createBodyBudget({
     lookSoon();
   };
 
-  /** Gives those that wait what they asked for, in order, as far as there is room. */
+  /** Grants the requests of waiting bodies, in order, as far as they fit. */
   const look = (): void => {
     isLookDue = false;
     clearTimeout(timer);
@@ -146,7 +146,7 @@ export function createBodyBudget({
       entry.waitedMs += clock.monotonicMs() - wait.sinceMs;
       entry.body.resume();
     }
-    // A body becomes slow by time alone.
+    // A body becomes slow as time passes.
     if (waiting.size > 0) timer = setTimeout(lookSoon, lookMs).unref();
   };
   const lookSoon = (): void => {

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { type BudgetedBody, createBodyBudget } from './body-budget.ts';
 import { type BufferPool, createBufferPool, pooledSizes, release } from './buffer-pool.ts';
 
-/** Why a body cannot be read: it broke off, is too large, or was dropped to make room for others. */
+/** Why a body cannot be read: it is incomplete, too large, or was dropped in favour of others. */
 export class BodyError extends Error {
   readonly status: 400 | 413 | 503;
 
@@ -14,19 +14,19 @@ export class BodyError extends Error {
   }
 }
 
-/** A body in memory. Nothing may use `bytes` after `release`: the memory then holds the next body. */
+/** A body in memory. `bytes` must not be used after `release`: the memory is reused for the next body. */
 export type HeldBody = { readonly bytes: Buffer; readonly release: () => void };
 
 export interface Bodies {
-  /** Returns why a body is refused unread: its Content-Length is beyond the limit. */
+  /** Returns why a body is refused unread: its Content-Length exceeds the limit. */
   refuse(request: IncomingMessage): BodyError | undefined;
-  /** Reads a request's body. Throws BodyError: 413 beyond the limit, whatever Content-Length says, 400 when it breaks off. */
+  /** Reads a request's body. Throws BodyError: 413 beyond the limit, whatever Content-Length says, 400 if it is incomplete. */
   read(request: IncomingMessage): Promise<HeldBody>;
 }
 
 /**
- * Creates the reader of bodies. One body holds at most `maxBytes`; all together what `createBodyBudget` grants of
- * `budgetBytes`. Memory is taken as bytes arrive, whatever Content-Length says, and is used again by the next body.
+ * Creates the reader of bodies. One body has at most `maxBytes`; all together have the memory that `createBodyBudget` grants of
+ * `budgetBytes`. Memory is allocated as bytes arrive, whatever Content-Length is, and is reused for the next body.
  */
 export function createBodies(options: {
   maxBytes: number;
@@ -62,7 +62,7 @@ class Reading implements BudgetedBody {
   readonly #parts: Parts;
   #buffer: Buffer | undefined;
   #length = 0;
-  /** Chunks of a request from the network were made for it alone; those of an injected one belong to its caller. */
+  /** Chunks of a network request belong to the reader; those of an injected request belong to its caller. */
   readonly #ownsChunks: boolean;
   /** A chunk that arrived and waits for memory. */
   #pending: Buffer | undefined;
@@ -106,7 +106,7 @@ class Reading implements BudgetedBody {
     if (this.#ownsChunks) release(chunk);
   }
 
-  /** Moves the body into a larger buffer. Returns false where the chunk has to wait, or the body was dropped. */
+  /** Moves the body into a larger buffer. Returns false if the chunk has to wait, or the body was dropped. */
   #grow(chunk: Buffer, length: number, isGranted: boolean): boolean {
     const bytes = sizeFor(length, this.#parts.maxBytes);
     const growth = isGranted ? 'granted' : this.#parts.budget.grow(this, bytes);
@@ -150,7 +150,7 @@ class Reading implements BudgetedBody {
 
 const [firstBytes] = pooledSizes;
 
-/** Returns the size of the buffer for so many bytes: four times, then twice as large as the one before. */
+/** Returns the size of the buffer for this many bytes: growth by a factor of four, then of two. */
 function sizeFor(length: number, maxBytes: number): number {
   const pooled = pooledSizes.find((size) => size >= length);
   if (pooled !== undefined) return pooled;

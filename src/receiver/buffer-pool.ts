@@ -1,18 +1,18 @@
-/** Buffers that are used again: memory that every request allocates anew keeps the garbage collector busy. */
+/** A pool of reused buffers: allocating memory for every request would load the garbage collector. */
 export interface BufferPool {
   /**
-   * Returns a buffer of at least so many bytes that begins with the first `used` bytes of another one, which is taken back.
-   * What follows them is whatever it held before.
+   * Returns a buffer of at least this many bytes that begins with the first `used` bytes of another one, which is returned to the pool.
+   * The remaining bytes are undefined.
    */
   enlarge(from: Buffer | undefined, used: number, bytes: number): Buffer;
-  /** Takes a buffer back. Nothing may use it, or a view of it, afterwards. */
+  /** Returns a buffer to the pool. It, and views of it, must not be used afterwards. */
   give(buffer: Buffer): void;
 }
 
-/** The sizes that are kept. A usual delivery fits into the first; larger buffers are rare and left to the collector. */
+/** The pooled sizes. A typical delivery fits into the first; larger buffers are rare and left to the garbage collector. */
 export const pooledSizes = [16_384, 65_536, 262_144] as const;
 
-/** Idle buffers of one size hold at most this much. */
+/** Maximum total of idle buffers of one size. */
 const maxIdleBytes = 4 * 2 ** 20;
 
 /** Creates an empty pool. */
@@ -43,8 +43,8 @@ export function createBufferPool(): BufferPool {
 }
 
 /**
- * Frees the memory of a buffer at once: the garbage collector leaves large buffers allocated for seconds. Nothing may use the
- * buffer, or a view of it, afterwards. A buffer that shares its memory with others is left to the collector.
+ * Frees the memory of a buffer immediately: the garbage collector keeps large buffers for seconds. The buffer, and views of
+ * it, must not be used afterwards. A buffer that shares its memory with others is left to the garbage collector.
  */
 export function release(buffer: Buffer): void {
   const memory = buffer.buffer;

@@ -1,18 +1,18 @@
 import type { Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
 
-/** Default of the largest body. A larger one is a lost event, so it can be raised. */
+/** Default size limit of a body. A larger body is a lost event, so the limit is configurable. */
 export const defaultMaxBodyBytes = 8 * 2 ** 20;
 
-/** Connections beyond this are closed at once: each costs memory before it has shown any secret. */
+/** Connections beyond this number are closed immediately: each uses memory before it is authorized. */
 export const maxConnections = 2_000;
 
 export type Limits = {
-  /** From the first byte of a request to its last header; default 5 s. */
+  /** Time from the first byte of a request to its last header; default 5 s. */
   readonly headersTimeoutMs?: number;
-  /** From the first byte of a request to the last of its body; default 10 s. Fastify's own default is for ever. */
+  /** Time from the first byte of a request to the last of its body; default 10 s. Fastify's own default is unlimited. */
   readonly requestTimeoutMs?: number;
-  /** How often the two are looked at; default 1 s. */
+  /** Interval of the check of both; default 1 s. */
   readonly checkingIntervalMs?: number;
 };
 
@@ -23,7 +23,7 @@ export function serverOptions(limits: Limits = {}): FastifyHttpOptions<Server> {
   const { headersTimeoutMs = 5_000, requestTimeoutMs = 10_000, checkingIntervalMs = 1_000 } = limits;
   return {
     requestTimeout: requestTimeoutMs,
-    // Behind a proxy the address of a failure is the proxy's: better than one that the sender may choose.
+    // Behind a proxy, failures count for the proxy's address: a forwarded address could be chosen by the sender.
     trustProxy: false,
     routerOptions: { ignoreTrailingSlash: false },
     http: {

@@ -1,30 +1,30 @@
 import { IncomingMessage } from 'node:http';
 import { release } from './buffer-pool.ts';
 
-/** How long a refused body is still read, so that its sender reads the answer: the forge gives up after five seconds. */
+/** How long a refused body is still read, so that its sender reads the answer: forges give up after five seconds. */
 const lingerMs = 5_000;
-/** How much all of them together are read: 100 MiB a second at most, so that refused senders cannot keep the process busy. */
+/** Read limit of all refused bodies together: 100 MiB per second, so that refused senders cannot keep the process busy. */
 const turnMs = 20;
 const turnBytes = 2 * 2 ** 20;
-/** How much of one of them is read. Then its sender has to stop, and finds the answer where it reads while it writes. */
+/** Read limit of one refused body. Then its sender has to stop, and gets the answer if it reads while it writes. */
 const lingerBytes = 64 * 2 ** 20;
-/** The least that one of them is read in its turn: what Node reads from a socket at once. */
+/** Minimum read of one body per turn: the amount that Node reads from a socket at once. */
 const leastBytes = 65_536;
 
 /** Refused requests whose bodies are still arriving. */
 export interface Lingering {
   /**
-   * Reads the rest of a refused body without keeping it, and closes the connection where it does not end in time. Closing
-   * at once makes the kernel reset the connection, and the sender finds "connection reset" instead of the answer.
+   * Reads and discards the rest of a refused body, and closes the connection if it does not end in time. Closing
+   * immediately makes the kernel reset the connection, and the sender gets "connection reset" instead of the answer.
    */
   add(request: IncomingMessage): void;
-  /** Closes the connections: they are not idle, and would hold the stop of the server. */
+  /** Closes the connections: they are not idle, and would delay the shutdown of the server. */
   end(): void;
 }
 
 /** Creates the set of refused requests, empty. */
 export function createLingering(): Lingering {
-  /** What each may still be read in this turn, in the order of their turns. */
+  /** Remaining bytes of each in this turn, in the order of their turns. */
   const rest = new Map<IncomingMessage, number>();
   const requests = new Set<IncomingMessage>();
   let timer: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export function createLingering(): Lingering {
         else rest.set(request, left);
         if (left <= 0 || read > lingerBytes) request.pause();
       });
-      // The request is answered; how its connection ends does not matter.
+      // The request is answered; errors of its connection are ignored.
       request
         .on('error', () => {})
         .on('end', stop)

@@ -16,23 +16,23 @@ import { createVerify, type Voucher } from './verify.ts';
 
 export type ReceiverOptions = {
   readonly store: Pick<Store, 'accept'>;
-  /** Entries that `examineSecrets` found nothing wrong with. */
+  /** Entries that were validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
   readonly log: Log;
   readonly clock?: Pick<Clock, 'now'>;
   /** Largest body in bytes; default 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Bytes of all large bodies together that may be in memory; default 32 MiB, or twice the largest body. */
+  /** Memory limit of all large bodies together; default 32 MiB, or twice the largest body. */
   readonly budgetBytes?: number;
-  /** Refused requests a minute that one address gets a 401 for; then 429. Default 60. */
+  /** Refused requests per minute and address that get 401; further ones get 429. Default 60. */
   readonly failuresPerMinute?: number;
-  /** Told after each answer: for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused. */
+  /** Called after each answer, for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused. */
   readonly onAnswer?: (status: number, reason: Answer) => void;
-  /** Told after each delivery that will run: for the worker to wake up. */
+  /** Called after each new delivery that will run, to wake the worker. */
   readonly onStored?: () => void;
 };
 
-/** What became of a request. */
+/** Result of a request. */
 export type Answer =
   | 'stored'
   | 'copy'
@@ -48,7 +48,7 @@ export type Answer =
   | 'unavailable'
   | 'internal';
 
-/** A request that gets no further: thrown by the guard, answered in one place. */
+/** Refusal of a request: thrown by a guard, answered in one place. */
 class Refusal extends Error {
   readonly status: number;
   readonly answer: Answer;
@@ -62,19 +62,19 @@ class Refusal extends Error {
   }
 }
 
-/** Name under which a request carries the digest of its `Authorization` header, so that it is computed once. */
+/** Decorator of a request for the digest of its `Authorization` header, which is computed once. */
 const authorizationDigest = 'authorizationDigest';
 
 const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
 
 /**
- * Registers `POST /webhook`. The guards stand in the order of the code, the cheapest first, and nothing is stored for an
- * answer of 4xx; 202 is sent when the store says that the bytes are durable, and not before.
+ * Registers `POST /webhook`. The guards run in the order of the code, the cheapest first, and nothing is stored for an
+ * answer of 4xx. 202 is sent only after the store has made the bytes durable.
  */
 export async function receiver(app: FastifyInstance, options: ReceiverOptions): Promise<void> {
   const { store, log, clock = { now: () => new Date() }, onAnswer = () => {}, onStored = () => {} } = options;
   const { maxBodyBytes = defaultMaxBodyBytes } = options;
-  // One address may hold half of the budget: enough for one body of any size.
+  // One address may use half of the budget, which is enough for one body of any size.
   const { budgetBytes = Math.max(32 * 2 ** 20, 2 * maxBodyBytes) } = options;
   const bodies = createBodies({ maxBytes: maxBodyBytes, budgetBytes });
   const verify = createVerify(options.secrets);
@@ -89,7 +89,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     return new Refusal(401, 'unauthorized', 'not authorized');
   };
 
-  /** Returns why the request is refused before its body is read; undefined where the body has to be read. */
+  /** Returns why the request is refused before its body is read; undefined if the body has to be read. */
   const refuseUnread = (request: FastifyRequest): Refusal | undefined => {
     const isPlain = (request.headers['content-encoding'] ?? 'identity') === 'identity';
     if (!isPlain || !types.has(typeOf(request))) {
@@ -131,7 +131,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   app.decorateRequest(authorizationDigest);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
-    // As a value: for an error fastify closes the connection, and a sender that is still writing never reads the answer.
+    // Passed as a value: on an error fastify closes the connection, and a sender that is still writing never reads the answer.
     bodies.read(payload).then(
       (body) => done(null, body),
       (error) => done(null, error),
@@ -141,7 +141,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error);
     if (refusal.status >= 500 && refusal.answer !== 'slow')
-      log.error({ error: messageOf(error) }, 'could not take a delivery');
+      log.error({ error: messageOf(error) }, 'could not accept a delivery');
     else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
       log.warn({ address: request.ip, status: refusal.status }, `refused a delivery: ${refusal.message}`);
     }
@@ -166,7 +166,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.body instanceof Error) throw request.body;
-      // Without a body fastify asks no parser.
+      // Without a body, fastify calls no parser.
       const held = request.body as HeldBody | undefined;
       try {
         const accepted = await receive(request, held?.bytes ?? Buffer.alloc(0));
@@ -181,7 +181,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   });
 }
 
-/** Looks at the body as far as the entries that vouched ask for it; returns the one that answers for the delivery. */
+/** Parses the body if a verifying entry requires it; returns the entry that covers the delivery. */
 function examine(
   vouchers: readonly Voucher[],
   headers: EventHeaders,
@@ -194,14 +194,14 @@ function examine(
   const fullName = repository === undefined ? undefined : `${repository.owner}/${repository.name}`;
   const voucher = vouchers.find((each) => each.covers(fullName));
   if (voucher === undefined) {
-    throw new Refusal(403, 'scope', `${fullName ?? 'an event without a repository'} is outside of the scope`);
+    throw new Refusal(403, 'scope', `${fullName ?? 'an event without a repository'} is outside the scope`);
   }
   const lane = laneOf(event);
   if (repository === undefined || fullName === undefined) return { voucher, route: { lane } };
   return { voucher, route: { lane, repositoryId: repository.id, repository: fullName } };
 }
 
-/** Printable, and no longer than any forge makes them: both are stored, searched and shown. */
+/** Printable and of limited length, because these headers are stored, searched and shown. */
 const plainHeader = /^[\x21-\x7e]{1,200}$/;
 
 function readHeaders(request: FastifyRequest): EventHeaders {
@@ -218,7 +218,7 @@ function typeOf(request: FastifyRequest): string {
   return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
 }
 
-/** Returns the JSON inside a form: what the forge signed. Without it nothing was said. */
+/** Returns the JSON inside a form, which is the signed text; empty if missing. */
 function payloadOfForm(bytes: Buffer): Buffer {
   return Buffer.from(new URLSearchParams(bytes.toString('utf8')).get('payload') ?? '');
 }
@@ -230,8 +230,8 @@ function refusalOf(error: unknown): Refusal {
   if (error instanceof BodyError) {
     return new Refusal(error.status, answerOfBody[error.status], error.message);
   }
-  if (!(error instanceof ReeveError)) return new Refusal(500, 'internal', 'this is our mistake: see the log');
+  if (!(error instanceof ReeveError)) return new Refusal(500, 'internal', 'internal error: see the log');
   if (error.http === 400) return new Refusal(400, 'malformed', error.message);
   const seconds = Math.max(Math.ceil((error.retryAfterMs ?? 5_000) / 1_000), 1);
-  return new Refusal(503, 'unavailable', 'the store cannot take it now', { 'retry-after': String(seconds) });
+  return new Refusal(503, 'unavailable', 'the store is not available', { 'retry-after': String(seconds) });
 }

@@ -3,26 +3,26 @@ import { createGlob } from '../patterns/glob.ts';
 const wholePatterns: ReadonlySet<string> = new Set(['*', '**', '*/*']);
 
 /**
- * Says whether a scope is the whole forge: one of its patterns is `*`, `**` or the star on both sides of the slash. Only
- * such a scope covers events that name no repository, and only its senders are taken at their word before parsing.
+ * Returns whether a scope covers the whole forge: one of its patterns is `*`, `**` or a star on both sides of the slash. Only
+ * such a scope covers events without a repository, and only its deliveries are accepted before parsing.
  */
 export function isWholeScope(scope: readonly string[]): boolean {
   return scope.some((pattern) => wholePatterns.has(pattern));
 }
 
 /**
- * Returns a function that says whether a repository (`owner/name`; undefined for an event that names none) is inside.
- * Case does not matter: a forge keeps names unique without it.
+ * Returns a function that tests whether a repository (`owner/name`; undefined for an event without one) is in the scope.
+ * Case-insensitive, like names on a forge.
  */
 export function createScope(scope: readonly string[]): (repository: string | undefined) => boolean {
   if (isWholeScope(scope)) return () => true;
-  // Each pattern on its own: in a list a leading `!` would take out again, and a scope only ever lets in.
+  // Each pattern separately: in a list, a leading `!` would exclude, but a scope only includes.
   const globs = scope.map((pattern) => createGlob(pattern.toLowerCase()));
   return (repository) =>
     repository !== undefined && globs.some((matches) => matches(repository.toLowerCase()));
 }
 
-/** Returns a function that says whether the entry of a name covers a repository; undefined where no entry has the name. */
+/** Returns a function that tests whether the named entry covers a repository; undefined if there is no such entry. */
 export function createCoverage(
   entries: readonly { readonly name: string; readonly scope: readonly string[] }[],
 ): (entry: string, repository: string | undefined) => boolean | undefined {

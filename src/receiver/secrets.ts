@@ -2,24 +2,24 @@ import { messageOf } from '../errors.ts';
 import { createGlob } from '../patterns/glob.ts';
 import { isWholeScope } from './scope.ts';
 
-/** Who may send deliveries, and about which repositories. One entry must pass with everything it configures. */
+/** Secrets that verify deliveries of the repositories in a scope. One entry must pass all checks that it configures. */
 export type SecretEntry = {
-  /** Stands in the log and with each delivery that it vouched for. */
+  /** Shown in the log and stored with each delivery that it verified. */
   readonly name: string;
-  /** Patterns over `owner/name`, `acme/*`; see `isWholeScope` for those that mean the whole forge. */
+  /** Patterns for `owner/name`, such as `acme/*`; see `isWholeScope` for those that cover the whole forge. */
   readonly scope: readonly string[];
-  /** Live values of the `Authorization` header; none: the header is not asked for. */
+  /** Accepted values of the `Authorization` header; none: the header is not checked. */
   readonly authorization: readonly string[];
-  /** Live secrets of the signature; none: no signature is asked for. */
+  /** Accepted secrets of the signature; none: the signature is not checked. */
   readonly hmac: readonly string[];
 };
 
-/** Shorter values can be guessed, or are a person's password. */
+/** Shorter values can be guessed, or may be a user's password. */
 export const minSecretBytes = 24;
 
 /**
- * Returns everything that is wrong with the entries, as texts for the operator; none when they can be used. A value is
- * never repeated in a text, only its place.
+ * Returns all problems of the entries, as texts for the operator; none if they are valid. A value is
+ * never part of a text, only its position.
  */
 export function examineSecrets(entries: readonly SecretEntry[]): readonly string[] {
   const problems: string[] = [];
@@ -45,13 +45,13 @@ function examineScope(scope: readonly string[], label: string): string[] {
   for (const pattern of scope) {
     if (isWholeScope([pattern])) continue;
     if (!pattern.includes('/')) {
-      problems.push(`${label}: scope "${pattern}" names no repository; write "${pattern}/*"`);
+      problems.push(`${label}: scope "${pattern}" covers no repository; write "${pattern}/*"`);
       continue;
     }
     try {
       createGlob(pattern);
     } catch (error) {
-      problems.push(`${label}: scope "${pattern}" is no pattern: ${messageOf(error)}`);
+      problems.push(`${label}: scope "${pattern}" is not a pattern: ${messageOf(error)}`);
     }
   }
   return problems;
@@ -60,7 +60,7 @@ function examineScope(scope: readonly string[], label: string): string[] {
 function examineValues(entry: SecretEntry, label: string): string[] {
   const problems: string[] = [];
   if (entry.authorization.length + entry.hmac.length === 0) {
-    problems.push(`${label} has neither an authorization nor an hmac value: it would let everybody in`);
+    problems.push(`${label} has neither an authorization nor an hmac value: it would accept every request`);
   }
   for (const kind of ['authorization', 'hmac'] as const) {
     for (const [index, value] of entry[kind].entries()) {
@@ -70,9 +70,9 @@ function examineValues(entry: SecretEntry, label: string): string[] {
           `${label}: ${kind} value ${index + 1} has ${bytes} bytes, at least ${minSecretBytes} are needed`,
         );
       }
-      // What a header loses on its way can never be equal.
+      // A header value loses such characters in transit and would never match.
       if (kind === 'authorization' && (value.trim() !== value || /[^\x20-\x7e]/.test(value))) {
-        problems.push(`${label}: ${kind} value ${index + 1} has characters that no header carries`);
+        problems.push(`${label}: ${kind} value ${index + 1} has characters that a header cannot contain`);
       }
     }
   }

@@ -5,26 +5,26 @@ import { digestOfAuthorization, isAuthorized, type RequestHeaders } from './auth
 import { createScope, isWholeScope } from './scope.ts';
 import type { SecretEntry } from './secrets.ts';
 
-/** An entry that vouched for a request. */
+/** An entry that verified a request. */
 export type Voucher = {
   readonly name: string;
-  /** Whether the sender proved to know a secret and may speak of the whole forge: its body need not be looked at yet. */
+  /** Whether the sender has signed the body and its scope is the whole forge: the body need not be parsed before the answer. */
   readonly isTrustedUnread: boolean;
   readonly covers: (repository: string | undefined) => boolean;
 };
 
-/** `vouchers`: the entries that passed with everything they configure, in their order. `failed` is for the log alone. */
+/** `vouchers`: the entries that passed all their checks, in order. `failed` is only for the log. */
 export type Verification = {
   readonly vouchers: readonly Voucher[];
   readonly failed: readonly { readonly entry: string; readonly guard: 'authorization' | 'signature' }[];
 };
 
-/** `given` is what `digestOfAuthorization` returns for the headers, where that is known already. */
+/** `given` is the result of `digestOfAuthorization` for the headers, if it is already known. */
 export type Verify = (headers: RequestHeaders, body: Buffer, given?: Buffer) => Promise<Verification>;
 
 /**
- * Creates the check of both guards over all entries. Values are compared as digests in constant time, and every value
- * of every entry is tried whatever the others said: how long it took tells nobody which guard failed.
+ * Creates the check of header and signature for all entries. Values are compared as digests in constant time, and every value
+ * of every entry is compared in any case, so that the duration does not reveal which check failed.
  */
 export function createVerify(entries: readonly SecretEntry[]): Verify {
   const guards = entries.map((entry) => ({
@@ -40,7 +40,7 @@ export function createVerify(entries: readonly SecretEntry[]): Verify {
 
   return async (headers, body, given = digestOfAuthorization(headers)) => {
     const signature = signatureOf(headers);
-    // HMAC is over bytes, the library wants text: only where the two are the same may it answer.
+    // HMAC covers bytes, the library takes text: it is used only if the bytes are valid UTF-8.
     const text = signature !== undefined && isUtf8(body) ? body.toString('utf8') : '';
     const vouchers: Voucher[] = [];
     const failed: { entry: string; guard: 'authorization' | 'signature' }[] = [];
@@ -60,12 +60,12 @@ async function hasSignature(
   secrets: readonly string[],
 ): Promise<boolean> {
   let found = secrets.length === 0;
-  // The library throws on empty arguments: an empty body carries no event, an empty signature is a missing one.
+  // The library throws on empty arguments: an empty body contains no event, an empty signature is a missing one.
   if (signature === undefined || text === '') return found;
   const given = Buffer.from(signature);
   for (const secret of secrets) {
     const expected = Buffer.from(await sign(secret, text));
-    // A signature is a digest itself, of a length that everybody knows: hashing both again would hide nothing.
+    // A signature is itself a digest of known length: hashing both again would hide nothing.
     if (given.length === expected.length && isSameDigest(given, expected)) found = true;
   }
   return found;
@@ -73,7 +73,7 @@ async function hasSignature(
 
 const bareHeaders = ['x-forgejo-signature', 'x-gitea-signature', 'x-gogs-signature'];
 
-/** Returns the signature in the library's spelling. The forge sends its own header as bare hex, and empty without a secret. */
+/** Returns the signature in the library's spelling. The forge sends its own header as bare hex, and empty if there is no secret. */
 function signatureOf(headers: RequestHeaders): string | undefined {
   for (const name of bareHeaders) {
     const value = headers[name];

@@ -15,12 +15,12 @@ type Held = { readonly signal: AbortSignal; readonly heart: Heart };
 /** Makes one attempt at a claim and returns how it ended. Never rejects. */
 type Attempt = (claim: Claim, signal: AbortSignal, heart: Heart) => Promise<Ending>;
 
-/** Time that a handler has to come to its end once its attempt is over. */
+/** Time that a handler has to finish once its attempt is over. */
 const endingMs = 1_000;
 
-/** A delivery during whose handling alone the process died so many times is what ends it. */
+/** Crashes while a delivery was handled alone, after which the delivery is considered their cause. */
 const maxCrashes = 5;
-/** Attempts of which none ended, with which an old delivery is given up: each was cut off with its lease. */
+/** Attempts without an end, each cut off with its lease, after which an old delivery is given up. */
 const maxUnended = 12;
 
 type AttemptOptions = {
@@ -30,7 +30,7 @@ type AttemptOptions = {
   readonly backoff: Backoff;
   readonly lifetimeMs: number;
   readonly breaker: Breaker;
-  /** Returns how many answers the forge has given so far: what asks for nothing shows nothing of the forge. */
+  /** Returns the number of answers of the forge so far: an attempt without a request proves nothing about the forge. */
   readonly answers: () => number;
   /** For the age of deliveries. */
   readonly clock: Pick<Clock, 'now'>;
@@ -39,7 +39,7 @@ type AttemptOptions = {
   readonly onHostFailure: (error: ReeveError) => void;
 };
 
-/** Creates the function that makes attempts: calls the handler, and decides what comes of what it threw. */
+/** Creates the function that makes attempts: it calls the handler, and decides how to continue after an error. */
 export function createAttempt(options: AttemptOptions): Attempt {
   const { store, backoff, lifetimeMs, breaker, answers, clock, sleep, stopping } = options;
 
@@ -52,13 +52,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
       async advance(part) {
         heart.progress();
         await store.advance(claim, part);
-        // A sweep may go on for an hour; that the forge works is known after its first page.
+        // A sweep may run for an hour; its first page already shows that the forge works.
         if (answers() > answered) breaker.succeeded(ticket);
       },
     };
     if (claim.door === 'webhook') return options.handle(claim, eventOf(claim), lease);
     if (options.handleJob === undefined) {
-      throw new ReeveError('internal', `nobody handles jobs of kind ${claim.eventType}`);
+      throw new ReeveError('internal', `there is no handler for jobs of kind ${claim.eventType}`);
     }
     return options.handleJob(claim, parsePayload(claim.body), lease);
   };
@@ -69,7 +69,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       if (blame === 'host') options.onHostFailure(error);
       return blame;
     }
-    // An answer that refuses is an answer.
+    // A refusal is an answer.
     if (hasAnswers && error instanceof ReeveError && error.code !== 'stopped') breaker.succeeded(ticket);
     return 'item';
   };
@@ -85,7 +85,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       if (answers() > answered) breaker.succeeded(ticket);
       return endingOfHandled(handled, isExpired(claim, { now: clock.now(), lifetimeMs }));
     } catch (error) {
-      // Its calls end with the signal. What it has written by then is recorded while the lease is still held.
+      // Its calls end with the signal. Changes made until then are recorded while the lease is still held.
       if (signal.aborted) await Promise.race([work.catch(() => {}), sleep(endingMs)]);
       const blame = blameFor(error, ticket, answers() > answered);
       return endingOf({ error, claim, backoff, blame, now: clock.now(), isTrial: ticket.isTrial });
@@ -95,20 +95,20 @@ export function createAttempt(options: AttemptOptions): Attempt {
   };
 }
 
-/** Returns how an attempt ends that did not throw. A budget that leaves no room within a lifetime is no reason to wait longer. */
+/** Returns the ending of an attempt that did not throw. A deferred delivery that exceeds its lifetime is dead. */
 function endingOfHandled({ runs, reason, deferral }: Handled, isTooOld: boolean): Ending {
   if (deferral === undefined) return { how: 'settled', runs, reason };
   if (!isTooOld) return { how: 'deferred', runs, deferral };
-  return { how: 'dead', runs, reason: `${deferral.why}, until it was older than its lifetime` };
+  return { how: 'dead', runs, reason: `${deferral.why}, and its lifetime has ended` };
 }
 
-/** Returns why a delivery is not even begun again, or undefined where it is. */
+/** Returns why a delivery is given up before another attempt, or undefined. */
 function reasonToGiveUp(claim: Claim, age: { now: Date; lifetimeMs: number }): string | undefined {
   if (claim.crashes >= maxCrashes) {
     return `the process died ${claim.crashes} times while it handled this delivery alone`;
   }
   if (claim.attempts > maxUnended && claim.failingSince === undefined && isExpired(claim, age)) {
-    return `begun ${claim.attempts - 1} times and never ended`;
+    return `started ${claim.attempts - 1} times without an end`;
   }
   return undefined;
 }

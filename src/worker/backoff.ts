@@ -4,32 +4,32 @@ import type { Delivery } from '../store/store.ts';
 export type BackoffOptions = {
   /** Wait after the first failed attempt; doubles with each. Default 10 s. */
   readonly firstMs?: number;
-  /** Age beyond which a delivery that fails is given up. Default 7 days. */
+  /** Age at which a failing delivery is given up. Default 7 days. */
   readonly lifetimeMs?: number | undefined;
   /** A number in [0, 1). Default: `Math.random`. */
   readonly random?: () => number;
 };
 
-/** The part of a failed delivery that decides what comes next. */
+/** The part of a failed delivery that the next step depends on. */
 type Failed = Pick<Delivery, 'attempts' | 'receivedAt' | 'redrivenAt'>;
 
-/** Returns what comes after a failed attempt: how long to wait before the next one, or why there is none. */
+/** Returns the delay before the next attempt after a failed one, or why there is none. */
 export type Backoff = (
   delivery: Failed,
   failure: { readonly now: Date; readonly retryAfterMs: number | undefined },
 ) => { readonly afterMs: number } | { readonly giveUp: string };
 
 const dayMs = 86_400_000;
-/** Longest wait that Reeve chooses. */
+/** Longest delay, unless the forge requests a longer one. */
 const maxMs = 7_200_000;
 
-/** Each wait is this much shorter or longer than its share, at random. */
+/** Jitter: each delay is up to this share shorter or longer. */
 const jitter = 0.2;
 
 /**
- * Creates the schedule of retries: base 2, with jitter at every step and at the longest wait too, so that a thousand
- * deliveries that failed together do not come back together. A delivery is given up for its age alone, never for a number
- * of attempts. Where the forge asked for a pause, it is waited for, even beyond the lifetime.
+ * Creates the exponential backoff: base 2, with jitter at every step including the longest delay, so that a thousand
+ * deliveries that failed together are not retried together. A delivery is given up only by age, never by its number
+ * of attempts. A pause that the forge requested is kept, even beyond the lifetime.
  */
 export function createBackoff(options: BackoffOptions = {}): Backoff {
   const { firstMs = 10_000, lifetimeMs = standardDeliveryLifetimeMs } = options;
@@ -43,7 +43,7 @@ export function createBackoff(options: BackoffOptions = {}): Backoff {
   };
 }
 
-/** Says whether a delivery is older than its lifetime, counted from when it came or was last redriven. */
+/** Returns whether a delivery is older than its lifetime, counted from its arrival or its last redrive. */
 export function isExpired(
   { receivedAt, redrivenAt }: Pick<Delivery, 'receivedAt' | 'redrivenAt'>,
   { now, lifetimeMs }: { readonly now: Date; readonly lifetimeMs: number },

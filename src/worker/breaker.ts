@@ -6,42 +6,42 @@ export type BreakerOptions = {
   readonly random?: () => number;
 };
 
-/** Wait before the forge is probed first; doubles with each probe that fails. */
+/** Delay before the first probe of the forge; doubles with each failed probe. */
 const firstMs = 1_000;
-/** Longest wait between probes. */
+/** Longest delay between probes. */
 const maxMs = 30_000;
 
-/** closed: work goes on · open: nothing is claimed · half-open: the forge answers, and one delivery is tried. */
+/** closed: work continues · open: nothing is claimed · half-open: the forge answers, and one delivery is tried. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** One attempt, as the breaker knows it. */
+/** One attempt in the breaker. */
 export type Ticket = { readonly lane: string; readonly isTrial: boolean };
 
 /**
- * Stops all lanes while the forge as a whole fails. A failure that may be the forge's as a whole (5xx, no answer, a refused
- * credential) opens it, wherever it comes from; then one delivery of another lane decides whether it was.
+ * Circuit breaker: stops all lanes while the whole forge fails. A failure that may affect the whole forge (5xx, no answer, a refused
+ * credential) opens it; then one delivery of another lane decides whether it does.
  */
 export interface Breaker {
   state(): BreakerState;
-  /** Returns how many of these free places may be taken. */
+  /** Returns how many of these free slots may be used. */
   room(places: number): number;
-  /** Says whether it is open and the wait is over: the forge is to be probed. */
+  /** Returns whether it is open and the delay is over: the forge must be probed. */
   isDue(): boolean;
-  /** Notes how a probe ended. */
+  /** Records the result of a probe. */
   probed(isAnswered: boolean): void;
-  /** Notes that an attempt begins. */
+  /** Records the start of an attempt. */
   begin(lane: string): Ticket;
-  /** Notes a failure of the host. Returns whose it is: the `host`'s, so that no attempt is spent, or the `item`'s own. */
+  /** Records a host failure. Returns whether it affects the `host`, so that no attempt is spent, or only the `item`. */
   failed(ticket: Ticket): 'host' | 'item';
-  /** Notes that the forge did what an attempt wanted. */
+  /** Records that the forge answered an attempt. */
   succeeded(ticket: Ticket): void;
-  /** Notes that an attempt is over, whatever it showed. */
+  /** Records the end of an attempt. */
   ended(ticket: Ticket): void;
-  /** Lanes that have failed since it opened; the delivery that is tried is to come from another one. */
+  /** Lanes that have failed since it opened; the tried delivery must be from another one. */
   suspects(): readonly string[];
 }
 
-/** Repositories that have to fail one after the other before their failures count as the host's though it answers. */
+/** Number of failing repositories that count as a host failure although the forge answers the probe. */
 const manyRepositories = 3;
 const maxKnown = 1_000;
 const jitter = 0.2;
@@ -49,10 +49,10 @@ const jitter = 0.2;
 /**
  * Creates the breaker, closed.
  *
- * Closed: the first host failure of a lane opens it; a lane whose failure is known already fails for itself. Open: after a
- * wait the forge is probed, again and again, with a longer wait each time; no delivery is touched. Half-open: one delivery
- * is tried. If it succeeds, work goes on, and lanes that had failed are known. If it fails, it is the host's failure where
- * at least three repositories have failed since it opened; otherwise the forge answers others and the failure is its own.
+ * Closed: the first host failure of a lane opens it; a lane with a known failure fails on its own. Open: after a
+ * delay the forge is probed repeatedly, with a longer delay each time; no delivery is claimed. Half-open: one delivery
+ * is tried. If it succeeds, work continues, and the failed lanes are known. If it fails, it is a host failure if
+ * at least three repositories have failed since it opened; otherwise the forge works for others and only the item fails.
  */
 export function createBreaker({
   clock,
@@ -62,7 +62,7 @@ export function createBreaker({
   let delayMs = firstMs;
   let dueAtMs = 0;
   let trial: Ticket | undefined;
-  /** Lanes that failed, and have not succeeded since. */
+  /** Lanes that have failed and not succeeded since. */
   const known = new Set<string>();
   const failing = new Set<string>();
 
@@ -88,7 +88,7 @@ export function createBreaker({
     state: () => state,
     room(places) {
       if (state === 'closed') return places;
-      // What began before it opened takes no place of the one that is tried: a sweep may go on for an hour.
+      // Attempts from before the opening do not count: a sweep may run for an hour.
       return state === 'half-open' && trial === undefined ? 1 : 0;
     },
     isDue: () => state === 'open' && clock.monotonicMs() >= dueAtMs,
@@ -124,7 +124,7 @@ export function createBreaker({
     succeeded(ticket) {
       known.delete(ticket.lane);
       failing.delete(ticket.lane);
-      // What began before it opened says nothing of the time after.
+      // The result of an attempt from before the opening does not show the current state.
       if (ticket === trial) close();
     },
     ended(ticket) {

@@ -2,12 +2,12 @@ import type { WorkerStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import type { Breaker } from './breaker.ts';
 
-/** Claims work for so many free places. */
+/** Claims work for a number of free slots. */
 type ClaimWork = (places: number) => Promise<readonly Claim[]>;
 
 /**
- * Creates the function that claims as much work as there is room for. While the breaker is open it claims from
- * `localLanes` alone; where one delivery is tried after an outage, it takes one of a lane that did not fail in it.
+ * Creates the function that claims work for the free slots. While the breaker is open it claims only from
+ * `localLanes`; the delivery that is tried after an outage is from a lane that did not fail during it.
  */
 export function createClaimWork(options: {
   readonly store: Pick<WorkerStore, 'claim'>;

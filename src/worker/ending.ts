@@ -4,7 +4,7 @@ import { messageOf, ReeveError } from '../errors.ts';
 import type { Claim } from '../store/store.ts';
 import type { Backoff } from './backoff.ts';
 
-/** How an attempt ended. `released`: as if it had not been; `lost`: somebody else has the delivery now. */
+/** How an attempt ended. `released`: as if it had not started; `lost`: another worker has the delivery now. */
 export type Ending =
   | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string | undefined }
   | { readonly how: 'retry'; readonly afterMs: number; readonly reason: string }
@@ -13,7 +13,7 @@ export type Ending =
   | { readonly how: 'released'; readonly reason: string }
   | { readonly how: 'lost' };
 
-/** Raised inside an attempt that is to end now, whatever its handler does. */
+/** Thrown inside an attempt that must end now. */
 export class Cut extends Error {
   readonly ending: 'released' | 'lost' | 'retry';
 
@@ -24,21 +24,21 @@ export class Cut extends Error {
   }
 }
 
-/** What decides how an attempt ends that threw. */
+/** Input for the ending of an attempt that threw. */
 type Failure = {
   readonly error: unknown;
   readonly claim: Claim;
   readonly backoff: Backoff;
   readonly now: Date;
-  /** Whether a failure of the host is the host's, which spends no attempt, or the delivery's own. */
+  /** Whether a host failure affects the host, which spends no attempt, or only the delivery. */
   readonly blame: 'host' | 'item';
   /** Whether the delivery was tried alone, after the forge had answered a probe. */
   readonly isTrial: boolean;
 };
 
 /**
- * Returns how an attempt ends that threw. What may work later is tried again; a failure of the host is no attempt at all; an
- * error that is not foreseen is a defect of Reeve, and would be the same the next time.
+ * Returns the ending of an attempt that threw. Retryable errors are retried; a host failure spends no attempt; an
+ * unexpected error is a defect of Reeve and would occur again.
  */
 export function endingOf(failure: Failure): Ending {
   const { error, claim, backoff, now, blame } = failure;
@@ -55,7 +55,7 @@ export function endingOf(failure: Failure): Ending {
   const retryAfterMs = error instanceof ReeveError ? error.retryAfterMs : undefined;
   const next = backoff(claim, { now, retryAfterMs });
   const isHosts = error instanceof ReeveError && error.isHostFailure && blame === 'host';
-  // An old delivery ends in an outage only where it was tried by itself: the others wait for an answer.
+  // In an outage, an old delivery is given up only if it was the one being tried: the others wait.
   if (isHosts && ('afterMs' in next || !failure.isTrial)) return { how: 'released', reason };
   if ('afterMs' in next) return { how: 'retry', afterMs: next.afterMs, reason };
   return { how: 'dead', reason: `${next.giveUp}; last: ${reason}` };

@@ -3,16 +3,16 @@ import { messageOf, ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Breaker } from './breaker.ts';
 
-/** What is known of the forge as a whole. `refused`: it does not accept our credential. */
+/** State of the whole forge. `refused`: it does not accept our credential. */
 export type ForgeState =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
 
-/** Follows the breaker: probes the forge while it is open, and tells what is wrong. */
+/** Follows the breaker: probes the forge while it is open, and logs the state. */
 interface ForgeWatch {
-  /** Notes a failure of the host. */
+  /** Records a host failure. */
   failed(error: ReeveError): void;
-  /** Probes the forge where that is due. */
+  /** Probes the forge if a probe is due. */
   look(): void;
   state(): ForgeState;
 }
@@ -31,7 +31,7 @@ export function createForgeWatch(options: {
 
   const note = (error: ReeveError): void => {
     const state = error.code === 'forge-unauthorized' ? 'refused' : 'failing';
-    // Another kind of failure is news; the same one again is not.
+    // Only a change of the kind of failure is logged.
     if (trouble?.state !== state) {
       log.warn({ error: error.message }, `${headlines[state]}; work waits until it answers again`);
     }
@@ -56,7 +56,7 @@ export function createForgeWatch(options: {
     failed: note,
     look() {
       if (trouble !== undefined && breaker.state() === 'closed') {
-        log.info({ since: trouble.since.toISOString() }, 'the forge answers again; work goes on');
+        log.info({ since: trouble.since.toISOString() }, 'the forge answers again; work continues');
         trouble = undefined;
       }
       if (!breaker.isDue() || isProbing) return;

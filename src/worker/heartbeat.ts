@@ -6,13 +6,13 @@ import type { Timer } from './timer.ts';
 
 /** Keeps a lease alive while its work goes on. */
 export interface Heart {
-  /** Says that the work got somewhere: a handler that hangs must not hold its lane for ever. */
+  /** Records progress: a hanging handler must not hold its lane for ever. */
   progress(): void;
   stop(): void;
 }
 
 /**
- * Beats four times in a lease. Cuts the work when the lease is lost, and when it has made no progress for `stallMs`.
+ * Sends four heartbeats per lease. Aborts the work when the lease is lost, or after `stallMs` without progress.
  */
 export function startHeart(
   claim: Claim,
@@ -33,7 +33,7 @@ export function startHeart(
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'lease-lost')
         cut.abort(new Cut('lost', error.message));
-      // Anything else may be over before the lease is: three more beats come.
+      // Other errors may pass before the lease ends: three more heartbeats follow.
       else log.warn({ delivery: claim.id, error }, 'a heartbeat failed');
     }
     if (isBeating) callOff = timer(beat, leaseMs / 4);

@@ -5,11 +5,11 @@ import type { Claim } from '../store/store.ts';
 import type { Ending } from './ending.ts';
 import type { Sleep } from './timer.ts';
 
-/** Records how an attempt ended, if the store lets it. */
+/** Records the ending of an attempt in the store. */
 type RecordEnding = (claim: Claim, ending: Ending, signal: AbortSignal) => Promise<void>;
 
 /**
- * Creates the recorder. While the disk refuses, it tries again and again: the work is done and must not be done twice. It
+ * Creates the recorder. While the disk refuses writes, it retries: completed work must not be repeated. It
  * gives up when the process stops, or the signal is aborted.
  */
 export function createRecorder(options: {

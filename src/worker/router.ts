@@ -2,11 +2,11 @@ import { routingOf } from '../handlers/route-delivery.ts';
 import type { Log } from '../log.ts';
 import type { WorkerStore } from '../store/lease.ts';
 
-/** Deliveries routed between two claims: parsing them must not keep the lanes waiting. */
+/** Deliveries routed between two claims: parsing must not delay the lanes. */
 const routingBatch = 200;
 
 /**
- * Returns a function that gives the next accepted deliveries to their lanes, or ends them, and returns whether there may be
+ * Returns a function that routes the next accepted deliveries to their lanes, or ends them, and returns whether there may be
  * more.
  */
 export function createRouter(options: {

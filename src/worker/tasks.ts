@@ -3,7 +3,7 @@ import type { Sleep } from './timer.ts';
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
-/** The attempts under way. */
+/** The attempts in progress. */
 export class Tasks {
   readonly #tasks = new Set<Task>();
 
@@ -22,12 +22,12 @@ export class Tasks {
     this.#tasks.add(task);
   }
 
-  /** Resolves when no attempt is under way. */
+  /** Resolves when no attempt is in progress. */
   async idle(): Promise<void> {
     while (this.#tasks.size > 0) await Promise.all([...this.#tasks].map((task) => task.done));
   }
 
-  /** Waits up to `graceMs` for the attempts under way, then cuts them and waits for their ends. */
+  /** Waits up to `graceMs` for the attempts in progress, then aborts them and waits for their ends. */
   async finish(graceMs: number, sleep: Sleep): Promise<void> {
     const finished = new AbortController();
     await Promise.race([this.idle(), sleep(graceMs, finished.signal)]);

@@ -1,7 +1,7 @@
-/** Calls `run` once after so many milliseconds; the returned function cancels that. */
+/** Calls `run` once after this many milliseconds; the returned function cancels the call. */
 export type Timer = (run: () => void, ms: number) => () => void;
 
-/** Resolves after so many milliseconds, or as soon as the signal is aborted. */
+/** Resolves after this many milliseconds, or as soon as the signal is aborted. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** The timer of the runtime, which runs on the monotonic clock. */

@@ -1,17 +1,17 @@
 import type { Timer } from './timer.ts';
 
-/** Calls a function again and again: at intervals, and at once after `wake`. Never two calls at a time. */
+/** Calls a function at intervals, and immediately after `wake`. Never two calls at a time. */
 export interface WakeLoop {
   start(): void;
-  /** Looks as soon as the event loop is free. Does nothing before `start` and after `stop`. */
+  /** Calls the function as soon as the event loop is free. No effect before `start` and after `stop`. */
   wake(): void;
-  /** Looks now; joins the look that is under way. */
+  /** Calls the function now, or joins the call in progress. */
   tick(): Promise<void>;
-  /** Begins no further look, and resolves when the one under way is over. */
+  /** Starts no further call, and resolves when the one in progress is over. */
   stop(): Promise<void>;
 }
 
-/** Creates the loop, at rest. `look` must not reject. */
+/** Creates the loop, not started. `look` must not reject. */
 export function createWakeLoop(options: {
   readonly look: () => Promise<void>;
   readonly timer: Timer;
@@ -24,7 +24,7 @@ export function createWakeLoop(options: {
   let cancelPoll = (): void => {};
 
   const tick = async (): Promise<void> => {
-    // One at a time: a second would count the same places as free.
+    // One at a time: a second call would count the same slots as free.
     looking ??= look().finally(() => {
       looking = undefined;
     });
@@ -38,9 +38,9 @@ export function createWakeLoop(options: {
 
   const lookAgain = async (): Promise<void> => {
     isAwake = false;
-    // What was stored while a look was under way may have come too late for it.
+    // A delivery stored during a call may have been too late for it.
     await looking;
-    // The store may be closed as soon as `stop` has seen that nothing is under way.
+    // The store may be closed as soon as `stop` resolves.
     if (state !== 'stopped') await tick();
   };
 

@@ -19,47 +19,47 @@ import { createWakeLoop } from './wake-loop.ts';
 export type WorkerOptions = {
   readonly store: WorkerStore;
   readonly handle: HandleEvent;
-  /** Without it jobs die. */
+  /** Absent: jobs become dead. */
   readonly handleJob?: HandleJob;
   readonly log: Log;
   /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
-  /** Asks the forge one small question after it failed; rejects while it does. Default: none, it is tried by a delivery. */
+  /** Probes the forge after a failure; rejects while it fails. Default: none, a delivery is tried instead. */
   readonly probe?: () => Promise<unknown>;
-  /** Returns how many answers the forge has given so far; default: every attempt counts as answered. */
+  /** Returns the number of answers of the forge so far; default: every attempt counts as answered. */
   readonly answers?: () => number;
   /** Default: `setTimeout`. */
   readonly timer?: Timer;
-  /** Deliveries handled at once; default 8. */
+  /** Maximum concurrent deliveries; default 8. */
   readonly concurrency?: number;
-  /** Length of a lease; the heart beats four times in it. Default 60 s. */
+  /** Length of a lease, with four heartbeats. Default 60 s. */
   readonly leaseMs?: number;
-  /** Longest time without an end or an `advance`, then the attempt has failed. Default 10 min. */
+  /** Longest time without an end or an `advance`; then the attempt fails. Default 10 min. */
   readonly stallMs?: number;
-  /** How often to look for work that was not announced: retries, jobs of other processes. Default 1 s. */
+  /** Polling interval for work without a wake-up: retries, jobs of other processes. Default 1 s. */
   readonly pollMs?: number;
   readonly backoff?: BackoffOptions | undefined;
   readonly breaker?: BreakerOptions;
-  /** Lanes whose work needs no forge: it goes on while the forge is away. Default: none. */
+  /** Lanes whose work needs no forge: it continues during an outage. Default: none. */
   readonly localLanes?: readonly string[];
 };
 
-/** The loop that routes, claims and handles what the store holds. */
+/** Routes, claims and handles the deliveries and jobs of the store. */
 export interface Worker {
-  /** Looks for work until stopped. */
+  /** Starts the loop. */
   start(): void;
-  /** Looks for work at once: something was stored. Does nothing before `start`. */
+  /** Checks for work immediately, after something was stored. No effect before `start`. */
   wake(): void;
-  /** Routes what waits, claims what may run and begins it; `idle` waits for the ends. */
+  /** Routes waiting deliveries, claims work and starts it; `idle` waits for its end. */
   tick(): Promise<void>;
-  /** Resolves when nothing is being handled. */
+  /** Resolves when no work is in progress. */
   idle(): Promise<void>;
-  /** Stops claiming, waits up to `graceMs` for what is being handled (default 8 s), then cuts it and gives it back. */
+  /** Stops claiming, waits up to `graceMs` for work in progress (default 8 s), then aborts and releases it. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   status(): { readonly active: number; readonly breaker: BreakerState; readonly forge: ForgeState };
 }
 
-/** Creates the worker, at rest. */
+/** Creates the worker, not started. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, log, clock = systemClock, timer = systemTimer } = options;
   const { answers = countUp() } = options;
@@ -98,12 +98,12 @@ export function createWorker(options: WorkerOptions): Worker {
       for (const claimed of await claim()) tasks.begin((cut) => attend(claimed, cut), loop.wake);
       if (hasMore) loop.wake();
     } catch (error) {
-      // The next look comes with the poll: a disk that refuses is not asked in a circle.
+      // The next check is the next poll: a refusing disk must not cause a busy loop.
       log.error({ error: messageOf(error) }, 'the worker cannot use its store');
     }
   };
 
-  /** Handles one delivery and records how that ended. Never rejects. */
+  /** Handles one delivery and records the ending. Never rejects. */
   const attend = async (claim: Claim, cut: AbortController): Promise<void> => {
     const heart = startHeart(claim, cut, { store, timer, leaseMs, stallMs, log });
     const ending = await attempt(claim, cut.signal, heart);

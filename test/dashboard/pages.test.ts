@@ -173,7 +173,7 @@ describe('what is dead', () => {
     await expect.poll(async () => (await store.readDelivery(id))?.state, { timeout: 60_000 }).toBe('dead');
     expect((await operator.get('/')).text).toContain(`Dead deliveries: ${before + 1}`);
     expect((await operator.get('/deliveries?state=dead')).text).toContain(
-      'nobody handles jobs of kind unheard-of',
+      'there is no handler for jobs of kind unheard-of',
     );
 
     const answer = await operator.press('/deliveries?state=dead', 'deliveries/dead/run');

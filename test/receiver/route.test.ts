@@ -163,7 +163,7 @@ describe('each guard answers with its status and stores nothing', () => {
     ['a body that is too deep', 400, headerOnly, deep, {}],
     ['a body that does not fit its kind', 400, headerOnly, '{"repository":{}}', {}],
     ['an empty body without a signature to check', 400, headerOnly, '', {}],
-    ['a repository outside of the scope', 403, scoped, elsewhere, {}],
+    ['a repository outside the scope', 403, scoped, elsewhere, {}],
     ['no repository in a narrow scope', 403, scoped, nowhere, ofPackage],
   ];
 

@@ -27,12 +27,12 @@ describe('examineSecrets', () => {
     expect(problems).toEqual([
       'webhook entry 1 has no name',
       'webhook entry 1 has no scope: name repositories ("acme/*"), or "*" for all',
-      'webhook entry "acme": scope "acme" names no repository; write "acme/*"',
-      expect.stringMatching(/^webhook entry "acme": scope "acme\/\{x" is no pattern/),
+      'webhook entry "acme": scope "acme" covers no repository; write "acme/*"',
+      expect.stringMatching(/^webhook entry "acme": scope "acme\/\{x" is not a pattern/),
       'webhook entry "acme": hmac value 1 has 23 bytes, at least 24 are needed',
       'webhook entry "acme": hmac value 2 has 0 bytes, at least 24 are needed',
       'webhook entry "acme" appears twice',
-      'webhook entry "acme": authorization value 1 has characters that no header carries',
+      'webhook entry "acme": authorization value 1 has characters that a header cannot contain',
     ]);
     expect(problems.join()).not.toContain(short);
   });

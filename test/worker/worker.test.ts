@@ -654,7 +654,7 @@ describe('a job', () => {
 
     expect(await store.readDelivery(id)).toMatchObject({
       state: 'dead',
-      reason: 'nobody handles jobs of kind sweep',
+      reason: 'there is no handler for jobs of kind sweep',
     });
   });
 });
