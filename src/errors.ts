@@ -61,7 +61,7 @@ export const errorCodes: Readonly<Record<ErrorCode, { http: number; exit: number
   codes;
 
 /**
- * Raised when nobody further down can go on. The message says what failed, where, what was seen and what to do;
+ * Raised when no code further down can recover. The message says what failed, where, what was seen and what to do;
  * it never carries a credential. What caused it stands in `cause`.
  */
 export class ReeveError extends Error {
@@ -106,7 +106,7 @@ export class ReeveError extends Error {
   }
   /**
    * Whether work that met this is kept and tried again: what is retryable, and what the operator has to mend. A token that
-   * runs out would otherwise cost every delivery until somebody notices; asking the same again at once is of no use, though.
+   * runs out would otherwise cost every delivery until it is noticed; asking the same again at once is of no use, though.
    */
   get keepsWork(): boolean {
     return this.retryable || this.code === 'forge-unauthorized' || this.code === 'settings';

@@ -14,7 +14,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * Creates the log. Every value in `secrets` is replaced by `[secret]` wherever it stands in a line, also inside an
- * error's text or a nested member: a list of paths to hide covers only the places somebody thought of.
+ * error's text or a nested member: a list of paths to hide covers only the foreseen places.
  */
 export function createLog(options: {
   level?: LogLevel;

@@ -25,7 +25,7 @@ function narrow(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
-    // A mounted folder may belong to somebody else: its owner decides, and `reeve doctor` reports it.
+    // A mounted folder may belong to another account: its owner decides, and `reeve doctor` reports it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
   }
 }

@@ -142,7 +142,7 @@ async function changedSince(commit: string, head: string, facts: Facts): Promise
 }
 
 function dismissal(review: PullReview, why: string, given: DismissStaleReviews, facts: Facts): Change {
-  const who = review.user?.login ?? 'somebody';
+  const who = review.user?.login ?? 'a deleted account';
   return {
     action: 'dismiss-stale-reviews',
     operation: operations.dismissReview.id,

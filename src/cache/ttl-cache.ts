@@ -5,7 +5,7 @@ interface TtlCache<Key, Value> {
   /** Returns what is kept under the key, or reads it. A reading that fails is forgotten: the next one reads again. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
   delete(key: Key): void;
-  /** Drops what is so of its value; what is being read is dropped too, since nobody knows yet. */
+  /** Removes entries whose value matches. Entries still loading are removed as well. */
   deleteWhere(matches: (value: Value) => boolean): void;
 }
 

@@ -2,7 +2,7 @@ import { loadRuleFiles } from '../sources/folder.ts';
 import { countsOf, type Finished, listProblems, tellProblems } from './problems.ts';
 import { type Runner, rulePaths } from './runner.ts';
 
-/** Lists the problems of rule files. Asks nobody. */
+/** Lists the problems of rule files. Makes no requests. */
 export async function check(runner: Runner): Promise<Finished> {
   const files = await loadRuleFiles(rulePaths(runner));
   const problems = tellProblems(

@@ -53,7 +53,7 @@ async function readConversation(client: Client, { repository, subject }: Event):
   }
 }
 
-/** A head whose repository is gone was perhaps a fork: nobody can tell. */
+/** A head whose repository is gone may have been a fork: that cannot be known. */
 function originOfPull(pull: unknown): Origin {
   const idOf = (side: string): unknown => memberOf(memberOf(memberOf(pull, side), 'repo'), 'id');
   return compare(idOf('head'), idOf('base'));

@@ -59,7 +59,7 @@ export function createRunner(environment: RunnerEnvironment, print: (line: strin
       if (secret !== '') print(`::add-mask::${escapeMessage(secret)}`);
     },
     output(name, value) {
-      // A delimiter that nobody can guess keeps a value from adding outputs of its own.
+      // An unguessable delimiter keeps a value from adding outputs of its own.
       const delimiter = `end_${randomUUID()}`;
       write(environment.GITHUB_OUTPUT, `${name}<<${delimiter}\n${value}\n${delimiter}\n`);
     },

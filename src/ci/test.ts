@@ -2,7 +2,7 @@ import { testRules } from '../commands/rule-tests.ts';
 import { type Finished, listProblems, tellProblems } from './problems.ts';
 import { inCode, inText, type Runner, rulePaths, shortPath } from './runner.ts';
 
-/** Runs the rule tests beside rule files. Asks nobody. */
+/** Runs the rule tests beside rule files. Makes no requests. */
 export async function test(runner: Runner): Promise<Finished> {
   const { results, failed, unreached, summary, ...report } = await testRules(rulePaths(runner));
   const problems = tellProblems(runner, report.problems);

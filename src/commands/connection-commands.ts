@@ -12,7 +12,7 @@ export const connectionCommands = [
       ['--token-file <file>', 'file with the access token of the account Reeve acts as (FORGE_TOKEN)'],
       [
         '--admin-token-file <file>',
-        'file with the token of somebody who may make the hooks; used now and kept nowhere (SETUP_TOKEN)',
+        'file with the token of an account that may create the hooks; used now and not stored (SETUP_TOKEN)',
       ],
       ['--webhook <url>', 'address of Reeve as the forge reaches it; default: HOST and PORT'],
       ['--repository <names...>', 'make a hook in these repositories (owner/name)'],

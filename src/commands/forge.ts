@@ -23,7 +23,7 @@ type ForgeOptions = {
   readonly maxObject?: string;
 };
 
-/** Runs the embedded forge on loopback until it is told to stop. Returns the exit status. */
+/** Runs the embedded forge on loopback until it is stopped. Returns the exit status. */
 export async function forge(options: ForgeOptions, terminal: Terminal): Promise<number> {
   const administrator = readAdministrator(options);
   const port = readPort(options.port ?? '3000');

@@ -21,7 +21,7 @@ export async function openStore(settings: Settings, role: 'reader' | 'worker' = 
   return openSqliteStore({ path, role });
 }
 
-/** Returns the client of the configured forge. Throws `usage` where none is: the command has nobody to ask. */
+/** Returns the client of the configured forge. Throws `usage` where none is configured. */
 export function clientOf(settings: Settings): Client {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'this asks the forge: set FORGE_URL and FORGE_TOKEN');

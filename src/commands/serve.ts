@@ -6,7 +6,7 @@ import { type Settings, secretValues } from '../settings/config.ts';
 import { keepFilesPrivate } from './private-umask.ts';
 import { type StopRequest, watchSignals } from './signals.ts';
 
-/** Runs the bot until it is told to stop; without a configured forge, the demo. Returns the exit status. */
+/** Runs the bot until it is stopped; without a configured forge, the demo. Returns the exit status. */
 export async function serve(
   options: { once: boolean },
   settings: Settings,

@@ -18,7 +18,7 @@ import { watchSignals } from './signals.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
-/** The job that somebody started by hand and that has not ended, so that the same command goes on with it. */
+/** The job that was started by hand and has not ended: the same command continues it. */
 type ByHand = { readonly job: string; readonly in: readonly string[] };
 
 /** Exit status of a command that a person stopped, as shells have it. */
@@ -160,7 +160,7 @@ async function tell(
   if (result?.slot !== job.uuid) {
     throw new ReeveError(
       'rules-broken',
-      `whoever did the sweep does not know ${rule.id}: is REEVE_RULES the same?`,
+      `the process that ran the sweep does not know ${rule.id}: is REEVE_RULES the same?`,
     );
   }
   if (options.json) terminal.out(JSON.stringify({ rule: rule.id, ...result }));

@@ -19,7 +19,7 @@ export type ScheduleRow = {
   readonly clock: string;
   readonly next: Date | undefined;
   readonly lastSlot: Date | undefined;
-  /** Slots that passed while nobody looked, and those left out because the one before was under way. */
+  /** Slots that passed while Reeve was stopped, and those left out because the one before was under way. */
   readonly missed: number;
   readonly overlaps: number;
   /** Our id of the last slot’s job. */
@@ -70,7 +70,7 @@ export type ForgeHealth =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
 
-/** What the pages show, read when somebody looks. */
+/** The data of the pages, read at each request. */
 export type DashboardData = {
   readonly store: Pick<
     Store,

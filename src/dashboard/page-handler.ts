@@ -7,7 +7,7 @@ import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wh
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './viewer.ts';
 
-/** One look at a page by somebody who signed in. */
+/** One request for a page by a signed-in viewer. */
 export type PageRequest = {
   readonly viewer: Viewer;
   readonly params: Readonly<Record<string, string>>;
@@ -20,12 +20,12 @@ export type PageRequest = {
 
 /** Who may come in: everybody who signed in, or operators alone. */
 export type PageAudience = 'everyone' | 'operators';
-/** Whoever leaves is not asked whether they still may be here: the forge may be away. */
+/** Sign-out checks no access: the forge may be away. */
 type ActAudience = PageAudience | 'signing-out';
 
 /** Answers requests for pages and forms. */
 export interface PageHandler {
-  /** Answers with what `view` shows; where it shows nothing, with 404. Whoever has not signed in is asked to. */
+  /** Answers with what `view` returns; where that is nothing, with 404. An anonymous viewer gets the sign-in page. */
   show(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -45,7 +45,7 @@ export interface PageHandler {
     audience: ActAudience,
     act: (visit: PageRequest) => Promise<string | undefined>,
   ): Promise<FastifyReply>;
-  /** Answers with a page for somebody who has not signed in. */
+  /** Answers with a page for an anonymous viewer. */
   showSignedOut(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -54,7 +54,7 @@ export interface PageHandler {
   ): FastifyReply;
 }
 
-/** Creates what answers visits. `signInView` is shown to whoever has not signed in, for the path they came to. */
+/** Creates what answers visits. `signInView` is the page for anonymous viewers, with the path of the request. */
 export function createPageHandler(options: {
   readonly sessions: Sessions;
   readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
@@ -91,7 +91,7 @@ export function createPageHandler(options: {
     return send(request, reply, undefined, options.signInView(rootOf(request), to));
   };
 
-  /** Whoever follows a link from elsewhere brings no session along: the same page, asked for from here, does. */
+  /** A link from another site brings no session cookie; the same page, requested from here, does. */
   const lookAgain = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const leadsTo = `${rootOf(request)}${request.url.slice(1)}`;
     const content = html`<p><a href="${leadsTo}">Go on</a></p>`;

@@ -11,7 +11,7 @@ export type PageFrame = {
   /** The way from this page to the root of the dashboard, which may lie below another address: `./` or `../`. */
   readonly root: string;
   readonly entries: readonly NavEntry[];
-  /** Absent: nobody has signed in. */
+  /** Absent: an anonymous viewer. */
   readonly viewer?: { readonly name: string; readonly signOutMark: string };
   /** Where the browser goes at once, without a script. */
   readonly leadsTo?: string | undefined;
@@ -78,6 +78,6 @@ button,input,select{font:inherit;padding:.25rem .6rem}dl{display:grid;grid-templ
 [role=alert]{border-left:.25rem solid #c60000;padding-left:.75rem}
 `;
 
-/** What a browser may load for a page: the style sheet and nothing else. Forms go to Reeve alone, and nobody may frame it. */
+/** What a browser may load for a page: the style sheet and nothing else. Forms go to Reeve alone, and no site may frame it. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

@@ -181,7 +181,7 @@ function registerCommands(
       const found = await findDelivery(visit, store);
       if (found?.access !== 'administrator') return undefined;
       const { id } = found.delivery;
-      // Where somebody else was quicker, or it is a job that is done, nothing is to do, and its page says what is.
+      // Where another person was quicker, or the job is done, there is nothing to do, and its page shows the state.
       const count = canRedrive(found.delivery, found.access) ? await commands.redrive([id], by(visit)) : 0;
       if (count > 0) log.info({ delivery: id, by: visit.viewer.name }, 'runs again');
       return `deliveries/${id}`;

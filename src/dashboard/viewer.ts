@@ -1,10 +1,10 @@
 import type { Delivery } from '../store/store.ts';
 
-/** A part of a repository that somebody may be let into without the others. */
+/** A part of a repository that an account may have access to without the others. */
 export type ReadableUnit = 'issues' | 'pulls' | 'code';
 
 /**
- * What somebody may see of a delivery: nothing; what readers see of what it is about; what administrators of its repository
+ * What a viewer may see of a delivery: nothing; what readers see of its subject; what administrators of its repository
  * see. `unknown`: the forge did not say, and nothing is shown.
  */
 export type DeliveryAccess = 'none' | 'unknown' | 'reader' | 'administrator';
@@ -35,7 +35,7 @@ export class SignedOut extends Error {}
 
 const everyUnit: ReadonlySet<ReadableUnit> = new Set(['issues', 'pulls', 'code']);
 
-/** Whoever has the password of the installation: sees everything. */
+/** A viewer with the password of the installation: sees everything. */
 export const passwordViewer: Viewer = {
   name: 'operator',
   isOperator: true,

@@ -14,7 +14,7 @@ export type ViewerAccess = {
   readonly units: ReadonlySet<ReadableUnit>;
 };
 
-/** Returns somebody as they look at a delivery, or, without one, at a run of a sweep. */
+/** Returns a viewer's access to a delivery, or, without one, to a run of a sweep. */
 export async function resolveAccess(
   viewer: Viewer,
   found: { readonly delivery: Delivery; readonly access: 'reader' | 'administrator' } | undefined,
@@ -30,11 +30,11 @@ export async function resolveAccess(
 /** What a run is given beside facts: the event is what the delivery is about. */
 const variables: ReadonlySet<string> = new Set(['event', 'sender', 'now']);
 
-/** Tells whether a value that a condition saw may be shown, by its name as written. What nobody knows is not. */
+/** Tells whether a value that a condition saw may be shown, by its name as written. An unknown one is not shown. */
 export function maySeeValue(name: string, { isOperator, access, units }: ViewerAccess): boolean {
   if (isOperator) return true;
   const root = /^\w+/.exec(name)?.[0] ?? '';
-  // Whoever reads a delivery reads what it is about; of people it may tell more than the forge does.
+  // A viewer who reads a delivery reads its subject; about people it may show more than the forge does.
   if (variables.has(root)) return access === 'administrator' || !/\bemail\b/i.test(name);
   const audience = findFact(root)?.visibleTo;
   if (audience === undefined || audience === 'operators') return false;

@@ -128,7 +128,7 @@ export async function runDemo(
   }
 }
 
-/** Reads the rule file that the demo pushes; a broken one is told here, with its places, before anything is started. */
+/** Reads the rule file that the demo pushes; a broken one is reported here, with line and column, before anything is started. */
 async function readDemoRules(ruleFile: string): Promise<string> {
   const text = await readFile(ruleFile, 'utf8');
   const path = relative(process.cwd(), ruleFile);
@@ -193,7 +193,7 @@ Everything is up; Ctrl-C stops it. Addresses and accounts are in ${path}. In ano
   . ${path}
   git clone "http://ada:$DEMO_ADA_PASSWORD@\${DEMO_URL#http://}/acme/demo.git"
   curl -u "ada:$DEMO_ADA_PASSWORD" "$DEMO_URL/api/v1/repos/acme/demo/issues/1/labels"
-  curl -i -X POST "$DEMO_WEBHOOK_URL" -H 'content-type: application/json' -d '{}'    # 401: nobody vouches for it
+  curl -i -X POST "$DEMO_WEBHOOK_URL" -H 'content-type: application/json' -d '{}'    # 401: no secret matches
 
 In a browser, ${url}/ shows every delivery and why each rule did what it did; the password is in ${passwordPath(data)}.
 `);

@@ -59,7 +59,7 @@ export async function playScenario(options: {
   let after = Date.now();
   const pull = await people.ada.call(operations.createPull, {
     params: at,
-    body: { title, head: branch, base: 'main', labels: [wanted], body: 'Somebody has to.' },
+    body: { title, head: branch, base: 'main', labels: [wanted], body: 'There is work to do.' },
   });
   say('pull', `#${pull.number} "${pull.title}" by ada, labelled by her: help wanted   ${pull.html_url}`);
   await follow('opened', pull.number, after, ['help wanted']);

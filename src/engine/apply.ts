@@ -125,7 +125,7 @@ async function settleShown(
   const { verify, reads } = planned.change;
   const isMissing = verify && (await replan(planned, facts.fresh(reads ?? []))) !== undefined;
   if (isMissing) {
-    outcomes.fail(planned, new Error('the forge took the request, yet it is not so'));
+    outcomes.fail(planned, new Error('the forge took the request, yet the change is not there'));
     return;
   }
   const [proposal] = planned.proposals;
@@ -156,7 +156,7 @@ async function replanGroup(
       continue;
     }
     const again = await replan(planned, now);
-    if (again === undefined || again.already) outcomes.settle(planned, 'skipped', 'it is so already');
+    if (again === undefined || again.already) outcomes.settle(planned, 'skipped', 'already in the desired state');
     else open.push({ ...planned, change: again });
   }
   return open;

@@ -54,11 +54,11 @@ export function withinLimits(
   }
 }
 
-/** A value that comes back again and again is a quarrel with somebody: more writes do not end it. */
+/** A value that comes back again and again is a conflict with another writer: more writes do not end it. */
 function flipping({ change }: PlannedChange, past: Past | undefined): string | undefined {
   const flips = past?.flips(targetKey(change.input.params, change.target), change.value);
   if (flips === undefined || !flips.returns || flips.count < maxFlips) return undefined;
-  return `${change.target} went back and forth ${flips.count} times in ten minutes: somebody else wants it otherwise`;
+  return `${change.target} went back and forth ${flips.count} times in ten minutes: another writer sets it to a different value`;
 }
 
 /** Returns the deletions of lists from which more would go than may. */

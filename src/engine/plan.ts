@@ -13,7 +13,7 @@ export type Plan = { readonly changes: readonly PlannedChange[]; readonly refuse
 
 /**
  * Makes one plan of what the steps want. The same target and value from several rules is one change; different values
- * are decided by where the rules come from, and by nobody between equals; what exceeds a limit is refused. What rules
+ * are decided by the level of the rules; between equals both are refused; what exceeds a limit is refused. What rules
  * observe is planned by itself, so that to watch a rule changes nothing of what is done.
  */
 export function makePlan(proposals: readonly Proposal[], limits: Limits = {}): Plan {

@@ -15,7 +15,7 @@ export type Trigger = {
   readonly activity: string;
   /** Our id of the delivery. */
   readonly delivery?: string;
-  /** The delivery has the body of an earlier one: a person sent it again, or somebody who recorded it. */
+  /** The delivery has the body of an earlier one: it was redelivered, or recorded and sent again. */
   readonly repeated?: true;
   readonly slot?: string;
   readonly item?: string;

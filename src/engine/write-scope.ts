@@ -29,7 +29,7 @@ export function refuseBeyond(plan: Plan, { repository }: Subject): Plan {
 /**
  * The one choke point of writes. What a repository's file asks for goes to the event's repository, by owner and name in
  * the request and by id on the forge; what an organization's file asks for stays in the organization. Throws where a
- * write would not: whoever can push to a default branch must not gain the bot's rights elsewhere. Rules with more power
+ * write would not: an account that can push to a default branch must not gain the bot's rights elsewhere. Rules with more power
  * are held to the repository's identity as well, where they write to it.
  */
 export async function refuseEscape(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {

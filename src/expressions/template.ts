@@ -191,7 +191,7 @@ function harmless(text: string): string {
     .toWellFormed();
   const isCut = clean.length > limits.inserted || text.length > maxLookedAt;
   const short = isCut ? cutToBytes(clean) : shortEnough(clean);
-  // The forge notifies whoever stands after an `@` that no letter comes before; an invisible space ends that.
+  // The forge notifies the account named after an `@` that no letter comes before; an invisible space ends that.
   return short.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
 }
 

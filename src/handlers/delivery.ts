@@ -170,7 +170,7 @@ function hasWritten({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
 }
 
-/** Only a delivery of a webhook was sent by somebody; other events were found by Reeve itself. */
+/** Only the delivery of a webhook has a sender; other events were found by Reeve itself. */
 function originOf({ door, entry }: Delivery): Origin {
   return door === 'webhook' ? { entry } : {};
 }
@@ -189,7 +189,7 @@ function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: r
   };
 }
 
-/** A rule file that cannot be used is told in the run like a rule that failed: silence would look like "no rule matched". */
+/** A rule file that cannot be used is shown in the run like a rule that failed: silence would look like "no rule matched". */
 function refusedFile(file: RepositoryRules): Verdict {
   return {
     rule: file.source,

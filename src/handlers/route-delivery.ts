@@ -11,7 +11,7 @@ export function eventOf(delivery: DeliveryWithBody): Event {
 
 /**
  * Returns where an accepted delivery belongs: its lane; dead, with what would have been a 400 had it been parsed before
- * the answer; or settled at once, for a kind that nobody listens to.
+ * the answer; or settled at once, for a kind that no rule listens to.
  */
 export function routingOf(delivery: DeliveryWithBody): Routing {
   const { id, lane } = delivery;

@@ -7,7 +7,7 @@ export interface Prompt {
   ask(question: string, options?: { hidden?: boolean; standard?: string }): Promise<string>;
 }
 
-/** Returns a prompt on this process's terminal, or undefined where nobody sits at one. */
+/** Returns a prompt on this process's terminal, or undefined where there is none. */
 export function processPrompt(): Prompt | undefined {
   const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return undefined;

@@ -8,7 +8,7 @@ export interface Terminal {
   style(style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string): string;
 }
 
-// Whoever reads may stop (`reeve drift | head`): then nobody is told any more, and the command ends with its own status.
+// The reader may stop (`reeve drift | head`): the rest is dropped, and the command ends with its own status.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -156,7 +156,7 @@ export class Automaton {
     this.#intern(Int32Array.of(this.#program.start), contextAtBegin & this.#contexts);
   }
 
-  /** Returns the transition of a state, paid for; it is worked out where nobody did before. */
+  /** Returns the transition of a state, paid for; it is computed at its first use. */
   #advance(row: number, column: number, rune: number, meter: Meter): number {
     const at = row + column;
     // Asked of a known transition as well: where a run ends must not depend on the runs before.

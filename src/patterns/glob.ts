@@ -49,7 +49,7 @@ export function compileGlob(pattern: string | readonly string[], options: GlobOp
   };
 }
 
-/** Returns the same for patterns that nobody needs to be protected from: those of settings and of the embedded forge. */
+/** Returns the same for trusted patterns: those of settings and of the embedded forge. */
 export function createGlob(
   pattern: string | readonly string[],
   options: GlobOptions = {},

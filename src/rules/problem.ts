@@ -59,7 +59,7 @@ const maxSourceColumns = 160;
 /**
  * Returns a problem as people read it: place, code and message, the line of the file, and a pointer under the place.
  * Lines longer than a terminal are shown around the place. Control characters are made visible, so that a rule file
- * cannot write to the terminal of whoever checks it.
+ * cannot write to the terminal of the person who checks it.
  */
 export function formatProblem(problem: Problem): string {
   const { path, line, column, code, message, suggestion } = problem;

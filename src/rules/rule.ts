@@ -15,7 +15,7 @@ export type Level = (typeof levels)[number];
 export type RuleRegistry = {
   readonly facts: readonly Fact[];
   readonly actions: readonly Action[];
-  /** Shape of `event` for each family; a family without one has members that nobody checks. */
+  /** Shape of `event` for each family; the members of a family without one are not checked. */
   readonly payloads: Readonly<Partial<Record<Family, z.ZodType>>>;
   /**
    * Shapes of what a run is given beside `event`: `sender`, and the items of `each` that are no facts (`notification`,
@@ -69,7 +69,7 @@ export type LoadedRule = {
   /** Path of the file as given to the loader. */
   readonly source: string;
   readonly level: Level;
-  /** Set by whoever read the file from a forge; absent for the operator's. */
+  /** Set where the file was read from a forge; absent for the operator's. */
   readonly home?: Home;
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;

@@ -268,7 +268,7 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
     return undefined;
   } finally {
     answered.abort();
-    // The loser of the race is waited for by nobody; who asks later hears of an error by asking again.
+    // Nothing waits for the loser of the race; a later call gets the error by asking again.
     for (const lost of [asked, late]) lost.catch(() => {});
   }
 }

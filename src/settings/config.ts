@@ -73,7 +73,7 @@ export const settingsTable: readonly Setting[] = [
 export type Settings = Powers &
   Pace & {
     readonly forge: SignedIn | undefined;
-    /** Signs in as somebody who may see hooks; for setup and doctor alone. */
+    /** Credentials of an account that may see hooks; for setup and doctor alone. */
     readonly setupToken: string | undefined;
     /** The hooks that setup keeps and doctor looks at. */
     readonly webhook: WebhookForm | undefined;
@@ -95,7 +95,7 @@ export type Settings = Powers &
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Words that begin the name of a variable of ours: a misspelt one is told instead of being ignored. */
+/** Words that begin the name of a variable of ours: a misspelt one is reported instead of being ignored. */
 const ours = /^(REEVE|WEBHOOK)_/;
 
 /**

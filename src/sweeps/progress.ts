@@ -6,7 +6,7 @@ export type SweepFailure = {
   readonly refused?: string;
 };
 
-/** How far a sweep is: part of its checkpoint, so that whoever follows it sees the same as after a restart. */
+/** How far a sweep is: part of its checkpoint, so that a reader sees the same after a restart. */
 export type SweepProgress = {
   /** RFC 3339. */
   readonly startedAt: string;

@@ -94,7 +94,7 @@ const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-un
 
 /**
  * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
- * something happened is recorded at once. An item that fails is told and left behind; a forge that fails item after item
+ * something happened is recorded at once. An item that fails is reported and left behind; a forge that fails item after item
  * ends the attempt, which a later one takes up at the checkpoint. Returns how it went. Items that an hourly budget stopped
  * are no reason to wait: the sweep goes on with the others, and is to be done again when there is room.
  */

@@ -16,7 +16,7 @@ export function pauseFor(error: unknown, pauses: number): number | undefined {
 
 /**
  * Returns a client that waits as long as the forge asks for when it says "too many", and asks for the same page again:
- * a list goes on where it was. `pause` resolves when the time has passed, and rejects where nobody wants to go on.
+ * a list goes on where it was. `pause` resolves when the time has passed, and rejects where the caller stops.
  */
 export function patientClient(client: Client, pause: (ms: number) => Promise<unknown>): Client {
   const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {

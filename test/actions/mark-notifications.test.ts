@@ -48,7 +48,7 @@ describe('what is planned', () => {
 describe('what is told of the write', () => {
   it.each([
     ['applied', true],
-    ['notification:5: the forge took the request, yet it is not so', false],
+    ['notification:5: the forge took the request, yet the change is not there', false],
   ])('%s', async (expected, obeys) => {
     let thread: object = threads.unread;
     const server = await startBareServer(({ method }, response) => {

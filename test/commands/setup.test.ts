@@ -186,7 +186,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const told = await connection.setup();
 
     expect(told.status).toBe(0);
-    expect(entriesOf(told, 'hook')[0]?.text).toContain('nobody knows what it signs with');
+    expect(entriesOf(told, 'hook')[0]?.text).toContain('it is unknown what it signs with');
     const ids = (await connection.hooks()).map(({ id }) => id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old.id);

@@ -37,7 +37,7 @@ export async function findOpenPaths(examination: Examination): Promise<readonly 
   return [...new Map(open.flat().map((one) => [one.path, one])).values()];
 }
 
-/** A path that does not exist is open to nobody. */
+/** A path that does not exist is closed to all accounts. */
 async function keepOpen(one: OpenPath, forbidden: number): Promise<readonly OpenPath[]> {
   const found = await stat(one.path).catch(() => undefined);
   return found && found.mode & forbidden ? [one] : [];

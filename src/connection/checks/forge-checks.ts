@@ -22,7 +22,7 @@ export function clockFinding(forgeMs: number, ourMs: number): Finding {
   const which = forgeMs > ourMs ? 'behind' : 'before';
   return wrong(
     `this machine’s clock is ${seconds} s ${which} the forge’s`,
-    'set both by NTP: what happened when, and what was missed, is told by the two',
+    'set both by NTP: the order of events, and what was missed, depends on both',
   );
 }
 

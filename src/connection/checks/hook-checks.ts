@@ -35,7 +35,7 @@ export const hookChecks: readonly Check[] = [
       const titles = seen.map(({ place }) => titleOf(place)).join(', ');
       if (hidden.length === 0) return ok(`the hooks of ${titles} can be seen`);
       return skipped(
-        `the hooks of ${count(hidden.length, 'place')} cannot be seen without SETUP_TOKEN of somebody who may: ${hidden.join('; ')}${titles && `; those of ${titles} can`}`,
+        `the hooks of ${count(hidden.length, 'place')} cannot be seen without SETUP_TOKEN of an account that may: ${hidden.join('; ')}${titles && `; those of ${titles} can`}`,
       );
     },
   },

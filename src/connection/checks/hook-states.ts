@@ -10,7 +10,7 @@ import { type Signed, seeHooks } from '../hooks/read-hooks.ts';
 /** What was seen at one place that shall have a hook. */
 export type SeenPlace = {
   readonly place: Place;
-  /** Of whoever may see and try the hooks there. */
+  /** Of the account that may see and test the hooks there. */
   readonly client: Client;
   readonly live: readonly Hook[];
   readonly match: Match;

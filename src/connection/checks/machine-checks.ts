@@ -111,7 +111,7 @@ export const machineChecks: readonly Check[] = [
       if (reach === 'loopback') return ok('the dashboard is for this machine alone');
       if (webhook?.url.startsWith('https:'))
         return ok(`the dashboard is shown on ${host}, behind the proxy of ${webhook.url}`);
-      return wrong(`whoever reaches ${host} is asked for the password of the dashboard in clear`, advice);
+      return wrong(`browsers send the dashboard password to ${host} without encryption`, advice);
     },
   },
   {

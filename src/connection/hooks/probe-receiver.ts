@@ -5,7 +5,7 @@ import type { SecretEntry } from '../../receiver/secrets.ts';
 
 /**
  * Who answers at an address. `ours`: a Reeve that knows these secrets · `other-secrets`: a Reeve that does not ·
- * `throttled`: one that has refused too much from here to say · `silent`: nobody · `stranger`: something else.
+ * `throttled`: one that has refused too much from here to say · `silent`: no answer · `stranger`: something else.
  */
 type Receiving =
   | { readonly who: 'ours' }

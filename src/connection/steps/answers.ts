@@ -29,7 +29,7 @@ export type SetupOptions = {
 /** What is known of a forge before it is asked anything. */
 export type Answers = {
   readonly forge: { readonly url: string; readonly credentials: Credentials };
-  /** Of somebody who may make hooks; used and kept nowhere. */
+  /** Of an account that may create hooks; used and not stored. */
   readonly setupToken: string | undefined;
   /** The environment with what the env file and the options say. */
   readonly environment: Environment;
@@ -45,7 +45,7 @@ export const keptVariables = [
 
 /**
  * Gathers what setup needs to begin: from options, then the environment, then the env file of an earlier run, then the
- * person at the terminal. Throws `usage` for what nobody gave.
+ * person at the terminal. Throws `usage` for a missing answer.
  */
 export async function gatherAnswers(
   options: SetupOptions,
@@ -93,5 +93,5 @@ async function need(
 ): Promise<string> {
   const answer = await prompt?.ask(question, options);
   if (answer) return answer;
-  throw new ReeveError('usage', `${question}: nobody gave it; say ${where}`);
+  throw new ReeveError('usage', `${question}: there is no answer; give it with ${where}`);
 }

@@ -20,7 +20,7 @@ export async function bringAboutOperatorFile(
 ): Promise<Finding> {
   const live = await textOf(path);
   const wanted = editOperatorText(await readOperatorText(path), edit);
-  // It may hold secrets: made by us it is private, and a mode that somebody chose is the doctor's to judge.
+  // It may hold secrets: made by us it is private, and a mode that was chosen is checked by the doctor.
   return bringAboutFile({ path, live, wanted, plan, isPrivate: live !== undefined });
 }
 

@@ -21,7 +21,7 @@ export async function readOperatorText(path: string): Promise<string> {
   throw new ReeveError('settings', `the operator file cannot be used:\n  ${problems.join('\n  ')}`);
 }
 
-/** Returns the text with these members set; comments and everything else stay. The same text where all is so already. */
+/** Returns the text with these members set; comments and everything else stay. The same text where all members already have these values. */
 export function editOperatorText(text: string, edit: OperatorEdit): string {
   const document = parseDocument(text, { version: '1.2', merge: false });
   const live = document.toJS({ maxAliasCount: 0 }) as Record<string, unknown>;

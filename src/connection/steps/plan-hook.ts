@@ -48,7 +48,7 @@ function planHook(match: Match, known: KnownHook | undefined, wish: HookWish): H
   // What no forge shows is as it must be only where it is remembered so.
   const isOurs = known?.id === hook.id && known.hmac === prints.hmac;
   if (!isOurs) {
-    const why = known?.id === hook.id ? 'it signs with another secret' : 'nobody knows what it signs with';
+    const why = known?.id === hook.id ? 'it signs with another secret' : 'it is unknown what it signs with';
     return { do: 'replace', hook, others: [hook, ...others], why: [why] };
   }
   const why = [

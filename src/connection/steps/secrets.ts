@@ -12,7 +12,7 @@ type SecretPlan = {
   readonly finding: Finding;
 };
 
-/** 32 random bytes: nobody guesses them, and every header and file takes their letters. */
+/** 32 random bytes: they cannot be guessed, and every header and file accepts their letters. */
 const make = (variable: Variable): string => {
   const random = randomBytes(32).toString('base64url');
   return variable === 'WEBHOOK_AUTHORIZATION' ? `Bearer ${random}` : random;

@@ -29,7 +29,7 @@ export function faultOf(
   signIn: SignIn,
 ): string | undefined {
   if (application === undefined) return 'there is none';
-  if (signIn === undefined) return 'nobody knows its secret';
+  if (signIn === undefined) return 'its secret is unknown';
   if (application.client_id !== signIn.clientId) return 'the settings name another one';
   const redirects = application.redirect_uris;
   return redirects.includes(redirectUri(dashboard))

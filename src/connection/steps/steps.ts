@@ -8,9 +8,9 @@ export class Stopped extends Error {}
 export interface Steps {
   /** Tells a finding. With `mustBeRight`, a wrong one ends the run. */
   tell(id: string, finding: Finding, options?: { mustBeRight?: boolean }): void;
-  /** Runs something that may fail for reasons of the forge, the disk or the settings; a failure is told and ends the run. */
+  /** Runs something that may fail for reasons of the forge, the disk or the settings; a failure is reported and ends the run. */
   attempt<Value>(id: string, run: () => Promise<Value>): Promise<Value>;
-  /** Like `attempt`, but a failure is told and the run goes on, with undefined. */
+  /** Like `attempt`, but a failure is reported and the run goes on, with undefined. */
   attemptAlone<Value>(id: string, run: () => Promise<Value>): Promise<Value | undefined>;
   /** 0 while nothing is wrong; then the exit status of the first thing that was. */
   readonly status: number;
@@ -60,7 +60,7 @@ export function adviceOf(error: unknown): string {
   if (!(error instanceof ReeveError)) return 'this is our mistake: please report it with this line';
   if (error.code === 'forge-unauthorized') return 'make a new access token on the forge and give that';
   if (error.code === 'forge-forbidden') {
-    return 'give the token of somebody who may: an administrator of the repository, an owner of the organization (--admin-token-file, SETUP_TOKEN)';
+    return 'give the token of an account that may: an administrator of the repository, an owner of the organization (--admin-token-file, SETUP_TOKEN)';
   }
   if (error.code === 'forge-not-found')
     return 'see whether it is spelled so, and whether the account may see it';

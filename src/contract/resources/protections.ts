@@ -7,7 +7,7 @@ import { flag, inRepository, instant, int, list, resource, text } from '../shape
 const terms = {
   /** 1 wins over 2; 0 at creation means last. */
   priority: int,
-  /** False: nobody can push; pull requests can still be merged. */
+  /** False: no account can push; pull requests can still be merged. */
   enable_push: flag,
   enable_push_whitelist: flag,
   push_whitelist_usernames: z.array(text),

@@ -13,7 +13,7 @@ type SweptRule = {
   readonly drift: number;
 };
 
-/** What is read when somebody asks. */
+/** What is read at each scrape. */
 export type MetricData = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
   readonly now: () => Date;
@@ -45,7 +45,7 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Creates the metrics of one process; each has its own registry. */
 export function createMetrics(): Metrics {
   const register = new Registry();
-  // What is told of the process is measured from the first time that somebody asks.
+  // Metrics of the process are measured from the first scrape on.
   let isAsked = false;
   const common = (name: MetricName) => {
     const { help, labels } = metricTable[name];

@@ -12,7 +12,7 @@ import type { PageRequest } from '../page-handler.ts';
 import type { DeliveryAccess, Viewer } from '../viewer.ts';
 
 const shown = 50;
-/** Deliveries that are looked through for one page of somebody who may see few of them. */
+/** Deliveries that are read for one page of a viewer who may see few of them. */
 const maxLooked = 200;
 
 /** Shows the deliveries that a visitor may see, newest first, narrowed by state and a search. */
@@ -44,7 +44,7 @@ type DeliveryFilter = { readonly state?: DeliveryState; readonly search?: string
 type Visible = Page<Delivery> & { readonly unknown: number };
 
 /**
- * Returns a page of what somebody may see; a short one may have a `next` all the same. Nothing of it depends on what they
+ * Returns a page of what a viewer may see; a short one may have a `next` all the same. Nothing of it depends on what they
  * may not see: a fixed stretch is looked through, and what is searched for is held against what is visible alone. Who names a
  * repository in full gets a stretch of that one, where they may read it.
  */

@@ -50,7 +50,7 @@ ${whole && viewPayload(whole, root)}`;
   return { title: `Delivery ${delivery.id}: ${what}`, content };
 }
 
-/** Whoever administers a repository may have what came of it judged again; a sweep goes on by itself. */
+/** Administrators of a repository may run its deliveries again; a sweep continues by itself. */
 export function canRedrive({ state, door }: Delivery, access: DeliveryAccess): boolean {
   const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
   return hasEnded && access === 'administrator';
@@ -74,7 +74,7 @@ function aboutDelivery(delivery: Delivery): Html {
     ['Settled', timeTag(delivery.settledAt)],
     ['Copy of', copyOf],
     ['Repeated', repeatOf && `has the content of delivery ${repeatOf}`],
-    ['Run again', redrivenAt && html`${timeTag(redrivenAt)} by ${redrivenBy ?? 'somebody'}`],
+    ['Run again', redrivenAt && html`${timeTag(redrivenAt)} by ${redrivenBy ?? 'an unknown person'}`],
   ];
   const entries = about
     .filter(([, value]) => value !== undefined)

@@ -12,7 +12,7 @@ export function viewRun(run: Run, viewerAccess: ViewerAccess): Html {
   const { requests, ms, mode, trigger } = run;
   const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
-  // On a forge with many rules most were never asked: they are there, and folded, for whoever may see all rules.
+  // On a forge with many rules most were not evaluated: they are listed, and folded, for viewers who may see all rules.
   const others = viewerAccess.isOperator ? run.rules : [];
   const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
   const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), viewerAccess));

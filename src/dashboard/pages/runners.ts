@@ -2,7 +2,7 @@ import type { DashboardData } from '../data.ts';
 import { type PageView, table, timeTag } from '../page.ts';
 import { stateMark } from './deliveries.ts';
 
-/** Those that need somebody first. */
+/** Those that need attention first. */
 const order = ['offline', 'online', 'gone'] as const;
 
 /** Shows the runners that sweeps have seen. */

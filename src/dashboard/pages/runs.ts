@@ -56,7 +56,7 @@ export async function runsPage({ query, root }: PageRequest, { store }: RunStore
   return { title: 'Runs', content: html`${await runTable(items, store, root)}${older || undefined}` };
 }
 
-/** Shows one run. Whoever may see its delivery may see it; a run without one is for operators. */
+/** Shows one run. Viewers who may see its delivery may see it; a run without one is for operators. */
 export async function runPage(visit: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
   const { params, viewer, root } = visit;
   const run = await store.readRun(params.id ?? '');

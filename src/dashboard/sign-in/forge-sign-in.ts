@@ -21,7 +21,7 @@ export type ForgeSignIn = {
   readonly url: string;
   /** Where the forge sends people back to, as it is registered there. */
   readonly redirectUri: string;
-  /** Told of every request that is made for somebody who signed in. */
+  /** Called with every request that is made for a signed-in person. */
   readonly onRequest?: NonNullable<ClientOptions['onRequest']>;
   /** Ends the requests made for people, once it is aborted. */
   readonly signal?: AbortSignal;
@@ -85,7 +85,7 @@ export function registerForgeSignIn(
     const code = query.get('code');
     if (!code) {
       const said = query.get('error') ?? 'nothing';
-      if (said !== 'access_denied') log.warn({ said: said.slice(0, 100) }, 'the forge signs nobody in');
+      if (said !== 'access_denied') log.warn({ said: said.slice(0, 100) }, 'the forge refuses the sign-in');
       const problem =
         said === 'access_denied'
           ? 'The forge says that you did not allow Reeve to see who you are.'

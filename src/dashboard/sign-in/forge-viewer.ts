@@ -17,7 +17,7 @@ import {
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
 
-/** How long the forge’s word on what somebody may read is believed. */
+/** How long an answer of the forge about the access of a person is cached. */
 const maxAgeMs = 60_000;
 const maxKept = 5_000;
 
@@ -133,7 +133,7 @@ export async function createForgeViewer(
 
 const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
 
-/** Asks as somebody; what the forge says of their sign-in itself ends it. */
+/** Calls the forge as a person; an answer that ends their sign-in ends the session. */
 async function asViewer<Answer>(
   ask: () => Promise<Answer>,
   over: readonly ErrorCode[] = unknownToForge,

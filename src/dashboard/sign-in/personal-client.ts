@@ -7,7 +7,7 @@ import { SignedOut } from '../viewer.ts';
 /** A token is renewed this long before it ends. */
 const renewBeforeMs = 30_000;
 
-/** Somebody waits for a page: less than for the bot’s own work. */
+/** A person waits for the page: shorter than for the bot’s own work. */
 const patience = { timeoutMs: 5_000, tries: 2 } as const;
 
 type HeldTokens = {

@@ -4,13 +4,13 @@ import type { Clock } from '../../clock.ts';
 import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** Somebody who signed in, on one browser. */
+/** A signed-in person, in one browser. */
 export type Session = { readonly id: string; readonly viewer: Viewer };
 
 /** Sessions, kept in memory: after a restart people sign in again, and nothing of theirs was written anywhere. */
 export interface Sessions {
   find(request: FastifyRequest): Session | undefined;
-  /** Starts a session under an id that nobody can have known before, and ends the one the browser had. */
+  /** Starts a session under a new random id, and ends the one the browser had. */
   start(request: FastifyRequest, reply: FastifyReply, viewer: Viewer): void;
   end(request: FastifyRequest, reply: FastifyReply): void;
   /** Returns the mark of a form of this session. */
@@ -21,7 +21,7 @@ export interface Sessions {
 
 const lifeMs = 12 * 3_600_000;
 const maxSessions = 1_000;
-/** Sessions of one person; whoever signs in once more ends the oldest of theirs, and nobody else's. */
+/** Sessions of one person; one sign-in more ends the oldest of theirs, and no one else's. */
 const maxOfOne = 10;
 
 /** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
@@ -33,7 +33,7 @@ export function createSessions(options: {
   const kept = new Map<string, { readonly viewer: Viewer; readonly endsMs: number }>();
   const csrfTokens = createCsrfTokens();
 
-  // A browser takes `__Host-` only over HTTPS, and from nobody but this very host.
+  // A browser takes `__Host-` only over HTTPS, and from this very host alone.
   const nameFor = (request: FastifyRequest): string =>
     options.isSecure(request) ? '__Host-reeve_session' : 'reeve_session';
   const idOf = (request: FastifyRequest): string => readCookie(request, nameFor(request)) ?? '';

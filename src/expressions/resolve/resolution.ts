@@ -36,7 +36,7 @@ export abstract class Resolution {
   /** Resolves what must be true or false. */
   abstract bool(node: ASTNode, scope: Scope): Type;
 
-  /** Keeps a problem and returns the type of what nobody knows. */
+  /** Records a problem and returns the unknown type. */
   refuse(
     place: { readonly start: number; readonly end: number },
     code: ExpressionProblemCode,

@@ -14,7 +14,7 @@ import type { YamlPath } from './yaml-source.ts';
 
 /**
  * Returns a step checked and compiled, or reports everything that is wrong with it. Without an environment (`on` is
- * broken) its expressions are left alone, since nobody knows what they may name.
+ * broken) its expressions are left alone, since it is unknown what they may name.
  */
 export function loadStep(
   form: StepForm,

@@ -12,7 +12,7 @@ export function passwordPath(data: string): string {
 
 /**
  * Returns the password that opens the dashboard and `/metrics`: the first line of `DATA/dashboard.password` (mode 0600), made where there is
- * none. Whoever wants another writes it there.
+ * none. To set another password, write it there.
  */
 export async function loadDashboardPassword(data: string): Promise<string> {
   const path = passwordPath(data);

@@ -13,7 +13,7 @@ const told: Readonly<Record<string, readonly (keyof SeenItem)[]>> = {
 
 /**
  * Returns what is known of a repository after an event that was handled: only what that event told. The payload shows
- * the whole item, but a push that nobody heard before it is in there, too, and is still to be found.
+ * the whole item, but a push that was missed before it is in there, too, and is still to be found.
  */
 export function withEvent(seen: SeenRepository, event: Event): SeenRepository {
   const { family, payload, subject } = event;
@@ -25,7 +25,7 @@ export function withEvent(seen: SeenRepository, event: Event): SeenRepository {
   return after === known ? seen : { ...seen, items: { ...seen.items, [subject.index]: after as SeenItem } };
 }
 
-/** One that was never seen was opened, or opened again, while nobody listened, unless this event says just that. */
+/** One that was never seen was opened, or reopened, while Reeve was stopped, unless this event says just that. */
 function firstOf({ items }: SeenRepository, item: SeenItem, { activity }: Event): SeenItem | undefined {
   // Where there are more than are kept, it may have been known once.
   const isFull = Object.keys(items).length >= maxItems;
@@ -57,7 +57,7 @@ function withRef(seen: SeenRepository, { family, payload, subject }: Event): See
   } else {
     const from = String(payload.before);
     const follows = known === undefined ? isNothing(from) : known === from || known === commit;
-    // A push that begins elsewhere than where we stand comes after one that nobody heard.
+    // A push that does not begin at our snapshot comes after one that was missed.
     if (family === 'push' && !isTag && !follows) return seen;
     refs[subject.ref] = commit;
   }

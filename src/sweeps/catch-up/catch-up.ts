@@ -123,7 +123,7 @@ async function candidates(client: Client, served: ServedBy): Promise<Candidate[]
   return found;
 }
 
-/** Gives repositories that were made while nobody listened an empty baseline, so that all that is in them is news. */
+/** Gives repositories that were created while Reeve was stopped an empty baseline, so that all of their content is new. */
 async function beginNew(
   found: readonly Candidate[],
   { seen, store }: Pick<CatchUpOptions, 'seen' | 'store'>,

@@ -20,7 +20,7 @@ export type LiveItem = {
   readonly hasMoved?: boolean;
 };
 
-/** One thing that happened while nobody listened: the Event-Type it would have had, and its payload but for the repository. */
+/** One thing that happened while Reeve was stopped: the Event-Type it would have had, and its payload but for the repository. */
 export type Missed = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -113,7 +113,7 @@ function activitiesOf(
   const wasOpen = before.state === 'open';
   if (isOpen && !wasOpen) found.push('reopened');
   const isMoved = before.head !== undefined && now.head !== undefined && before.head !== now.head;
-  // Commits that came to one that was closed, and stayed so, are told by nobody.
+  // Forges send no event for commits to a pull request that is closed and stays closed.
   if (isMoved && (isOpen || wasOpen)) found.push('synchronized');
   if (wasOpen && !isOpen) found.push('closed');
   if (before.text !== now.text) found.push('edited');
@@ -143,7 +143,7 @@ function missedOf(
       action: activity,
       number,
       [kind]: value,
-      // Where nobody knows which commit was there before, all of the pull request is told.
+      // Where the earlier commit is unknown, the event covers all of the pull request.
       ...(isMoved ? { before: before?.head ?? value.merge_base ?? now.head, after: now.head } : {}),
     },
     key: `${number} ${activity} ${now.updated} ${now.head ?? ''}`,

@@ -21,7 +21,7 @@ export type SeenRepository = {
   readonly refs: Readonly<Record<string, string>>;
   /** Tag → commit, or tag object where a delivery named that. Absent: tags were never read. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The repository was made while nobody listened: all that is in it was missed. Gone once it has been read. */
+  /** The repository was created while Reeve was stopped: all of its content was missed. Removed once it has been read. */
   readonly isNew?: true;
 };
 

@@ -37,7 +37,7 @@ export function createChores(options: {
       async run() {
         const gone = await store.prune({ maxBytes: retention.maxBytes });
         if (gone.deliveries + gone.runs === 0) return;
-        // Younger than they should be kept: whoever relies on that has to give the store more room.
+        // Younger than the retention: to keep that, the store needs more room.
         log.warn({ ...gone, maxBytes: retention.maxBytes }, 'deleted the oldest: the store is at its size');
       },
     },

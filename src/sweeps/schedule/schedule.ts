@@ -25,7 +25,7 @@ type ScheduleState = {
   readonly job?: string;
   /** Slots left out because the one before was still under way. */
   readonly overlaps: number;
-  /** Slots that passed while nobody looked; the last of them ran. */
+  /** Slots that passed while Reeve was stopped; the last of them ran. */
   readonly missed: number;
 };
 
@@ -102,7 +102,7 @@ export function createScheduler(options: {
     now: Date,
   ): Promise<ScheduleState> => {
     const at = now.toISOString();
-    // First sight: what was due before nobody has asked for.
+    // First sight: earlier slots were not asked for.
     if (state === undefined) return { lookedAt: at, overlaps: 0, missed: 0 };
     const key = keyOf(entry);
     const since = cursors.get(key) ?? new Date(state.lookedAt);
@@ -186,7 +186,7 @@ export function createScheduler(options: {
     tick,
     start() {
       if (timer) return;
-      // A plain interval: whoever computes how long to wait from a clock that is set waits for hours after it is set back.
+      // A plain interval: a wait computed from the wall clock lasts for hours after the clock is set back.
       timer = setInterval(lookEachMinute, lookMs).unref();
       lookEachMinute();
     },

@@ -3,7 +3,7 @@ import { ReeveError } from '../../errors.ts';
 
 /** Pages in a row that bring nothing new before a list is said not to end. */
 const maxStalePages = 20;
-/** How often a list may get shorter while it is read before nobody goes back any more. */
+/** How often a list may get shorter while it is read before the sweep stops going back. */
 const maxReturns = 50;
 
 /**

@@ -52,7 +52,7 @@ export function createRunnerMemory(store: Pick<Store, 'remember' | 'recall'>): R
   // One after the other: two rules that look at the same level must not undo each other.
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const turn = writing.then(work, work);
-    writing = turn.catch(() => {}); // Whoever asked for the turn is told.
+    writing = turn.catch(() => {}); // The caller of the turn gets the error.
     return turn;
   };
   const keyOf = (level: string): string => `${indexKey} ${level}`;
