@@ -68,7 +68,7 @@ describe('a redactor', () => {
     expect(redact('a-short-one-and-more, a-short-one')).toBe('{long}, [secret]');
   });
 
-  it('leaves short values alone, unless it is told to take them', () => {
+  it('leaves short values alone, unless asked to take them', () => {
     expect(createRedactor(['token', ''])('a token')).toBe('a token');
     expect(createRedactor(['token', ''], { minLength: 1 })('a token')).toBe('a [secret]');
   });

@@ -12,11 +12,9 @@ import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.t
 import type { PlanContext } from './plan-context.ts';
 
 const ReportIssue = z.strictObject({
-  when: condition()
-    .optional()
-    .meta({
-      description: 'The issue is open while this condition holds, and closed when it no longer holds.',
-    }),
+  when: condition().optional().meta({
+    description: 'The issue is open while this condition holds, and closed when it no longer holds.',
+  }),
   repository: z
     .string()
     .regex(/^[\w.-]+\/[\w.-]+$/, 'name a repository as owner/name')

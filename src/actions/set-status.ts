@@ -20,21 +20,14 @@ const said = {
     .meta({ description: 'Where its details are.' }),
 };
 const SetStatus = z.strictObject({
-  context: z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({
-      description: 'Name of the status; default, and always in rule files of repositories: `reeve/RULE`.',
-    }),
+  context: z.string().min(1).max(255).optional().meta({
+    description: 'Name of the status; default, and always in rule files of repositories: `reeve/RULE`.',
+  }),
   state: z.enum(states).default('success').meta({ description: 'State of the status.' }),
   ...said,
-  when: condition()
-    .optional()
-    .meta({
-      description: 'The status is `state` while this condition holds, and `otherwise` while it does not.',
-    }),
+  when: condition().optional().meta({
+    description: 'The status is `state` while this condition holds, and `otherwise` while it does not.',
+  }),
   otherwise: z
     .strictObject({ state: z.enum(states), ...said })
     .optional()

@@ -32,12 +32,9 @@ type Definition = z.output<typeof Definition>;
 
 const SyncLabels = z.strictObject({
   labels: z.array(Definition).min(1).max(200),
-  prune: z
-    .boolean()
-    .optional()
-    .meta({
-      description: 'Deletes all other labels, at most 5 or a quarter of them in one run. Default false.',
-    }),
+  prune: z.boolean().optional().meta({
+    description: 'Deletes all other labels, at most 5 or a quarter of them in one run. Default false.',
+  }),
 });
 type SyncLabels = z.output<typeof SyncLabels>;
 

@@ -156,7 +156,8 @@ async function replanGroup(
       continue;
     }
     const again = await replan(planned, now);
-    if (again === undefined || again.already) outcomes.settle(planned, 'skipped', 'already in the desired state');
+    if (again === undefined || again.already)
+      outcomes.settle(planned, 'skipped', 'already in the desired state');
     else open.push({ ...planned, change: again });
   }
   return open;

@@ -40,7 +40,8 @@ export type JobHandler = (job: DeliveryWithBody, payload: unknown, lease: SweepL
 export function createJobHandler(handlers: Readonly<Record<JobKind, JobHandler>>): JobHandler {
   return async (job, payload, lease) => {
     const kind = jobKinds.find((one) => one === job.eventType);
-    if (kind === undefined) throw new ReeveError('internal', `there is no handler for jobs of kind ${job.eventType}`);
+    if (kind === undefined)
+      throw new ReeveError('internal', `there is no handler for jobs of kind ${job.eventType}`);
     return handlers[kind](job, payload, lease);
   };
 }

@@ -45,7 +45,7 @@ describe('what is planned', () => {
   });
 });
 
-describe('what is told of the write', () => {
+describe('the outcome of the write', () => {
   it.each([
     ['applied', true],
     ['notification:5: the forge took the request, yet the change is not there', false],

@@ -95,7 +95,9 @@ it('tells what a forge dropped from the one it opened', async () => {
   expect(
     openPullRequest.confirm?.(change, open({ labels: [label], requested_reviewers: [ada] })),
   ).toBeUndefined();
-  expect(openPullRequest.confirm?.(change, open({ labels: [label] }))).toContain('did not request a review from Ada');
+  expect(openPullRequest.confirm?.(change, open({ labels: [label] }))).toContain(
+    'did not request a review from Ada',
+  );
   expect(openPullRequest.confirm?.(change, open({ requested_reviewers: [ada] }))).toContain(
     'dropped a label',
   );

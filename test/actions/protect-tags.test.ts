@@ -25,7 +25,7 @@ describe('what is planned', () => {
       { params: at, body: { name_pattern: 'v*', whitelist_teams: ['release'] } },
     ],
     [
-      'leaves one that is so, whatever its order',
+      'leaves one unchanged in the desired state, in any order',
       [{ name_pattern: 'v*', whitelist_teams: ['Release'] }],
       [live],
       [],
@@ -61,7 +61,7 @@ describe('what is planned', () => {
     });
   });
 
-  it('fails for a new one that nobody may pass, which forges refuse', async () => {
+  it('fails for a new one that no account may pass, which forges refuse', async () => {
     await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('needs a user or a team');
   });
 });

@@ -11,7 +11,7 @@ export type Scenario = {
   readonly arguments: (world: World) => unknown;
   readonly on: keyof World['subjects'] | ((world: World) => Promise<Subject>);
   readonly arrange?: (world: World) => Promise<unknown>;
-  /** Statuses that the forge may answer whoever has less access; 403 unless the thing is not even visible. */
+  /** Statuses that the forge may answer to an account with less access; 403 unless the thing is not even visible. */
   readonly refusal?: readonly number[];
 };
 
@@ -26,7 +26,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   comment: {
     on: 'pull_request',
     arguments: () => ({ key: 'main', text: 'Welcome.' }),
-    // Whoever cannot read a private repository is not even told that it is there.
+    // An account that cannot read a private repository gets 404.
     refusal: [403, 404],
   },
   'set-status': {
@@ -107,7 +107,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         { name: 'kind/feature', color: '#abc', description: 'New' },
       ],
     }),
-    // Whoever cannot read a private repository is not even told that it is there.
+    // An account that cannot read a private repository gets 404.
     refusal: [403, 404],
   },
   'sync-hooks': {

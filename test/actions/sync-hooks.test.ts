@@ -74,7 +74,7 @@ describe('what is planned', () => {
         },
       ],
     ],
-    ['says what is so already', { hooks: [hook(1)] }, [{ already: true }]],
+    ['marks what is already in the desired state', { hooks: [hook(1)] }, [{ already: true }]],
     [
       'takes a family for what the forge made of it',
       {
@@ -204,7 +204,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'sees a header that somebody gave to a hook that shall have none',
+      'sees a header on a hook that is declared without one',
       { wanted: { authorization: 'none' }, hooks: [hook(1, { has_authorization: true })], known: own },
       [{ operation: 'hook.edit', reason: 'different: authorization' }],
     ],
@@ -224,7 +224,7 @@ describe('what is planned', () => {
       'does not show whether',
     ],
     ['two hooks to one place', { hooks: [hook(1), hook(2)] }, 'there are 2 hooks to'],
-    ['a secret that nobody gave', { wanted: { hmac: { secret: 'NONE' } } }, 'REEVE_SECRET_NONE'],
+    ['a secret without a value', { wanted: { hmac: { secret: 'NONE' } } }, 'REEVE_SECRET_NONE'],
     [
       'a rule that is not the operator’s and names a secret',
       { wanted: { hmac: { secret: 'SIGN' } }, context: { level: 'organization' } },

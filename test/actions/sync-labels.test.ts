@@ -39,7 +39,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'says what is so already',
+      'marks what is already in the desired state',
       { labels: [{ name: 'bug', ...red }] },
       [label(1, 'bug')],
       [{ already: true }],

@@ -32,7 +32,11 @@ describe('what is planned', () => {
       { visibility: 'private' },
       [{ target: 'organization:visibility', before: 'public', after: 'private', joins: 'settings of acme' }],
     ],
-    ['says what is so already', { full_name: 'Acme' }, [{ target: 'organization:full_name', already: true }]],
+    [
+      'marks what is already in the desired state',
+      { full_name: 'Acme' },
+      [{ target: 'organization:full_name', already: true }],
+    ],
     [
       'asks for what older forges cannot do where it makes public',
       { visibility: 'public' },

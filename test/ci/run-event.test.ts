@@ -182,7 +182,7 @@ describe('plan', () => {
   it.each([
     ['no token', { inputs: { token: '' } }, 'give token'],
     ['a token that the forge does not know', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
-    ['an event that nobody knows', { name: 'unheard_of' }, 'there is no event'],
+    ['an unknown event', { name: 'unheard_of' }, 'there is no event'],
     ['a payload of another kind', { payload: { action: 'opened' } }, 'pull_request'],
     ['a payload that is none', { payload: [] }, 'is no map'],
     ['no forge', { inputs: { 'server-url': 'http://127.0.0.1:1' } }, 'cannot be reached'],

@@ -59,7 +59,7 @@ describe('asking a forge', () => {
     return { found: await findCapabilities(client), client };
   }
 
-  it('takes one request where the version is told', async () => {
+  it('takes one request where the version is shown', async () => {
     const { found, client } = await askWith({ '/version': { version: '1.26.3' } });
 
     expect(found.has.hook_names).toBe(true);
@@ -96,7 +96,7 @@ describe('asking a forge', () => {
     expect(found.isCertain).toBe(expected);
   });
 
-  it('takes a release of Forgejo that is told by its number alone for Forgejo', async () => {
+  it('recognises a release of Forgejo by its number alone', async () => {
     const { found } = await askWith({ '/version': { version: '13.0.2' }, '/settings/api': {} });
 
     expect(found.has.apply_to_admins).toBe(true);
@@ -125,7 +125,7 @@ describe('asking a forge', () => {
     expect((await counted.capabilities()).has.bypass_allowlist).toBe(true);
   });
 
-  it('goes on with what is sure where it is told nothing', async () => {
+  it('goes on with the safe capabilities where the forge shows no version', async () => {
     await expect(askWith({})).rejects.toMatchObject({ code: 'settings' });
     const client = createClient({ url: server.url });
 

@@ -7,7 +7,7 @@ import { ReeveError } from '../../src/errors.ts';
 import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';
 
 const params = { owner: 'acme', repo: 'demo' };
-const token = 'a-token-that-nobody-else-may-see';
+const token = 'a-token-that-no-one-else-may-see';
 const open: BareServer[] = [];
 
 async function serve(answer: Parameters<typeof startBareServer>[0], options: Partial<ClientOptions> = {}) {
@@ -203,7 +203,7 @@ describe('retries', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('leaves a long pause to whoever asked', async () => {
+  it('leaves a long pause to the caller', async () => {
     const { server, client } = await serve(
       (_seen, response) => void response.writeHead(429, { 'retry-after': '60' }).end(),
     );
@@ -370,7 +370,7 @@ describe('the address of the forge', () => {
   });
 });
 
-describe('a client that is told to stop', () => {
+describe('a client that is stopped', () => {
   const stuck = (options: Partial<ClientOptions> = {}) => serve(() => {}, { tries: 1, ...options });
 
   it('ends the call under way and those that wait for their turn, and sends no further one', async () => {
@@ -433,7 +433,7 @@ describe('a client that is told to stop', () => {
 });
 
 describe('a credential in a file', () => {
-  const others = 'another-token-that-nobody-else-may-see';
+  const others = 'another-token-that-no-one-else-may-see';
   const answerOf =
     (valid: () => string) => (seen: Seen, response: Parameters<Parameters<typeof startBareServer>[0]>[1]) => {
       if (seen.headers.authorization === `token ${valid()}`) return json(response, { id: 1, login: 'reeve' });

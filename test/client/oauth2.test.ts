@@ -45,7 +45,7 @@ describe('a code', () => {
     });
   });
 
-  it('that the forge refuses is told in its words, without what was sent', async () => {
+  it('that the forge refuses is reported in its words, without what was sent', async () => {
     says(400, {
       error: 'unauthorized_client',
       error_description: `client is not authorized: ${application.clientSecret}, the code`,

@@ -39,7 +39,7 @@ const hooksPath = ({ repository }: Connection): string => `/repos/${repository}/
 /** Exit statuses other than 1: settings, and a forge that cannot be asked. */
 const statuses: Readonly<Record<string, number>> = {
   'a short secret': 2,
-  'nobody there': 3,
+  'no answer': 3,
   'an hour between': 3,
 };
 
@@ -123,7 +123,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /in use by another Reeve/,
   ],
   ['rules', 'a broken rule', ({ rules }) => rules(ruleOf('nothing', labels)), /1 problem: /],
-  ['forge', 'nobody there', async () => ({ FORGE_URL: 'http://127.0.0.1:9' }), /cannot be reached/],
+  ['forge', 'no answer', async () => ({ FORGE_URL: 'http://127.0.0.1:9' }), /cannot be reached/],
   [
     'forge',
     'no forge',

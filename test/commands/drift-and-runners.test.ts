@@ -31,7 +31,7 @@ const seen = (given: { id: number; name: string; status: 'online' | 'offline'; b
 });
 
 describe('runners', () => {
-  it('prints a table, those that are offline first, beside whoever holds the store', async () => {
+  it('prints a table, those that are offline first, beside the process that holds the store', async () => {
     const memory = createRunnerMemory(store);
     const two = [
       seen({ id: 1, name: 'anvil', status: 'online' }),
@@ -73,7 +73,7 @@ describe('runners', () => {
     expect(status).toBe(0);
   });
 
-  it('says where nobody has looked', async () => {
+  it('says where no sweep has run', async () => {
     const { status, out } = await reeve(['runners'], { environment: environment() });
 
     expect(out).toContain('a rule with `each: runner` looks');

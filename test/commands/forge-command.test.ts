@@ -13,7 +13,7 @@ describe('reeve forge', { timeout: 30_000 }, () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('brings a seed about, and takes orders from whoever can read the token', async () => {
+  it('creates an instance from a seed, and takes orders from holders of the token', async () => {
     const [seed, data] = [join(folder, 'seed.yml'), join(folder, 'data')];
     writeFileSync(
       seed,

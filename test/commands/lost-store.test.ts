@@ -103,7 +103,7 @@ describe.each(losses)('after %s', (_title, lose) => {
     expect((await fetch(`${url}/webhook`, push('first'))).status).toBe(202);
 
     await lose();
-    // A worker that looks for work may notice first: then nobody listens any more.
+    // A worker that looks for work may notice first: then the server has stopped listening.
     const status = await fetch(`${url}/webhook`, push('second')).then(
       (answer) => answer.status,
       () => 'closed',

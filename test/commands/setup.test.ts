@@ -175,7 +175,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const config = {
       url: `http://127.0.0.1:${connection.port}/webhook`,
       content_type: 'json',
-      secret: 'of somebody else',
+      secret: 'of another account',
     };
     const at = `/repos/${connection.repository}/hooks`;
     const { json: old } = await forge.ask('POST', at, {
@@ -251,7 +251,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(settled.filter(({ id }) => id !== 'restricted')).toEqual([]);
   });
 
-  it('asks the person at the terminal for what nobody gave', async () => {
+  it('asks the person at the terminal for missing answers', async () => {
     const asked: string[] = [];
     const answers = [forge.url, connection.bot.token, connection.repository, ''];
     const prompt: Prompt = {
@@ -270,9 +270,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(readEnvFile(connection.envFile).FORGE_TOKEN).toBe(connection.bot.token);
   });
 
-  it('says what stops it: no forge, no hook to be seen, nobody to ask', async () => {
+  it('says what stops it: no forge, no hook to be seen, no terminal', async () => {
     const unreachable = await connection.setup({ url: 'http://127.0.0.1:9' });
-    const elsewhere = await connection.setup({ repository: ['nobody-here/nothing'] });
+    const elsewhere = await connection.setup({ repository: ['missing/nothing'] });
 
     expect(unreachable.status).toBe(3);
     expect(entriesOf(unreachable, 'forge')).toMatchObject([{ state: 'wrong' }]);

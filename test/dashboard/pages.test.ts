@@ -80,7 +80,7 @@ describe('a delivery', () => {
     expect(text).toContain('Nothing was to be changed.');
   });
 
-  it('shows its payload, and gives its bytes as they came to whoever asks', async () => {
+  it('shows its payload, and gives its bytes unchanged', async () => {
     const [id = ''] = await idsOf('issues');
     const shown = await operator.get(`/deliveries/${id}`);
     const bytes = await operator.get(`/deliveries/${id}/payload`);
@@ -164,7 +164,7 @@ describe('what is dead', () => {
     const before = (await store.counts()).dead;
     const { id } = await store.enqueue({
       door: 'cli',
-      uuid: 'nobody knows this',
+      uuid: 'an unknown delivery',
       kind: 'unheard-of',
       lane: 'x',
       payload: {},
@@ -239,7 +239,7 @@ describe('the other pages', () => {
     expect((await operator.get('/runs')).text).toContain('acme/demo');
   });
 
-  it('show runners, of which nobody has seen one here', async () => {
+  it('show runners, none of which was seen here', async () => {
     expect((await operator.get('/runners')).text).toContain('No sweep has seen a runner yet');
   });
 

@@ -47,7 +47,7 @@ const changes = fc.array(fc.record({ id: fc.constantFrom(...rows.map(({ id }) =>
   maxLength: 4,
 });
 
-/** An action as careless as can be: it wants what it is told. */
+/** A careless action: it proposes whatever its arguments say. */
 function careless(wanted: readonly { id: string; params: object }[]): Action {
   return {
     name: 'careless',

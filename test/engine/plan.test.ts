@@ -86,7 +86,7 @@ describe('several rules and one target', () => {
     });
   });
 
-  it('are decided by nobody between equals', () => {
+  it('are refused between equals', () => {
     const { changes, refused } = shape([
       proposal(makeRule('a'), change('label:x', true)),
       proposal(makeRule('b'), change('label:x', false)),
@@ -148,7 +148,7 @@ describe('several rules and one target', () => {
     expect(pruned.refused).toEqual([]);
   });
 
-  it('are no ground to remove what another rule replaces, where somebody only observes both', () => {
+  it('are no ground to remove what another rule replaces, where a rule only observes both', () => {
     const make = (secret: string): Change => change('hook:u', { hmac: secret }, { stage: 0 });
     const remove = change('hook:u#7', null, { stage: 2, needs: 'hook:u' });
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
@@ -164,7 +164,7 @@ describe('several rules and one target', () => {
     expect(plan.changes.map(({ change: { target } }) => target)).toEqual(['hook:u']);
   });
 
-  it('notice a rule whose proposal is so already', () => {
+  it('notice a rule whose proposal is already the live state', () => {
     const content = proposal(makeRule('content'), change('label:x', true, { already: true }));
 
     expect(shape([content, proposal(makeRule('other'), change('label:x', false))])).toMatchObject({

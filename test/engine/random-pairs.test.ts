@@ -59,19 +59,19 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
     expect(tally.refused).toBeGreaterThan(perAction / 20);
     // Notifications are the account's own, which no file of a repository or organization ever gets.
     if (lead !== 'mark-notifications') expect(tally.ofFiles).toBeGreaterThan(perAction / 100);
-    // Almost every pair is told in full by its plan; where an earlier write made a later one needless, the run says so.
+    // The plan shows almost every pair in full; where an earlier write made a later one needless, the run says so.
     expect(tally.unwritten).toBeLessThan(perAction / 20);
   });
 });
 
-/** Returns what is wrong with a request: it leaves what its rules are about, or nobody granted it. */
+/** Returns what is wrong with a request: it leaves the scope of its rules, or no grant allows it. */
 function trespassOf({ method, path, body }: Written, pair: Pair, { real }: Passages): string | undefined {
   const asked = real.run.changes.filter((change) => change.method === method && pathOf(change) === path);
   const permitting = asked.flatMap(({ rules, action }) =>
     rules.map(levelOfRule).filter((level) => permits(level, action, path, pair)),
   );
   const where = `${method} ${path}`;
-  if (asked.length === 0) return `nobody asked for ${where}`;
+  if (asked.length === 0) return `no rule asked for ${where}`;
   if (permitting.length === 0) return `${where} is nothing that ${JSON.stringify(asked)} may write`;
   const isTaken = !Object.values(pair.imagined.ids).includes(homeId);
   if (isTaken && isAt(path, pair)) return `${where} is another repository by now`;
@@ -127,7 +127,7 @@ function differencesOf({ files }: Pair, { dry, real }: Passages): readonly strin
   const planned = dry.run.changes.filter(isEnforced);
   const may = new Set(planned.map(requestOf));
   const must = new Set(planned.filter(({ id }) => !explained.has(id)).map(requestOf));
-  // What the forge dropped is sent once more, and then it is told as failed.
+  // What the forge dropped is sent once more, and then recorded as failed.
   const again = new Set(planned.filter(({ id }) => explained.has(id)).map(requestOf));
   const sent = real.written.map(({ method, path, body }) => nameOf(method, path, body));
   const repeated = sent.filter((request, place) => sent.indexOf(request) !== place);

@@ -174,7 +174,7 @@ describe('findings', () => {
     ]);
   });
 
-  it('tell which leaves nobody needed to ask', () => {
+  it('show which leaves were not evaluated', () => {
     const { findings } = answer('pull_request.draft && labels.size() > 0', given);
 
     expect(findings.map(({ result }) => result)).toEqual(['not', 'unevaluated']);

@@ -32,7 +32,7 @@ async function ask(subject: Subject, request: FactRequest, answers: Readonly<Rec
 }
 
 describe('what lies in other repositories', () => {
-  it('is number and state to whoever is not the operator', () => {
+  it('is number and state for rules of other levels', () => {
     expect(dependencies.narrow?.([here, there, hidden], issue)).toEqual([
       here,
       { number: 9, state: 'open' },

@@ -76,7 +76,7 @@ describe('wiki', () => {
 });
 
 describe('reviews', () => {
-  it('are all there are, and the review of an event is the newest of its state by whoever gave it', async () => {
+  it('are all there are, and the review of an event is the newest of its state by the same reviewer', async () => {
     const params = { ...world.at, index: world.pull.number };
     const give = (event: string, body: string) =>
       world.owner.client.call(operations.createReview, { params, body: { event, body } });
@@ -195,7 +195,7 @@ it('own issues are those of our account alone, closed ones too', async () => {
   expect(await ask({ name: 'own_issues', argument })).toMatchObject([{ title: 'Ours', state: 'closed' }]);
 });
 
-it('who may not ask is told so', async () => {
+it('a caller without access gets the reason', async () => {
   const facts = createFacts({
     client: world.ada.client,
     subject: world.subjects.repository,

@@ -17,11 +17,11 @@ export type ActionRow = {
   readonly happens?: (stage: Stage, arranged: Arranged) => Promise<unknown>;
   /** Reads what the rule is about, and what lies beside it. */
   readonly read: (stage: Stage, arranged: Arranged) => Promise<unknown>;
-  /** What is so once the rule has been held against the event. */
+  /** The state after the rule ran for the event. */
   readonly declared: unknown;
   /** What `reeve revert` says where the API has no way back, by target. */
   readonly stays?: Readonly<Record<string, RegExp>>;
-  /** What is so after taking it back, where that is not the first state. */
+  /** The state after the revert, where that is not the first state. */
   readonly back?: unknown;
 };
 

@@ -20,7 +20,7 @@ async function openIssue(title: string, body = ''): Promise<{ index: number; run
   return { index: number, run };
 }
 
-it('titles full of templates, expressions, shell and workflow commands are data, and mention nobody', async () => {
+it('titles full of templates, expressions, shell and workflow commands are data, and mention no account', async () => {
   stage = await setStage({
     rules: onIssues(
       '      - uses: comment\n        with: { key: k, text: "You wrote ${{ event.issue.title }}" }\n',

@@ -139,7 +139,7 @@ it.each([
     await stage.setRules(marking(condition));
     const { bombed, labels, slowestMs } = await setOff();
 
-    // The file itself is in order: it is the value that somebody else wrote which makes it a bomb.
+    // The file itself is in order: a value that another person wrote makes it a bomb.
     expect(bombed.rules[0]?.rule).toContain('#mark');
     expect(bombed.rules[0]?.verdict).not.toBe('matched');
     expect(bombed.changes).toEqual([]);

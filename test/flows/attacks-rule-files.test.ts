@@ -4,7 +4,7 @@ import type { Run } from '../../src/engine/record.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
 import { acme, at, people, type Stage, setStage } from '../support/stage.ts';
 
-/** What the default branch says, and what nobody may make it say from anywhere else. */
+/** The rules on the default branch, which no other place may change. */
 const rulesThat = (label: string): string => `version: 1
 rules:
   mark:

@@ -113,7 +113,7 @@ done
   first.kill('SIGTERM');
   const { status, error } = await ended;
   expect(status).toBe(0);
-  // The two requests that nobody vouched for are told, and nothing else.
+  // The two requests that no secret matched are logged, and nothing else.
   const logged = error
     .trim()
     .split('\n')

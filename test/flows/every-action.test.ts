@@ -133,7 +133,7 @@ async function again(row: ActionRow, { trigger }: Run): Promise<void> {
   expect(run.changes).toEqual([]);
 }
 
-/** What is not taken back is told change by change, the last first. */
+/** Changes that are not reverted are listed one by one, the last first. */
 function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly [string, unknown])[] {
   return run.changes.toReversed().flatMap(({ target, operation }) => {
     const kind = operation.endsWith('.delete')

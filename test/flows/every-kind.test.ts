@@ -23,7 +23,7 @@ it('takes a delivery of every kind, and does nothing where no rule listens', asy
   expect(stage.proxy.passed.slice(from).filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('takes kinds that nobody has heard of', async () => {
+it('takes unknown kinds', async () => {
   for (let number = 0; number < 50; number += 1) {
     const eventType = `invented_${number}`;
     expect((await post(stage.server.url, { eventType, payload: { action: 'x', number } })).status).toBe(202);
@@ -44,7 +44,7 @@ it('makes a body that does not fit its kind a dead delivery with the reason', as
   expect(items[0]?.reason).toContain('action must be a text, but is missing');
 });
 
-it('stores nothing for a sender that nobody vouches for', async () => {
+it('stores nothing for a sender without a matching secret', async () => {
   const before = await stage.server.store.counts();
   const [made] = makeDeliveries();
   if (!made) throw new Error('no delivery');

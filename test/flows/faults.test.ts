@@ -74,7 +74,7 @@ describe('a forge that fails', () => {
     expect(stage.proxy.passed.filter(isPut)).toHaveLength(1);
   });
 
-  it('refuses a write: the outcome says so and nobody tries again', async () => {
+  it('refuses a write: the outcome says so and it is not tried again', async () => {
     stage = await setStage({ rules });
     stage.proxy.decide = (passing) =>
       isPut(passing) ? { kind: 'answer', status: 403, body: '{"message":"no"}' } : { kind: 'pass' };
@@ -89,7 +89,7 @@ describe('a forge that fails', () => {
 });
 
 describe('a rule file that is broken', () => {
-  it('is told in the run and harms nobody else', async () => {
+  it('is recorded in the run and harms no other delivery', async () => {
     stage = await setStage({ rules: rules.replace('docs/**")', 'docs/**"') });
     const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
     const run = await stage.run(opened);
@@ -146,7 +146,7 @@ it('keeps a delivery over a restart and handles it afterwards', async () => {
   expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('has no effect in a repository that nobody starred', async () => {
+it('has no effect in a repository without stars', async () => {
   stage = await setStage({ rules });
   await stage.bot.call(operations.unstar, { params: at });
   // Stars are believed for some minutes; a start reads them.

@@ -11,7 +11,7 @@ import { makeDeliveries } from '../support/deliveries.ts';
 import { named } from '../support/flow-names.ts';
 import { at, authorization, people, type Stage, secret, setStage } from '../support/stage.ts';
 
-/** The repository of somebody who knows a secret for that repository alone. */
+/** The repository of a person who knows a secret for that repository alone. */
 const own = { owner: people.eve, repo: 'own' } as const;
 const evesSecret = 'a-secret-that-covers-the-own-repository';
 const heirs = named('heirs');

@@ -101,7 +101,7 @@ async function makeDelivery(
   return { eventType: 'issues', payload };
 }
 
-it('a repository whose rules are made to be slow keeps nobody else waiting', {
+it('a repository with slow rules keeps no other repository waiting', {
   timeout: 240_000,
 }, async () => {
   expect(hostile.length).toBeLessThan(1_100);

@@ -60,7 +60,7 @@ const rulesThatDid = ({ runs }: Manor, from: number): readonly string[] => {
   return [...new Set(ids)].map((id) => id.split('#')[1] ?? '');
 };
 
-it(`ends up the same after ${events} events that nobody heard as where all were heard, for every rule that ships`, async () => {
+it(`ends up the same after ${events} missed events as where all were delivered, for every rule that ships`, async () => {
   for (const manor of [up, down]) {
     await manor.startBot();
     await manor.sweep();
@@ -77,7 +77,7 @@ it(`ends up the same after ${events} events that nobody heard as where all were 
 
   expect(unheard).toEqual(heard);
   expect([await up.unfinished(), await down.unfinished()]).toEqual([0, 0]);
-  // Whoever is welcomed is named by the delivery alone: that rule says so in each run, and is left out here.
+  // The delivery alone names the account that is welcomed: that rule says so in each run, and is left out here.
   const lost = up.rules.filter(({ name }) => name === 'welcome');
   expect(lost).toHaveLength(1);
   const read = (manor: Manor) => stateOf(manor.root, manor.bot, lost.map(markerOf));

@@ -127,7 +127,7 @@ describe('signing in with a forge account', () => {
     expect(asked.searchParams.get('redirect_uri')).toBe(redirectUri(url));
   });
 
-  it('is refused to whoever did not begin it in this browser', async () => {
+  it('is refused in a browser that did not begin it', async () => {
     const [begun, other] = [openMiniBrowser(), openMiniBrowser()];
     await begun.go(`${url}/sign-in/forge`);
 
@@ -148,7 +148,7 @@ describe('signing in with a forge account', () => {
     const form = await browser.go(`${url}/sign-in/forge`);
     const fields = { user_name: people.ada, password: passwordOf(people.ada) };
     const consent = await browser.submit(form, signInAt(form), fields);
-    // She has allowed it before, so nobody asks: the forge's other answer is played.
+    // She has allowed it before, so the forge does not ask: its other answer is simulated.
     expect(consent.status).toBe(200);
     const again = openMiniBrowser();
     await again.go(`${url}/sign-in/forge`);
@@ -204,7 +204,7 @@ describe('people see what they can read on the forge', () => {
     expect(kindsOf(seen, demo)).toEqual(['issue_label', 'issues']);
   });
 
-  it('whoever may not see a delivery finds neither it, nor its run, nor its payload, nor the button', async () => {
+  it('a viewer who may not see a delivery finds neither it, nor its run, nor its payload, nor the button', async () => {
     const visitor = await visitAs(eve);
     const { store } = stage.server;
     const { items } = await store.listDeliveries({ search: demo, limit: 500 });
@@ -387,7 +387,7 @@ describe('a session of a forge account', () => {
     expect(text).not.toContain(demo);
   });
 
-  it('waits where the forge does not answer: nothing is shown, and nobody is sent away', async () => {
+  it('waits where the forge does not answer: nothing is shown, and no one is signed out', async () => {
     const visitor = await visitAs(eve);
     const before = stage.proxy.decide;
     stage.proxy.decide = () => ({ kind: 'reset' });

@@ -29,7 +29,7 @@ const start = async (server: StageOptions['server'] = {}): Promise<void> => {
   stage = await setStage({ rules, server: { clock, ...server } });
 };
 
-/** Opens an issue and comments on it; returns what the forge sent, as somebody on the way would have recorded it. */
+/** Opens an issue and comments on it; returns what the forge sent, as an attacker on the network would have recorded it. */
 async function record(eventType: string): Promise<{ index: number; comment: number; payload: object }> {
   const { number: index } = await stage.ada.call(operations.createIssue, {
     params: at,

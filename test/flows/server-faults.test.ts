@@ -69,7 +69,7 @@ it('what happened while the hook had no target is caught up with, and nothing is
         params: { ...at, filepath: 'src/a.js' },
         body: { branch: 'work', content: 'YQ==', message: 'code' },
       });
-      // A server may be slow to find that nobody is there: what it sent later would be no miss.
+      // A server may be slow to notice the closed connection: what it sent later would be no miss.
       await stage.forge.settle();
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now())));
     },
@@ -148,7 +148,7 @@ it('a repository that is archived in the middle of a run ends the delivery, and 
   const run = await stage.run(({ outcomes }) => outcomes.length > 0);
   await stage.quiet();
 
-  // Forges let labels of an archive be set, and nothing else of it; what the run says is what is so.
+  // Forges let labels of an archive be set, and nothing else of it; the run shows what happened.
   const [outcome] = run.outcomes;
   if (outcome?.status === 'failed') expect(outcome.error).toContain('423');
   expect(await labelsIn(at, index)).toEqual(outcome?.status === 'applied' ? ['area/docs'] : []);
@@ -186,7 +186,7 @@ needing('a restart')(
     let restarted: Promise<void> | undefined;
     beforeTheWrite(async () => {
       restarted = stage.forge.restart();
-      // The request goes out while nobody listens, or to a server that has just begun to.
+      // The request goes out while no server listens, or to a server that has just begun to.
       await new Promise((resolve) => setTimeout(resolve, 100));
     });
     const index = await openIssue('docs');

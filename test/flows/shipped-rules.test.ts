@@ -41,7 +41,7 @@ afterAll(async () => {
   await stage?.close();
 });
 
-/** Waits for a run of this kind and activity among those after `seen`, about somebody else's doing. */
+/** Waits for a run of this kind and activity among those after `seen`, by another account. */
 const heard = (seen: number, kind: string, activity: string): Promise<Run> =>
   stage.run(
     (run) =>
@@ -239,7 +239,7 @@ describe('a new repository', () => {
     await expect.poll(live, { timeout: patienceMs }).toEqual(wanted);
   });
 
-  it('gets them back by a sweep when somebody loosened them, and a second sweep writes nothing', async () => {
+  it('are restored by a sweep after they were loosened, and a second sweep writes nothing', async () => {
     await stage.root.call(operations.editBranchProtection, {
       params: { ...fresh, name: 'main' },
       body: { required_approvals: 0 },

@@ -256,7 +256,7 @@ it('follows a repository that went to another owner between the event and the wr
           params: at,
           body: { new_owner: named('heirs') },
         });
-        // Somebody takes the old name: nothing may be written there.
+        // Another account takes the old name: nothing may be written there.
         await stage.root.call(operations.createOrganizationRepository, {
           params: { org: at.owner },
           body: { name: at.repo, auto_init: true },

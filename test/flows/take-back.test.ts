@@ -103,7 +103,7 @@ describe('revert', () => {
     expect(again.out).toContain('changed since');
   });
 
-  it('leaves alone what somebody changed since, and takes back the rest', async () => {
+  it('leaves alone what was changed since, and reverts the rest', async () => {
     const { index, run } = await openIssue('more code');
     const labels = await stage.ada.call(operations.listIssueLabels, { params: { ...at, index } });
     const docs = labels.find(({ name }) => name === 'area/docs')?.id ?? 0;

@@ -78,7 +78,7 @@ describe('a delivery that passes every guard', () => {
     expect(await store.counts()).toMatchObject({ accepted: 1, settled: 1 });
   });
 
-  it('may be of a kind that nobody knows', async () => {
+  it('may be of an unknown kind', async () => {
     await start({ secrets: [makeEntry({ hmac: [] })] });
 
     const answer = await post('{}', makeHeaders('{}', { 'x-gitea-event-type': 'moon_landing' }));

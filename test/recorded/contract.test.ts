@@ -48,10 +48,10 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
       const activities = activitiesOf(familyOf(fixture.eventType) ?? 'push');
       if (activities.length > 0) expect(activities, kindOf(fixture)).toContain(event.activity);
       expect(event.ownerId, kindOf(fixture)).toBeGreaterThan(0);
-      // Forgejo's runs of actions tell nobody who did it.
+      // Forgejo's runs of actions name no actor.
       const hasSender = !family.startsWith('action_run_');
       expect(event.sender?.id !== undefined, kindOf(fixture)).toBe(hasSender);
-      // A package belongs to its owner, to a repository only where somebody linked it.
+      // A package belongs to its owner, to a repository only where it was linked.
       if (family === 'package') continue;
       expect(event.repository?.id, kindOf(fixture)).toBeGreaterThan(0);
       expect(event.subject?.kind, kindOf(fixture)).toBe(eventFamilies[family as 'push'].subject);

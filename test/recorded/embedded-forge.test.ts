@@ -38,7 +38,7 @@ const withoutReleases: Known = {
 };
 
 /**
- * Where the embedded forge is not as a recorded server is, by path and what is told of it. It behaves as 1.27 does: an
+ * Where the embedded forge is not as a recorded server is, by path and reason. It behaves as 1.27 does: an
  * entry for an older release says what 1.27 brought, one for 1.27 what the embedded forge has no part in.
  */
 const known: Readonly<Record<string, readonly Known[]>> = {

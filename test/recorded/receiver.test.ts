@@ -51,7 +51,7 @@ describe.each(readRecordings())('deliveries recorded from $server $version', ({ 
   it('do not pass with another header, another body, or no signature', async () => {
     for (const fixture of signed) {
       const cases = [
-        send(fixture, { authorization: 'Bearer somebody-else-with-24-bytes' }),
+        send(fixture, { authorization: 'Bearer another-value-of-24-bytes' }),
         send(fixture, {}, `${fixture.body} `),
         send(fixture, Object.fromEntries(signatureNames.map((name) => [name, '']))),
       ];

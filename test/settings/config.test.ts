@@ -128,7 +128,7 @@ describe('the operator file', () => {
     expect(told).toContain(`${path}:4:11: secrets.0.name`);
   });
 
-  it('is told where it is missing or no YAML', async () => {
+  it('is reported where it is missing or no YAML', async () => {
     expect(await problemsOf({ ...good, REEVE_CONFIG: join(folder, 'none.yml') })).toContain('ENOENT');
     const path = await file('broken.yml', 'version: [1\n');
     expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toContain(`${path}:`);

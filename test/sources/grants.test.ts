@@ -50,7 +50,7 @@ it.each([
     'grants: [{ repositories: ["a/*"], actions: [set-label] }]',
     'mean "set-labels"',
   ],
-  ['a grant to nobody', 'grants: [{ actions: [set-labels] }]', 'say who gets it'],
+  ['a grant without a receiver', 'grants: [{ actions: [set-labels] }]', 'say who gets it'],
   ['a grant of nothing', 'grants: [{ repositories: ["a/*"] }]', 'say what they get'],
   ['a repository without owner', 'organizations: { acme: { rules: reeve } }', 'owner/name'],
   ['a misspelt key', 'report-problem: issue', 'mean "report-problems"'],

@@ -15,7 +15,7 @@ const good = rulesThat('good');
 const evil = rulesThat('evil');
 
 /**
- * The embedded forge as others answer where somebody pushed a tag with the name of the default branch. `kind`: it looks for
+ * The embedded forge as others answer where a tag was pushed with the name of the default branch. `kind`: it looks for
  * a branch, a tag and a commit of a name, in this order (Gitea since 1.24); `git`: as git does, a tag first, but a whole id
  * is a commit (Forgejo, Gitea before). Seen on Gitea 1.26.3, 1.27 and Forgejo 15.0.3.
  */
@@ -26,7 +26,7 @@ const certain: readonly Forge[] = [
   { version: '1.24.0', looks: 'kind' },
   { version: '1.27.0+dev-1277-g9d3f04eb7e', looks: 'kind' },
 ];
-/** Whoever builds a forge may call its release as they like. */
+/** A build of a forge may have any release name. */
 const uncertain: readonly Forge[] = [
   { version: '13.0.2', looks: 'git', isForgejo: true },
   { version: 'development', looks: 'git', isForgejo: true },
@@ -137,7 +137,7 @@ describe('a branch named like the newest commit of the default branch', () => {
     expect(steps).toContain('good');
   });
 
-  it.each(uncertain)('is told, and no rules are used, on $version that looks by $looks', async (one) => {
+  it.each(uncertain)('is reported, and no rules are used, on $version that looks by $looks', async (one) => {
     isNamed = true;
     const { problems, steps } = await rulesOn(one);
 

@@ -190,7 +190,7 @@ export function describeStore(title: string, backend: Backend): void {
         expect((await store.unrouted(10))[0]).toMatchObject({ lane: '7', repositoryId: 7 });
       });
 
-      it('ends what is malformed as dead and what nobody listens to as settled', async () => {
+      it('ends what is malformed as dead and what no rule listens to as settled', async () => {
         const dead = await store.accept(makeDelivery());
         const settled = await store.accept(makeDelivery());
 
@@ -298,7 +298,7 @@ export function describeStore(title: string, backend: Backend): void {
         expect(await claimIds()).toEqual([second]);
       });
 
-      it('takes turns between repositories, so that a busy one starves nobody', async () => {
+      it('takes turns between repositories, so that a busy one starves no other', async () => {
         const busy = await collect(20, (index) => acceptInLane(`1#${index + 10}`));
         const quiet = [await acceptInLane('2#1'), await acceptInLane('3')];
 

@@ -28,7 +28,7 @@ describe('a list of repositories', () => {
     return found;
   };
 
-  it('that shrinks while it is read loses nobody and repeats nobody', async () => {
+  it('that shrinks while it is read loses none and repeats none', async () => {
     forge = await startManyRepositories(200);
 
     const found = await walk((page) => {

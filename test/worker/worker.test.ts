@@ -237,7 +237,7 @@ describe('a failure', () => {
 
   it.each([
     ['that cannot pass', new ReeveError('forge-forbidden', 'no access'), 'no access'],
-    ['that nobody foresaw', new TypeError('x is undefined'), 'unexpected: x is undefined'],
+    ['of an unexpected kind', new TypeError('x is undefined'), 'unexpected: x is undefined'],
     ['that is no error at all', 'thrown text', 'unexpected: thrown text'],
   ])('%s is the end at once', async (_title, thrown, reason) => {
     start({
@@ -252,7 +252,7 @@ describe('a failure', () => {
     expect(await store.readDelivery(id)).toMatchObject({ state: 'dead', reason, attempts: 1 });
   });
 
-  it('holds up nobody else in its lane while it waits', async () => {
+  it('holds up no other delivery in its lane while it waits', async () => {
     const handled: string[] = [];
     start({
       handle: async (delivery) => {
@@ -330,11 +330,11 @@ describe('a forge that fails', () => {
       concurrency: 4,
       probe: async () => {
         probes += 1;
-        if (isDown) throw new ReeveError('forge-unreachable', 'nobody there');
+        if (isDown) throw new ReeveError('forge-unreachable', 'no answer');
       },
       handle: async () => {
         calls += 1;
-        if (isDown) throw new ReeveError('forge-unreachable', 'nobody there');
+        if (isDown) throw new ReeveError('forge-unreachable', 'no answer');
         return { runs: [] };
       },
     });
@@ -342,7 +342,7 @@ describe('a forge that fails', () => {
 
     await pass();
     expect([calls, worker.status().breaker]).toEqual([4, 'open']);
-    expect(worker.status().forge).toMatchObject({ state: 'failing', reason: 'nobody there' });
+    expect(worker.status().forge).toMatchObject({ state: 'failing', reason: 'no answer' });
     await work(3_600);
     // 1, 2, 4, 8, 16 s and every 30 s from then on.
     expect([calls, probes]).toEqual([4, 123]);
@@ -646,7 +646,7 @@ describe('a job', () => {
     expect(await store.readDelivery(id)).toMatchObject({ state: 'settled', checkpoint: { page: 2 } });
   });
 
-  it('that nobody handles dies', async () => {
+  it('without a handler dies', async () => {
     start({});
     const { id } = await store.enqueue({ ...job, receivedAt: now });
 

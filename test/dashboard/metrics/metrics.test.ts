@@ -94,7 +94,7 @@ rules:
   });
 });
 
-describe('what is read when somebody asks', () => {
+describe('what is read at each scrape', () => {
   const readings: MetricData = {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),

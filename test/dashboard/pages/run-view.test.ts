@@ -42,7 +42,7 @@ const withValue = (name: string, value: unknown = 'what it saw'): Run => ({
 });
 
 describe('what a condition saw', () => {
-  // Whether it is for somebody who reads the subject alone, for readers of everything, for administrators.
+  // Whether it is for readers of the subject alone, for readers of everything, for administrators.
   const table: readonly [string, boolean, boolean, boolean][] = [
     ['issue.title', true, true, true],
     ['event.action', true, true, true],
@@ -123,7 +123,7 @@ describe('what was changed', () => {
     reason: 'the rule says so',
     ...given,
   });
-  // Whether it is for somebody who reads the subject alone, for readers of everything, for administrators.
+  // Whether it is for readers of the subject alone, for readers of everything, for administrators.
   const table: readonly [string, Partial<RecordedChange>, boolean, boolean, boolean][] = [
     ['a label here', {}, true, true, true],
     ['a label here, by another spelling', { path: '/repos/ACME/Demo/issues/1/labels' }, true, true, true],

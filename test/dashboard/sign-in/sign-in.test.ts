@@ -35,7 +35,7 @@ const signIn = (headers: Record<string, string> = {}, to = '/') =>
 const cookieOf = (answer: { headers: Record<string, unknown> }): string =>
   String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
 
-describe('whoever has not signed in', () => {
+describe('an anonymous viewer', () => {
   it('is shown the form at every page, with 401, and led back to the page afterwards', async () => {
     for (const path of ['/', '/deliveries?state=dead', '/runs/4711', '/rules']) {
       const answer = await get(path);
@@ -204,7 +204,7 @@ describe('many sessions', () => {
   });
 });
 
-describe('whoever follows a link from elsewhere', () => {
+describe('a link from another site', () => {
   const elsewhere = {
     'sec-fetch-site': 'cross-site',
     'sec-fetch-mode': 'navigate',

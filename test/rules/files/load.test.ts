@@ -222,7 +222,7 @@ describe('problems of YAML', () => {
     ],
     ['two documents', 'version: 1\nrules: {}\n---\na: 1', '3:1 yaml', 'one document'],
     ['a tab', 'version: 1\nrules:\n\ta: {}', '3:1 yaml', 'abs are not allowed'],
-  ])('%s is told in its own words', (_, text, place, words) => {
+  ])('%s has a message of its own', (_, text, place, words) => {
     const [problem] = load(text).problems;
 
     expect(`${problem?.line}:${problem?.column} ${problem?.code}`).toBe(place);
