@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Capability, lackOf } from '../client/capabilities.ts';
+import { type Capability, unsupportedReason } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { Organization } from '../contract/resources/users.ts';
@@ -57,7 +57,7 @@ const undoEditOrganization: Inverse = async (change, client) => {
   const live = await undoSetting(change, client);
   const required = requiredFor(change.target, change.before);
   if (required.length === 0) return live;
-  const lack = lackOf(await client.capabilities(), required);
+  const lack = unsupportedReason(await client.capabilities(), required);
   return lack === undefined ? live : { ...live, undo: () => lack };
 };
 

@@ -1,6 +1,6 @@
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
-import type { Answer } from './answer.ts';
+import type { ForgeAnswer } from './answer.ts';
 
 /** Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL. */
 export function apiRoot(url: string): URL {
@@ -24,7 +24,7 @@ export function apiRoot(url: string): URL {
 }
 
 /** Returns the URL of a call: the path of the row with its parameters, and the query. */
-export function addressOf(root: URL, operation: Operation, input: AnyInput): URL {
+export function requestUrl(root: URL, operation: Operation, input: AnyInput): URL {
   const url = new URL(root.pathname + fillPath(operation, input.params), root);
   for (const [name, value] of Object.entries(input.query ?? {})) {
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -35,7 +35,13 @@ export function addressOf(root: URL, operation: Operation, input: AnyInput): URL
 }
 
 /** Returns the target of a redirect that may be followed: only for reads, and only within the same forge. */
-export function redirectOf(answer: Answer, from: URL, root: URL, where: string, mayFollow: boolean): URL {
+export function redirectOf(
+  answer: ForgeAnswer,
+  from: URL,
+  root: URL,
+  where: string,
+  mayFollow: boolean,
+): URL {
   const location = answer.headers.get('location');
   const target = location === null ? undefined : new URL(location, from);
   if (

@@ -2,7 +2,7 @@ import { ReeveError } from '../errors.ts';
 import { type Redact, redactJson, redactNothing } from '../redactor.ts';
 
 /** The answer of one HTTP request. */
-export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+export type ForgeAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 /** Maximum bytes of an answer: the largest list page of a forge is far below. */
 const maxAnswerBytes = 64 * 1024 * 1024;

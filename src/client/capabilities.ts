@@ -3,10 +3,14 @@ import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 
 /** The part of a client that sends one call. */
-type Caller = { call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>> };
+type CallSender = { call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>> };
 
 /** `since` absent: no Gitea release has it. */
-type Since = { readonly since?: readonly [number, number]; readonly forgejo: boolean; readonly what: string };
+type CapabilityRow = {
+  readonly since?: readonly [number, number];
+  readonly forgejo: boolean;
+  readonly what: string;
+};
 
 /**
  * Features that only some forges have. `since` is the first Gitea release with the feature, `forgejo` whether the
@@ -79,7 +83,7 @@ const table = {
   apply_to_admins: { forgejo: true, what: 'the member apply_to_admins of branch protections' },
   label_delete_by_name: { forgejo: true, what: 'removing a label by its name' },
   action_run_events: { forgejo: true, what: 'hook events action_run_failure, _recover and _success' },
-} as const satisfies Record<string, Since>;
+} as const satisfies Record<string, CapabilityRow>;
 
 /** A feature of a forge. Code checks capabilities, never a product or a version. */
 export type Capability = keyof typeof table;
@@ -112,7 +116,7 @@ export function capabilitiesOf(version: string): Capabilities {
   const isForgejo = version.includes('+gitea-');
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   const release = major === undefined ? undefined : ([Number(major), Number(minor)] as const);
-  const has = Object.entries(table).map(([name, row]: [string, Since]) => {
+  const has = Object.entries(table).map(([name, row]: [string, CapabilityRow]) => {
     if (isForgejo) return [name, row.forgejo];
     if (row.since === undefined) return [name, false];
     return [name, release === undefined || !isBefore(release, row.since)];
@@ -132,7 +136,7 @@ function isBefore(release: readonly [number, number], since: readonly [number, n
  * Reads the capabilities of a forge from its version, and if that is hidden, from its settings, of which one member
  * distinguishes Gitea from Forgejo. One request, rarely two.
  */
-export async function findCapabilities(client: Caller): Promise<Capabilities> {
+export async function findCapabilities(client: CallSender): Promise<Capabilities> {
   const version = await unlessRefused(client.call(operations.getVersion, {}));
   const told = capabilitiesOf(version?.version ?? '');
   if (told.isCertain) return told;
@@ -158,7 +162,10 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Returns the reason why this forge does not support a change that needs these capabilities, or undefined if it does. */
-export function lackOf(capabilities: Capabilities, needed: readonly Capability[]): string | undefined {
+export function unsupportedReason(
+  capabilities: Capabilities,
+  needed: readonly Capability[],
+): string | undefined {
   const missing = needed.filter((name) => !capabilities.has[name]);
   if (missing.length === 0) return undefined;
   return `this forge (${capabilities.version}) does not support ${missing.map((name) => table[name].what).join(' and ')}`;

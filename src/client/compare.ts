@@ -1,4 +1,6 @@
-type Named = { readonly filename: string; readonly status?: unknown };
+import { isRecord } from '../contract/events/payload-members.ts';
+
+type FileEntry = { readonly filename: string; readonly status?: unknown };
 
 /**
  * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files per commit
@@ -8,7 +10,7 @@ type Named = { readonly filename: string; readonly status?: unknown };
 export function normalizeCompare(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   if (Array.isArray(answer.files) || !Array.isArray(answer.commits)) return answer;
-  const files = new Map<string, Named>();
+  const files = new Map<string, FileEntry>();
   // Newest first: the newest commit determines the status of a file.
   for (const commit of answer.commits as readonly unknown[]) {
     for (const file of filesOf(commit)) if (!files.has(file.filename)) files.set(file.filename, file);
@@ -16,11 +18,9 @@ export function normalizeCompare(answer: unknown): unknown {
   return { ...answer, files: [...files.values()] };
 }
 
-function filesOf(commit: unknown): readonly Named[] {
+function filesOf(commit: unknown): readonly FileEntry[] {
   if (!isRecord(commit) || !Array.isArray(commit.files)) return [];
-  return commit.files.filter((file): file is Named => isRecord(file) && typeof file.filename === 'string');
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return commit.files.filter(
+    (file): file is FileEntry => isRecord(file) && typeof file.filename === 'string',
+  );
 }

@@ -31,9 +31,9 @@ export function createCredential(options: {
     headers: () => (authorization === undefined ? {} : { authorization }),
     renew(used) {
       // Another request may have read it in the meantime.
-      if (!isSame(used, authorization)) return true;
+      if (!isSameValue(used, authorization)) return true;
       const read = used === undefined ? undefined : readCredentials?.();
-      if (read === undefined || isSame(authorizationOf(read), used)) return false;
+      if (read === undefined || isSameValue(authorizationOf(read), used)) return false;
       const [former, next] = [redact, redactorOf(secretsOf(read))];
       redact = (text) => next(former(text));
       authorization = authorizationOf(read);
@@ -47,7 +47,7 @@ export function createCredential(options: {
   };
 }
 
-function isSame(one: string | undefined, other: string | undefined): boolean {
+function isSameValue(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return isSameSecret(one, other);
 }

@@ -1,9 +1,9 @@
 import ky from 'ky';
-import { type Answer, readText } from './answer.ts';
+import { type ForgeAnswer, readText } from './answer.ts';
 import { stopped, unreachable } from './failure.ts';
 
 /** One HTTP request. `where` names it in errors. */
-type Exchange = {
+type ClientRequest = {
   readonly url: URL;
   readonly method: string;
   readonly where: string;
@@ -22,7 +22,7 @@ type Exchange = {
  * headers, to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-junk`; the error
  * contains no part of the request.
  */
-export async function exchange({ url, where, signal, ...sent }: Exchange): Promise<Answer> {
+export async function sendRequest({ url, where, signal, ...sent }: ClientRequest): Promise<ForgeAnswer> {
   if (signal?.aborted) throw stopped(where);
   // Not AbortSignal.timeout or AbortSignal.any: they live as long as their timeout or sources, which are thousands
   // under load.

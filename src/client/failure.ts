@@ -24,7 +24,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. */
-export function failureOf(
+export function forgeError(
   where: string,
   status: number,
   text: string,
@@ -45,7 +45,7 @@ export function failureOf(
 /** Returns our error for a call without an answer. */
 export function unreachable(where: string, thrown: unknown): ReeveError {
   if (thrown instanceof ReeveError) return thrown;
-  const { name, reason } = reasonOf(thrown);
+  const { name, reason } = networkReason(thrown);
   // Errors of the HTTP library contain the request, including the credential: only name and reason are used.
   const cause = new Error(reason);
   cause.name = name;
@@ -71,7 +71,7 @@ export function stopped(where: string): ReeveError {
 }
 
 /** Returns the name of the thrown error, and the code of the system error that caused it, or else its message. */
-function reasonOf(thrown: unknown): { name: string; reason: string } {
+function networkReason(thrown: unknown): { name: string; reason: string } {
   const name = thrown instanceof Error ? thrown.name : 'Error';
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if ('code' in error && typeof error.code === 'string') return { name, reason: error.code };

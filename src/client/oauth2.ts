@@ -4,8 +4,8 @@ import { systemClock } from '../clock.ts';
 import { ReeveError } from '../errors.ts';
 import { createRedactor } from '../redactor.ts';
 import { apiRoot } from './address.ts';
-import { exchange } from './exchange.ts';
-import { failureOf } from './failure.ts';
+import { sendRequest } from './exchange.ts';
+import { forgeError } from './failure.ts';
 
 /** The OAuth2 application for sign-in with a forge account. */
 export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
@@ -64,7 +64,7 @@ export function createOAuth2(options: {
 
   const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; text: string }> => {
     const where = `${form ? 'POST' : 'GET'} /${path}`;
-    return exchange({
+    return sendRequest({
       url: new URL(path, root),
       method: form ? 'POST' : 'GET',
       where,
@@ -96,7 +96,7 @@ export function createOAuth2(options: {
       const words = withoutSent(`${refusal.data.error}: ${refusal.data.error_description ?? ''}`, body);
       throw new ReeveError('forge-refused', `${where}: the forge answered ${status} ${words}`, { status });
     }
-    if (status >= 400) throw failureOf(where, status, '', null);
+    if (status >= 400) throw forgeError(where, status, '', null);
     throw new ReeveError('forge-junk', `${where}: the forge answered ${status} and no token`, { status });
   };
 

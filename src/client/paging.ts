@@ -1,6 +1,6 @@
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
-import type { Answer } from './answer.ts';
+import type { ForgeAnswer } from './answer.ts';
 
 const maxPages = 2_000;
 const itemsPerPage = 50;
@@ -27,11 +27,11 @@ export async function* eachItem(...given: Parameters<typeof eachPage>): AsyncGen
 export async function* eachPage(
   operation: Operation,
   input: AnyInput,
-  ask: (input: AnyInput) => Promise<{ answer: Answer; value: unknown }>,
+  ask: (input: AnyInput) => Promise<{ answer: ForgeAnswer; value: unknown }>,
   from = 1,
 ): AsyncGenerator<ListPage> {
   if (operation.paging === undefined) {
-    yield { page: 1, items: itemsOf((await ask(input)).value), total: undefined };
+    yield { page: 1, items: listItems((await ask(input)).value), total: undefined };
     return;
   }
   const limit = Number(input.query?.limit ?? itemsPerPage);
@@ -40,7 +40,7 @@ export async function* eachPage(
   for (let page = from; ; page += 1) {
     if (page > maxPages) throw stuck(operation, `more than ${maxPages} pages`);
     const { answer, value } = await ask({ ...input, query: { ...input.query, limit, page } });
-    const items = itemsOf(value);
+    const items = listItems(value);
     if (items.length > 0 && answer.text === previous)
       throw stuck(operation, `page ${page} repeats the one before`);
     previous = answer.text;
@@ -50,7 +50,7 @@ export async function* eachPage(
   }
 }
 
-function goesOn(answer: Answer, value: unknown, count: number, seen: number): boolean {
+function goesOn(answer: ForgeAnswer, value: unknown, count: number, seen: number): boolean {
   const link = answer.headers.get('link');
   if (link !== null) return /rel="?next"?/.test(link);
   const total = totalOf(answer, value);
@@ -58,7 +58,7 @@ function goesOn(answer: Answer, value: unknown, count: number, seen: number): bo
   return count > 0;
 }
 
-function totalOf(answer: Answer, value: unknown): number | undefined {
+function totalOf(answer: ForgeAnswer, value: unknown): number | undefined {
   const total = Number(answer.headers.get('x-total-count') ?? totalIn(value) ?? Number.NaN);
   return Number.isNaN(total) ? undefined : total;
 }
@@ -70,7 +70,7 @@ function totalIn(value: unknown): unknown {
 }
 
 /** A list answer is an array, or (runners) an object that contains one. */
-function itemsOf(value: unknown): readonly unknown[] {
+function listItems(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   const inner =
     typeof value === 'object' && value !== null ? Object.values(value).find(Array.isArray) : undefined;

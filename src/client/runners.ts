@@ -1,3 +1,4 @@
+import { isRecord } from '../contract/events/payload-members.ts';
 /**
  * Normalizes an answer about runners to the baseline's form: Forgejo answers a bare
  * list, labels as texts, and `idle` or `active` for a runner that is online.
@@ -17,8 +18,4 @@ function normalizeRunner(runner: unknown): unknown {
       labels: labels.map((label: unknown) => (typeof label === 'string' ? { name: label } : label)),
     }),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
 import type { Redact } from '../redactor.ts';
-import { type Answer, parseAnswer } from './answer.ts';
+import { type ForgeAnswer, parseAnswer } from './answer.ts';
 import { normalizeAnswer } from './normalize.ts';
 
 /** Returns the body of a call as JSON, validated strictly against the row; undefined for an operation without a body. */
@@ -19,7 +19,7 @@ export function encodeBody(operation: Operation, input: AnyInput): string | unde
 }
 
 /** Returns an answer as the row's shape reads it. Throws `forge-unexpected` for an answer of another shape. */
-export function readAnswer(operation: Operation, answer: Answer, redact: Redact): unknown {
+export function readAnswer(operation: Operation, answer: ForgeAnswer, redact: Redact): unknown {
   // 205 has a body that fetch does not return; callers that need it read the resource again.
   if (operation.response === undefined || answer.status === 205) return undefined;
   const where = `${operation.method} ${operation.path}`;

@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import type { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
-import { addressOf, apiRoot, redirectOf } from './address.ts';
-import type { Answer } from './answer.ts';
+import { apiRoot, redirectOf, requestUrl } from './address.ts';
+import type { ForgeAnswer } from './answer.ts';
 import type { Credential } from './credential.ts';
-import { exchange } from './exchange.ts';
-import { failureOf, stopped, unreachable } from './failure.ts';
+import { sendRequest } from './exchange.ts';
+import { forgeError, stopped, unreachable } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { encodeBody } from './shape.ts';
 
@@ -23,7 +23,7 @@ export type Attempts = {
 type Sent = { readonly url: URL; readonly body: string | undefined };
 
 /** Sends a call until it is answered: repeats reads, follows redirects of reads, and renews a refused credential. */
-type Ask = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<Answer>;
+type Ask = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<ForgeAnswer>;
 
 export type TransportOptions = {
   /** URL of the forge, with or without `/api/v1`. */
@@ -59,7 +59,7 @@ export function createTransport(options: TransportOptions, parts: TransportParts
 
   return async (operation, input, attempts) => {
     const { signal, tries } = attempts;
-    let url = addressOf(root, operation, input);
+    let url = requestUrl(root, operation, input);
     const where = `${operation.method} ${url.pathname}`;
     const body = encodeBody(operation, input);
     const mayRepeat = operation.method === 'GET';
@@ -80,7 +80,7 @@ export function createTransport(options: TransportOptions, parts: TransportParts
           isRenewed = true;
           continue;
         }
-        failure = failureOf(
+        failure = forgeError(
           where,
           answer.status,
           answer.text,
@@ -105,7 +105,7 @@ export function createTransport(options: TransportOptions, parts: TransportParts
 function createRequest(
   { log = silentLog, timeoutMs = 10_000, onRequest }: TransportOptions,
   { credential, limiter, onOutage }: TransportParts & { readonly limiter: Limiter },
-): (operation: Operation, sent: Sent, attempts: Attempts) => Promise<Answer> {
+): (operation: Operation, sent: Sent, attempts: Attempts) => Promise<ForgeAnswer> {
   return async (operation, { url, body }, { signal, counts }) => {
     counts.requests += 1;
     const where = `${operation.method} ${url.pathname}`;
@@ -113,7 +113,7 @@ function createRequest(
     let overloaded = true;
     let status: number | undefined;
     try {
-      const answer = await exchange({
+      const answer = await sendRequest({
         url,
         method: operation.method,
         where,

@@ -3,7 +3,7 @@ import { findCapabilities } from '../client/capabilities.ts';
 import { type ClientOptions, createClient } from '../client/client.ts';
 import { ReeveError } from '../errors.ts';
 import { count, type Terminal } from '../output/terminal.ts';
-import { lackingIn } from '../rules/check-capabilities.ts';
+import { checkCapabilities } from '../rules/check-capabilities.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
@@ -43,7 +43,7 @@ export async function check(
   const loaded = files.flatMap(({ rules }) => rules);
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);
-  const lacking = client ? lackingIn(loaded, await findCapabilities(client), textOf) : [];
+  const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
   const problems = [...files.flatMap((file) => file.problems), ...lacking];
   const repositories = options.repository ?? [];
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];

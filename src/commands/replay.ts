@@ -14,7 +14,7 @@ import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
 import type { Settings } from '../settings/config.ts';
-import { parseDuration } from '../settings/duration.ts';
+import { parseDurationMs } from '../settings/duration.ts';
 import { eventAbout } from '../sources/admission.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { createIdentities } from '../sources/identity.ts';
@@ -194,7 +194,7 @@ async function* storedSince(from: Date, store: Store) {
 
 /** Reads how far to look back. Throws `usage`. */
 function durationMs(text: string): number {
-  const ms = parseDuration(text);
+  const ms = parseDurationMs(text);
   if (ms === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
   return ms;
 }

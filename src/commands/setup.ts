@@ -30,7 +30,7 @@ import { wantWebhook } from '../connection/steps/wanted-webhook.ts';
 import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { type Environment, loadSettings, secretValues } from '../settings/config.ts';
+import { type EnvironmentVariables, loadSettings, secretValues } from '../settings/config.ts';
 import { parseOperatorFile } from '../settings/operator-file/operator-file.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 
@@ -49,7 +49,7 @@ type Run = {
  */
 export async function setup(
   options: SetupOptions,
-  given: Environment,
+  given: EnvironmentVariables,
   terminal: Terminal,
   prompt?: Prompt,
 ): Promise<number> {
@@ -202,13 +202,13 @@ async function learn<Value>(
   return value;
 }
 
-async function loadRules(environment: Environment): Promise<readonly LoadedRule[]> {
+async function loadRules(environment: EnvironmentVariables): Promise<readonly LoadedRule[]> {
   if (!environment.REEVE_RULES) return [];
   return (await loadRuleFiles([environment.REEVE_RULES])).flatMap(({ rules }) => rules);
 }
 
 /** The variables that stand in the env file, with undefined for the form that is not used. */
-function keptOf(wanted: Environment): Environment {
+function keptOf(wanted: EnvironmentVariables): EnvironmentVariables {
   const names = [
     ...keptVariables,
     ...secretVariables.flatMap((name) => [name, `${name}_FILE`]),

@@ -6,10 +6,10 @@ import { findOperation } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
-import { levelOf, type PlannedChange } from './proposal.ts';
+import { levelOfChange, type PlannedChange } from './proposal.ts';
 import type { Outcome } from './record.ts';
-import { factsOf, groupByRequest, inputOf, readsOf } from './requests.ts';
-import { refuseEscape } from './write-scope.ts';
+import { factsOf, factsToRefresh, groupByRequest, inputOf } from './requests.ts';
+import { assertInScope } from './write-scope.ts';
 
 /** What became of the changes. */
 export type Applied = {
@@ -87,7 +87,7 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
 }
 
 /** The changes of a request that was sent, and its answer. */
-type Written = {
+type SentRequest = {
   readonly open: readonly PlannedChange[];
   readonly answer: unknown;
   /** True where the answer does not show some changes, and all of those are known limits of this forge. */
@@ -98,16 +98,19 @@ type Written = {
  * Plans the group again from fresh reads and sends its request. Where the answer does not show a change, for example because
  * a remembered label was made anew under its old name, it is planned and sent once more from live state.
  */
-async function writeConfirmed(group: readonly PlannedChange[], application: Application): Promise<Written> {
+async function writeConfirmed(
+  group: readonly PlannedChange[],
+  application: Application,
+): Promise<SentRequest> {
   const { facts, hasWritten } = application;
-  const now = facts.fresh(readsOf(group), hasWritten ? -1 : freshMs);
+  const now = facts.fresh(factsToRefresh(group), hasWritten ? -1 : freshMs);
   const open = await replanGroup(group, now, application);
   if (open.length === 0) return { open, answer: undefined, isLimit: false };
   const answer = await send(open, now, application);
   const unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
   const isLimit = unshown.length > 0 && (await isKnownLimit(unshown, answer));
   if (unshown.length === 0 || isLimit) return { open, answer, isLimit };
-  const again = facts.fresh([...readsOf(group), ...factsOf(group)]);
+  const again = facts.fresh([...factsToRefresh(group), ...factsOf(group)]);
   const left = await replanGroup(open, again, application);
   return {
     open: left,
@@ -179,7 +182,7 @@ async function replan(planned: PlannedChange, now: Facts): Promise<Change | unde
 async function send(group: readonly PlannedChange[], now: Facts, application: Application): Promise<unknown> {
   const { facts, client, secrets, sent } = application;
   const input = await inputOf(group, now);
-  for (const planned of group) await refuseEscape(planned, input, facts);
+  for (const planned of group) await assertInScope(planned, input, facts);
   const operation = findOperation(group[0]?.change.operation ?? '');
   if (operation === undefined)
     throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
@@ -197,7 +200,7 @@ function reveal(
   secrets: NamedSecrets | undefined,
 ): AnyInput {
   if (!namesSecret(input.body)) return input;
-  if (secrets === undefined || group.some((planned) => levelOf(planned) !== 'operator')) {
+  if (secrets === undefined || group.some((planned) => levelOfChange(planned) !== 'operator')) {
     throw new ReeveError('forge-forbidden', 'only rules of the operator may name secrets');
   }
   return secrets.reveal(input);

@@ -1,3 +1,4 @@
+import { isRecord } from '../contract/events/payload-members.ts';
 import type { RecordedChange } from './record.ts';
 
 /** What becomes of one thing, as a line of a difference. */
@@ -42,7 +43,7 @@ const shared = 40;
 
 /** Both sides, long ones from a little before where they begin to differ. */
 function turned(before: unknown, after: unknown): string {
-  const [one, other] = [textOf(before), textOf(after)];
+  const [one, other] = [formatJson(before), formatJson(after)];
   let same = 0;
   while (same < one.length && one[same] === other[same]) same += 1;
   const isLong = Math.max(one.length, other.length) > maxLength;
@@ -51,18 +52,14 @@ function turned(before: unknown, after: unknown): string {
 }
 
 function short(value: unknown): string {
-  return cut(textOf(value), 0);
+  return cut(formatJson(value), 0);
 }
 
-function textOf(value: unknown): string {
+function formatJson(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 
 function cut(text: string, from: number): string {
   const end = from + maxLength;
   return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

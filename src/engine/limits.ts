@@ -1,9 +1,9 @@
 import { type Budgets, budgets as standard } from './budget/budgets.ts';
-import { maxFlips, type Past, targetKey } from './budget/ledger.ts';
-import { levelOf, namesOf, type PlannedChange, type RefusedChange } from './proposal.ts';
+import { maxFlips, targetKey, type WriteHistory } from './budget/ledger.ts';
+import { levelOfChange, type PlannedChange, type RefusedChange, ruleNames } from './proposal.ts';
 
 /** What bounds a plan: how much one run may write, and what was written of late where it goes. */
-export type Limits = { readonly budgets?: Budgets | undefined; readonly past?: Past | undefined };
+export type RunLimits = { readonly budgets?: Budgets | undefined; readonly past?: WriteHistory | undefined };
 
 /** Things that one change list may delete whatever the share is. */
 const removalsAlways = 5;
@@ -16,7 +16,7 @@ const removalShare = 0.25;
  */
 export function withinLimits(
   changes: readonly PlannedChange[],
-  limits: Limits,
+  limits: RunLimits,
   refused: RefusedChange[],
 ): readonly PlannedChange[] {
   const { delivery } = limits.budgets ?? standard;
@@ -32,12 +32,12 @@ export function withinLimits(
     }
     allowed.push(planned);
     for (const { rule } of planned.proposals) spentByRule.set(rule.id, (spentByRule.get(rule.id) ?? 0) + 1);
-    if (levelOf(planned) === 'repository') byRepositoryFiles += 1;
+    if (levelOfChange(planned) === 'repository') byRepositoryFiles += 1;
   }
   return allowed;
 
   function beyond(planned: PlannedChange): string | undefined {
-    const ofFiles = levelOf(planned) === 'repository';
+    const ofFiles = levelOfChange(planned) === 'repository';
     if (allowed.length >= delivery.all) return `over the budget of ${delivery.all} changes a delivery`;
     if (ofFiles && byRepositoryFiles >= delivery.repository) {
       return `over the budget of ${delivery.repository} changes a delivery for rules of repositories`;
@@ -50,12 +50,12 @@ export function withinLimits(
       const limit = rule.limits.changes;
       return limit !== undefined && (spentByRule.get(rule.id) ?? 0) >= limit;
     });
-    return isNarrow ? `over the limit of changes that ${namesOf(planned)} sets itself` : undefined;
+    return isNarrow ? `over the limit of changes that ${ruleNames(planned)} sets itself` : undefined;
   }
 }
 
 /** A value that comes back again and again is a conflict with another writer: more writes do not end it. */
-function flipping({ change }: PlannedChange, past: Past | undefined): string | undefined {
+function flipping({ change }: PlannedChange, past: WriteHistory | undefined): string | undefined {
   const flips = past?.flips(targetKey(change.input.params, change.target), change.value);
   if (flips === undefined || !flips.returns || flips.count < maxFlips) return undefined;
   return `${change.target} went back and forth ${flips.count} times in ten minutes: another writer sets it to a different value`;

@@ -1,6 +1,6 @@
 import type { NamedSecrets } from '../actions/secrets.ts';
 import { ReeveError } from '../errors.ts';
-import { adviseOn } from './permission-hint.ts';
+import { withPermissionHint } from './permission-hint.ts';
 import type { PlannedChange, Proposal } from './proposal.ts';
 import type { Outcome } from './record.ts';
 
@@ -37,7 +37,7 @@ export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
     settle,
     fail(planned, error) {
       const needs = planned.proposals[0]?.action.needs;
-      settle(planned, 'failed', `${planned.change.target}: ${adviseOn(error, needs)}`);
+      settle(planned, 'failed', `${planned.change.target}: ${withPermissionHint(error, needs)}`);
       for (const proposal of planned.proposals) failedSteps.add(proposal);
       if (!(error instanceof ReeveError)) return;
       if (error.code === 'forge-moved') isMoved = true;

@@ -2,7 +2,7 @@ import type { Action } from '../actions/action.ts';
 import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
 
 /** What a person can do about a write that the forge refused, where its own words do not say it. */
-const advice: Partial<Record<ErrorCode, string>> = {
+const hints: Partial<Record<ErrorCode, string>> = {
   'forge-not-found':
     'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
   'forge-conflict': 'something else changed it meanwhile: the next event or sweep plans it anew',
@@ -11,7 +11,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Returns what went wrong with a write: the forge's status and words, and what to do about it. */
-export function adviseOn(error: unknown, needs: Action['needs'] | undefined): string {
+export function withPermissionHint(error: unknown, needs: Action['needs'] | undefined): string {
   const message = messageOf(error);
   if (!(error instanceof ReeveError)) return message;
   // Without a status the refusal is our own, and says why itself.
@@ -19,6 +19,6 @@ export function adviseOn(error: unknown, needs: Action['needs'] | undefined): st
     const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
     return `${message}; it needs ${needs.access} access and a token with ${scopes}`;
   }
-  const more = error.status === undefined && error.code !== 'forge-moved' ? undefined : advice[error.code];
+  const more = error.status === undefined && error.code !== 'forge-moved' ? undefined : hints[error.code];
   return more === undefined ? message : `${message}; ${more}`;
 }

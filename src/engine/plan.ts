@@ -1,12 +1,12 @@
-import { type Limits, withinLimits } from './limits.ts';
+import { type RunLimits, withinLimits } from './limits.ts';
 import {
   isEnforced,
   isEnforcing,
-  namesOf,
   type PlannedChange,
   type Proposal,
   type RefusedChange,
   rankOf,
+  ruleNames,
 } from './proposal.ts';
 
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
@@ -16,23 +16,23 @@ export type Plan = { readonly changes: readonly PlannedChange[]; readonly refuse
  * are decided by the level of the rules; between equals both are refused; what exceeds a limit is refused. What rules
  * observe is planned by itself, so that to watch a rule changes nothing of what is done.
  */
-export function makePlan(proposals: readonly Proposal[], limits: Limits = {}): Plan {
+export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {}): Plan {
   const done = planOf(proposals.filter(isEnforcing), limits, 0);
   const watched = planOf(
     proposals.filter((proposal) => !isEnforcing(proposal)),
     limits,
     done.count,
   );
-  const byPlace = new Map(done.groups.flatMap((group) => group.map((one) => [keyOf(one.change), group])));
+  const byPlace = new Map(done.groups.flatMap((group) => group.map((one) => [changeKey(one.change), group])));
   const watchers = new Map<PlannedChange, readonly Proposal[]>();
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [];
   for (const planned of watched.changes) {
-    const group = byPlace.get(keyOf(planned.change));
+    const group = byPlace.get(changeKey(planned.change));
     const same = group?.find((one) => valueKeyOf(one.change) === valueKeyOf(planned.change));
     if (group === undefined) changes.push(planned);
     else if (same) watchers.set(same, planned.proposals);
-    else refused.push({ planned, why: `it is only observed, and up to ${namesOf(...group)}` });
+    else refused.push({ planned, why: `it is only observed, and up to ${ruleNames(...group)}` });
   }
   const withWatchers = (planned: PlannedChange): PlannedChange => {
     const found = watchers.get(planned);
@@ -51,7 +51,7 @@ type Decided = Plan & {
   readonly count: number;
 };
 
-function planOf(proposals: readonly Proposal[], limits: Limits, from: number): Decided {
+function planOf(proposals: readonly Proposal[], limits: RunLimits, from: number): Decided {
   const refused: RefusedChange[] = [];
   const kept: PlannedChange[] = [];
   const { groups, count } = byTarget(proposals, from);
@@ -76,8 +76,8 @@ function byTarget(
   let count = from;
   for (const proposal of proposals) {
     for (const change of proposal.changes) {
-      const values = targets.get(keyOf(change)) ?? new Map<string, PlannedChange>();
-      targets.set(keyOf(change), values);
+      const values = targets.get(changeKey(change)) ?? new Map<string, PlannedChange>();
+      targets.set(changeKey(change), values);
       const value = valueKeyOf(change);
       const same = values.get(value);
       if (same) {
@@ -91,8 +91,8 @@ function byTarget(
   return { groups: [...targets.values()].map((values) => [...values.values()]), count };
 }
 
-function keyOf(change: PlannedChange['change']): string {
-  return `${placeOf(change)} ${change.target}`;
+function changeKey(change: PlannedChange['change']): string {
+  return `${pathKey(change)} ${change.target}`;
 }
 
 function valueKeyOf({ value }: PlannedChange['change']): string {
@@ -100,7 +100,7 @@ function valueKeyOf({ value }: PlannedChange['change']): string {
 }
 
 /** Where a change is made. What a forge numbered is no part of it: to edit a hook and to make it anew decide the same. */
-function placeOf({ input }: PlannedChange['change']): string {
+function pathKey({ input }: PlannedChange['change']): string {
   const { id: _id, ...place } = input.params ?? {};
   return JSON.stringify(place);
 }
@@ -142,7 +142,7 @@ function decide(group: readonly PlannedChange[]): {
   const [winner] = best;
   if (best.length === 1 && winner) {
     const losers = group.filter((planned) => planned !== winner);
-    return { winner, losers, why: `${namesOf(winner)} decides this otherwise, and ranks higher` };
+    return { winner, losers, why: `${ruleNames(winner)} decides this otherwise, and ranks higher` };
   }
   const names = [
     ...new Set(best.flatMap((planned) => planned.proposals.map((proposal) => proposal.rule.id))),

@@ -39,12 +39,12 @@ export function rankOf(planned: PlannedChange): number {
 }
 
 /** Returns the rules that want changes, for people. */
-export function namesOf(...planned: readonly PlannedChange[]): string {
+export function ruleNames(...planned: readonly PlannedChange[]): string {
   return [...new Set(planned.flatMap(({ proposals }) => proposals.map(({ rule }) => rule.id)))].join(' and ');
 }
 
 /** Returns the most powerful origin among the rules that want a change: it is made with those powers. */
-export function levelOf(planned: PlannedChange): Level {
+export function levelOfChange(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
 }
 

@@ -11,12 +11,14 @@ const maxWords = 300;
 export function reasonOf(action: Action, change: Change, written: unknown): string {
   if (change.already) return change.reason;
   const own = action.words?.(change, written);
-  if (own !== undefined) return shorten(own);
+  if (own !== undefined) return shortenValue(own);
   const when = typeof written === 'object' && written !== null ? Reflect.get(written, 'when') : undefined;
-  return typeof when === 'string' ? shorten(`${change.reason}, decided by when: ${when}`) : change.reason;
+  return typeof when === 'string'
+    ? shortenValue(`${change.reason}, decided by when: ${when}`)
+    : change.reason;
 }
 
-function shorten(text: string): string {
+function shortenValue(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= maxWords ? line : `${line.slice(0, maxWords - 1)}…`;
 }

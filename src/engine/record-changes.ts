@@ -2,7 +2,7 @@ import { type AnyInput, fillPath, type Operation } from '../contract/operation.t
 import { findOperation } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
 
-import { isEnforced, levelOf, type PlannedChange } from './proposal.ts';
+import { isEnforced, levelOfChange, type PlannedChange } from './proposal.ts';
 import type { RecordedChange } from './record.ts';
 import { groupByRequest, inputOf } from './requests.ts';
 
@@ -43,7 +43,7 @@ export function recordChange(planned: PlannedChange, input: RecordedChange['inpu
   return {
     id,
     rules: [...new Set([...proposals, ...watchers].map((proposal) => proposal.rule.id))],
-    level: levelOf(planned),
+    level: levelOfChange(planned),
     step: proposals[0]?.step ?? '',
     action: change.action,
     operation: change.operation,

@@ -30,7 +30,7 @@ export async function inputOf(group: readonly PlannedChange[], facts: Facts): Pr
 }
 
 /** Returns the facts that must be fresh when the request is made. */
-export function readsOf(group: readonly PlannedChange[]): readonly FactRequest[] {
+export function factsToRefresh(group: readonly PlannedChange[]): readonly FactRequest[] {
   return group.flatMap((planned) => planned.change.reads ?? []);
 }
 

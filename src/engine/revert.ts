@@ -4,10 +4,10 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
-import { adviseOn } from './permission-hint.ts';
+import { withPermissionHint } from './permission-hint.ts';
 import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
 
-type Refusal = { readonly change: RecordedChange; readonly why: string };
+type RevertRefusal = { readonly change: RecordedChange; readonly why: string };
 
 /**
  * Takes the changes of a run back, the last first, and returns that as a run of its own. Each is taken back only where
@@ -27,7 +27,7 @@ export async function revertRun(
   const { id, trigger, client, mode, clock } = options;
   const startedMs = clock.monotonicMs();
   const changes: RecordedChange[] = [];
-  const refused: Refusal[] = [];
+  const refused: RevertRefusal[] = [];
   const outcomes: Outcome[] = [];
   const applied = new Set(
     done.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
@@ -112,6 +112,10 @@ async function send(
     return { change: change.id, status: 'applied' };
   } catch (error) {
     const needs = findAction(change.action)?.needs;
-    return { change: change.id, status: 'failed', error: `${change.target}: ${adviseOn(error, needs)}` };
+    return {
+      change: change.id,
+      status: 'failed',
+      error: `${change.target}: ${withPermissionHint(error, needs)}`,
+    };
   }
 }

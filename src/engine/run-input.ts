@@ -7,7 +7,7 @@ import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Budgets } from './budget/budgets.ts';
-import type { Ledger } from './budget/ledger.ts';
+import type { BudgetLedger } from './budget/ledger.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 
@@ -35,7 +35,7 @@ export type RunInput = {
   /** How much may be written; absent: the engine's defaults. */
   readonly budgets?: Budgets | undefined;
   /** What was written of late; absent: this run stands alone. */
-  readonly ledger?: Ledger | undefined;
+  readonly ledger?: BudgetLedger | undefined;
   /**
    * Age beyond which a comment or review that the event announces as new triggers nothing; also whether it must still be
    * there. Absent where past events are planned: neither matters.

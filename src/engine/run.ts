@@ -2,7 +2,7 @@ import type { Subject } from '../contract/events/subject.ts';
 import type { ReeveError } from '../errors.ts';
 import { type Applied, applyPlan } from './apply.ts';
 import type { Deferral } from './budget/deferral.ts';
-import type { Past } from './budget/ledger.ts';
+import type { WriteHistory } from './budget/ledger.ts';
 import { reserve } from './budget/reserve.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
@@ -13,7 +13,7 @@ import { refuseRepeated } from './repeated.ts';
 import { isSent, type RunInput } from './run-input.ts';
 import { selectRules } from './select-rules.ts';
 import { refuseUnsupported } from './unsupported.ts';
-import { refuseBeyond } from './write-scope.ts';
+import { refuseOutOfScope } from './write-scope.ts';
 
 /** A run and, where a later attempt may do what this one could not, why. */
 export type Ran = {
@@ -50,7 +50,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
 }
 
 /** Returns what was written where the proposals go; undefined where there is nothing to write, or no ledger. */
-async function readPast(proposals: readonly Proposal[], input: RunInput): Promise<Past | undefined> {
+async function readPast(proposals: readonly Proposal[], input: RunInput): Promise<WriteHistory | undefined> {
   const hasWork = proposals.some(({ changes }) => changes.some(({ already }) => !already));
   return hasWork ? input.ledger?.of(ledgerKeyOf(input.facts.subject)) : undefined;
 }
@@ -60,9 +60,9 @@ function ledgerKeyOf({ kind, repository, organization }: Subject): number | stri
   return repository?.id ?? `${kind} ${organization ?? ''}`;
 }
 
-function planChanges(proposals: readonly Proposal[], past: Past | undefined, input: RunInput): Plan {
+function planChanges(proposals: readonly Proposal[], past: WriteHistory | undefined, input: RunInput): Plan {
   const plan = makePlan(proposals, { budgets: input.budgets, past });
-  return refuseBeyond(refuseRepeated(plan, input.trigger), input.facts.subject);
+  return refuseOutOfScope(refuseRepeated(plan, input.trigger), input.facts.subject);
 }
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {

@@ -1,4 +1,4 @@
-import { type Capabilities, lackOf } from '../client/capabilities.ts';
+import { type Capabilities, unsupportedReason } from '../client/capabilities.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedChange, RefusedChange } from './proposal.ts';
 
@@ -15,7 +15,7 @@ export async function refuseUnsupported(
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [...plan.refused];
   for (const planned of plan.changes) {
-    const why = lackOf(known, planned.change.requires ?? []);
+    const why = unsupportedReason(known, planned.change.requires ?? []);
     if (why === undefined) changes.push(planned);
     else refused.push({ planned, why });
   }

@@ -12,14 +12,14 @@ import type { PlannedChange, RefusedChange } from './proposal.ts';
 /**
  * Returns the plan without the changes that would leave what their rules are about, and those that no request can be made
  * of: they are refused with the reason, so that a plan shows what would be sent and nothing else. What is sent is held to
- * the same bounds again by `refuseEscape`.
+ * the same bounds again by `assertInScope`.
  */
-export function refuseBeyond(plan: Plan, { repository }: Subject): Plan {
+export function refuseOutOfScope(plan: Plan, { repository }: Subject): Plan {
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [...plan.refused];
   for (const planned of plan.changes) {
     const { input } = planned.change;
-    const why = leavesBounds(planned, input, repository) ?? unsendable(planned);
+    const why = outOfScopeReason(planned, input, repository) ?? unsendable(planned);
     if (why === undefined) changes.push(planned);
     else refused.push({ planned, why });
   }
@@ -32,21 +32,23 @@ export function refuseBeyond(plan: Plan, { repository }: Subject): Plan {
  * write would not: an account that can push to a default branch must not gain the bot's rights elsewhere. Rules with more power
  * are held to the repository's identity as well, where they write to it.
  */
-export async function refuseEscape(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
+export async function assertInScope(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
   const { repository } = facts.subject;
-  const why = leavesBounds(planned, input, repository);
+  const why = outOfScopeReason(planned, input, repository);
   if (why !== undefined) throw new ReeveError('forge-forbidden', why);
   if (repository && isHome(repository, input.params ?? {})) await holdIdentity(repository, facts);
 }
 
 /** Returns why none of the rules that want a change may send it: it is made with the powers of any of them. */
-function leavesBounds(
+function outOfScopeReason(
   planned: PlannedChange,
   { params = {} }: AnyInput,
   repository: RepositoryRef | undefined,
 ): string | undefined {
   const goesHome = repository !== undefined && isHome(repository, params);
-  const refusals = planned.proposals.map(({ rule }) => escapeOf(rule, params, goesHome, repository));
+  const refusals = planned.proposals.map(({ rule }) =>
+    outOfScopeReasonOf(rule, params, goesHome, repository),
+  );
   return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined;
 }
 
@@ -63,7 +65,7 @@ function unsendable({ change }: PlannedChange): string | undefined {
 }
 
 /** Returns why a write is none of this rule's, or undefined where it may be sent. */
-function escapeOf(
+function outOfScopeReasonOf(
   rule: LoadedRule,
   params: Readonly<Record<string, unknown>>,
   goesHome: boolean,

@@ -9,7 +9,7 @@ import type { FactMemory } from '../facts/fact.ts';
 import type { Log } from '../log.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { type AdmittedEvent, eventAbout } from '../sources/admission.ts';
-import { createPowers, type Grant } from '../sources/grants.ts';
+import { createGrants, type Grant } from '../sources/grants.ts';
 import type { OrganizationSource } from '../sources/organization.ts';
 import { readFilesAt } from '../sources/organization.ts';
 import { repositoryPaths } from '../sources/paths.ts';
@@ -41,7 +41,7 @@ export function createPreview(options: {
   log: Log;
 }): Preview {
   const { client, store, memory, clock } = options;
-  const powers = createPowers(options.grants);
+  const grants = createGrants(options.grants);
 
   const look = async (at: RepositoryRef, index: number): Promise<void> => {
     const where = { owner: at.owner, repo: at.name };
@@ -52,9 +52,9 @@ export function createPreview(options: {
       ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
     );
     if (!(await touchesRules(client, where, index, shared !== undefined))) return;
-    const own = await readFileAt(client, { at, commit: sha, ref: sha }, powers.ofRepository(at));
+    const own = await readFileAt(client, { at, commit: sha, ref: sha }, grants.ofRepository(at));
     const ofOrganization = shared
-      ? await readFilesAt(client, shared, { at, commit: sha, ref: sha }, powers.ofOrganization(shared.name))
+      ? await readFilesAt(client, shared, { at, commit: sha, ref: sha }, grants.ofOrganization(shared.name))
       : [];
     const files = [own, ...ofOrganization];
     const problems = files.flatMap((file) => file.problems);
@@ -66,7 +66,7 @@ export function createPreview(options: {
   };
 
   const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
-    const actions = powers.ofRepository(at).filter((name) => findAction(name));
+    const actions = grants.ofRepository(at).filter((name) => findAction(name));
     const modest = await readFileAt(client, { at, commit, ref: commit }, actions);
     if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
     const rules = createRuleSet(own.rules);

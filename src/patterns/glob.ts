@@ -69,11 +69,11 @@ function compileEntry(pattern: string, options: GlobOptions): Matcher {
   // Read at once, so that a broken pattern is found. Most patterns of a rule file never meet a text: the program is made
   // when the first one comes.
   parseGlob(pattern, separator, segments);
-  if (!/[*?[\]{}\\]/.test(pattern)) return (text, meter) => isSame(text, pattern, meter);
+  if (!/[*?[\]{}\\]/.test(pattern)) return (text, meter) => equalsPattern(text, pattern, meter);
   return createMatcher(() => buildProgram(parseGlob(pattern, separator, segments)));
 }
 
-function isSame(text: string, pattern: string, meter: Meter): boolean {
+function equalsPattern(text: string, pattern: string, meter: Meter): boolean {
   meter.charge(perComparison + pattern.length);
   return text === pattern;
 }

@@ -49,7 +49,7 @@ function merge(ranges: Ranges): (readonly [number, number])[] {
 
 /** Returns the program that matches whole texts only: from their first to their last character. */
 export function buildProgram(node: Node): Program {
-  const builder = new Builder();
+  const builder = new ProgramBuilder();
   const match = builder.add(opcode.match, 0, 0);
   const end = builder.add(opcode.assert, match, assertion.endText);
   const body = builder.emit(node, end);
@@ -57,7 +57,7 @@ export function buildProgram(node: Node): Program {
 }
 
 /** Emits instructions back to front, so that each knows where it continues. */
-class Builder {
+class ProgramBuilder {
   readonly #ops: number[] = [opcode.fail];
   readonly #next: number[] = [0];
   readonly #other: number[] = [0];

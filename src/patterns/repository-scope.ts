@@ -15,7 +15,7 @@ export function compileScope(patterns: string | readonly string[]): Matcher {
 }
 
 /** Returns the same for the scopes of settings, which need no meter. */
-export function createScope(patterns: string | readonly string[]): (fullName: string) => boolean {
+export function createRepositoryScope(patterns: string | readonly string[]): (fullName: string) => boolean {
   const matches = compileScope(patterns);
   const meter = createUnlimitedMeter();
   return (fullName) => matches(fullName, meter);

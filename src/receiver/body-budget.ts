@@ -31,7 +31,7 @@ const slowAfterMs = 1_000;
 /** Interval of the check for slow bodies while others wait. */
 const lookMs = 100;
 
-type Entry = {
+type OpenBody = {
   readonly body: BudgetedBody;
   readonly openedMs: number;
   bytes: number;
@@ -54,20 +54,20 @@ export function createBodyBudget({
   clock: Pick<Clock, 'monotonicMs'>;
 }): BodyBudget {
   /** In order of their first byte. */
-  const entries = new Map<BudgetedBody, Entry>();
-  const waiting = new Set<Entry>();
+  const entries = new Map<BudgetedBody, OpenBody>();
+  const waiting = new Set<OpenBody>();
   const largeOf = new Map<string, number>();
   let large = 0;
   let small = 0;
   let isLookDue = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const hold = (entry: Entry, bytes: number): void => {
+  const hold = (entry: OpenBody, bytes: number): void => {
     count(entry, -1);
     entry.bytes = bytes;
     count(entry, 1);
   };
-  const count = ({ bytes, body }: Entry, sign: 1 | -1): void => {
+  const count = ({ bytes, body }: OpenBody, sign: 1 | -1): void => {
     if (bytes <= smallBytes) {
       small += sign * bytes;
       return;
@@ -78,17 +78,17 @@ export function createBodyBudget({
     else largeOf.delete(body.address);
   };
 
-  const isSlow = (entry: Entry): boolean => {
+  const isSlow = (entry: OpenBody): boolean => {
     const waitedMs = entry.waitedMs + (entry.wait ? clock.monotonicMs() - entry.wait.sinceMs : 0);
     return !entry.isComplete && clock.monotonicMs() - entry.openedMs - waitedMs > slowAfterMs;
   };
 
-  const isOf = (entry: Entry, address: string | undefined): boolean =>
+  const isOf = (entry: OpenBody, address: string | undefined): boolean =>
     entry.bytes > smallBytes && (address === undefined || entry.body.address === address);
 
   /** Returns the largest slow body above 256 KiB, optionally of one address. */
-  const findSlow = (address?: string): Entry | undefined => {
-    let found: Entry | undefined;
+  const findSlow = (address?: string): OpenBody | undefined => {
+    let found: OpenBody | undefined;
     for (const entry of entries.values()) {
       if (isOf(entry, address) && entry.bytes > (found?.bytes ?? 0) && isSlow(entry)) found = entry;
     }
@@ -96,7 +96,7 @@ export function createBodyBudget({
   };
 
   /** Returns whether another large body, optionally of one address, is being read and will release memory. */
-  const hasProgress = (self: Entry, address: string | undefined): boolean => {
+  const hasProgress = (self: OpenBody, address: string | undefined): boolean => {
     for (const entry of entries.values()) {
       if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
     }
@@ -104,7 +104,7 @@ export function createBodyBudget({
   };
 
   /** Grants the bytes if they fit, or if dropping slow bodies makes them fit. */
-  const isGranted = (entry: Entry, bytes: number): boolean => {
+  const isGranted = (entry: OpenBody, bytes: number): boolean => {
     const extra = bytes - (entry.bytes > smallBytes ? entry.bytes : 0);
     const { address } = entry.body;
     for (;;) {
@@ -122,12 +122,12 @@ export function createBodyBudget({
     return true;
   };
 
-  const drop = (entry: Entry): void => {
+  const drop = (entry: OpenBody): void => {
     forget(entry);
     entry.body.drop();
   };
 
-  const forget = (entry: Entry): void => {
+  const forget = (entry: OpenBody): void => {
     if (!entries.delete(entry.body)) return;
     waiting.delete(entry);
     count(entry, -1);
@@ -155,7 +155,7 @@ export function createBodyBudget({
     setImmediate(look);
   };
 
-  const growSmall = (entry: Entry, bytes: number): Growth => {
+  const growSmall = (entry: OpenBody, bytes: number): Growth => {
     hold(entry, bytes);
     while (small > maxBytes) {
       const oldest = firstSmall();
@@ -165,15 +165,15 @@ export function createBodyBudget({
     }
     return 'granted';
   };
-  const firstSmall = (): Entry | undefined => {
+  const firstSmall = (): OpenBody | undefined => {
     for (const entry of entries.values()) if (!entry.isComplete && entry.bytes <= smallBytes) return entry;
     return undefined;
   };
 
-  const entryOf = (body: BudgetedBody): Entry => {
+  const entryOf = (body: BudgetedBody): OpenBody => {
     const known = entries.get(body);
     if (known !== undefined) return known;
-    const entry: Entry = {
+    const entry: OpenBody = {
       ...{ body, openedMs: clock.monotonicMs(), bytes: 0, isComplete: false, wait: undefined, waitedMs: 0 },
     };
     entries.set(body, entry);

@@ -42,12 +42,12 @@ export function createBodies(options: {
       Number(request.headers['content-length']) > maxBytes ? tooLarge(maxBytes) : undefined,
     read: (request) =>
       new Promise((resolve, reject) => {
-        new Reading(request, { maxBytes, budget, pool, resolve, reject }).start();
+        new BodyReading(request, { maxBytes, budget, pool, resolve, reject }).start();
       }),
   };
 }
 
-type Parts = {
+type BodyParts = {
   readonly maxBytes: number;
   readonly budget: ReturnType<typeof createBodyBudget>;
   readonly pool: BufferPool;
@@ -56,10 +56,10 @@ type Parts = {
 };
 
 /** One body on its way into memory. A class, since a reading has state and a closure for each callback costs at this rate. */
-class Reading implements BudgetedBody {
+class BodyReading implements BudgetedBody {
   readonly address: string;
   readonly #request: IncomingMessage;
-  readonly #parts: Parts;
+  readonly #parts: BodyParts;
   #buffer: Buffer | undefined;
   #length = 0;
   /** Chunks of a network request belong to the reader; those of an injected request belong to its caller. */
@@ -67,7 +67,7 @@ class Reading implements BudgetedBody {
   /** A chunk that arrived and waits for memory. */
   #pending: Buffer | undefined;
 
-  constructor(request: IncomingMessage, parts: Parts) {
+  constructor(request: IncomingMessage, parts: BodyParts) {
     this.#request = request;
     this.#parts = parts;
     this.#ownsChunks = request instanceof IncomingMessage;

@@ -7,7 +7,7 @@ export const defaultMaxBodyBytes = 8 * 2 ** 20;
 /** Connections beyond this number are closed immediately: each uses memory before it is authorized. */
 export const maxConnections = 2_000;
 
-export type Limits = {
+export type ReceiverLimits = {
   /** Time from the first byte of a request to its last header; default 5 s. */
   readonly headersTimeoutMs?: number;
   /** Time from the first byte of a request to the last of its body; default 10 s. Fastify's own default is unlimited. */
@@ -19,7 +19,7 @@ export type Limits = {
 /**
  * Returns the options for the fastify server that the receiver is registered on: slow headers and bodies end with 408.
  */
-export function serverOptions(limits: Limits = {}): FastifyHttpOptions<Server> {
+export function serverOptions(limits: ReceiverLimits = {}): FastifyHttpOptions<Server> {
   const { headersTimeoutMs = 5_000, requestTimeoutMs = 10_000, checkingIntervalMs = 1_000 } = limits;
   return {
     requestTimeout: requestTimeoutMs,

@@ -12,7 +12,7 @@ import { BodyError, createBodies, type HeldBody } from './body.ts';
 import { defaultMaxBodyBytes, maxConnections } from './limits.ts';
 import { createLingering } from './linger.ts';
 import type { SecretEntry } from './secrets.ts';
-import { createVerify, type Voucher } from './verify.ts';
+import { createVerify, type VerifiedEntry } from './verify.ts';
 
 export type ReceiverOptions = {
   readonly store: Pick<Store, 'accept'>;
@@ -27,13 +27,13 @@ export type ReceiverOptions = {
   /** Refused requests per minute and address that get 401; further ones get 429. Default 60. */
   readonly failuresPerMinute?: number;
   /** Called after each answer, for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused. */
-  readonly onAnswer?: (status: number, reason: Answer) => void;
+  readonly onAnswer?: (status: number, reason: ReceiverAnswer) => void;
   /** Called after each new delivery that will run, to wake the worker. */
   readonly onStored?: () => void;
 };
 
 /** Result of a request. */
-export type Answer =
+export type ReceiverAnswer =
   | 'stored'
   | 'copy'
   | 'known'
@@ -49,12 +49,12 @@ export type Answer =
   | 'internal';
 
 /** Refusal of a request: thrown by a guard, answered in one place. */
-class Refusal extends Error {
+class ReceiverRefusal extends Error {
   readonly status: number;
-  readonly answer: Answer;
+  readonly answer: ReceiverAnswer;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, answer: Answer, message: string, headers: Record<string, string> = {}) {
+  constructor(status: number, answer: ReceiverAnswer, message: string, headers: Record<string, string> = {}) {
     super(message);
     this.status = status;
     this.answer = answer;
@@ -81,22 +81,22 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   const mayPass = createHeaderCheck(options.secrets);
   const throttle = createFailureThrottle({ perMinute: options.failuresPerMinute ?? 60, clock });
 
-  const unauthorized = (request: FastifyRequest, failed: object): Refusal => {
+  const unauthorized = (request: FastifyRequest, failed: object): ReceiverRefusal => {
     if (throttle.recordFailure(request.ip)) {
-      return new Refusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
+      return new ReceiverRefusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
     }
     log.warn({ address: request.ip, failed }, 'refused a delivery: no entry of secrets passes');
-    return new Refusal(401, 'unauthorized', 'not authorized');
+    return new ReceiverRefusal(401, 'unauthorized', 'not authorized');
   };
 
   /** Returns why the request is refused before its body is read; undefined if the body has to be read. */
-  const refuseUnread = (request: FastifyRequest): Refusal | undefined => {
+  const refuseUnread = (request: FastifyRequest): ReceiverRefusal | undefined => {
     const isPlain = (request.headers['content-encoding'] ?? 'identity') === 'identity';
-    if (!isPlain || !types.has(typeOf(request))) {
-      return new Refusal(415, 'type', 'the body must be application/json or a form, not compressed');
+    if (!isPlain || !types.has(eventTypeOf(request))) {
+      return new ReceiverRefusal(415, 'type', 'the body must be application/json or a form, not compressed');
     }
     const tooLarge = bodies.refuse(request.raw);
-    if (tooLarge !== undefined) return refusalOf(tooLarge);
+    if (tooLarge !== undefined) return toRefusal(tooLarge);
     const given = digestOfAuthorization(request.headers);
     request.setDecorator(authorizationDigest, given);
     return mayPass(given) ? undefined : unauthorized(request, { guard: 'authorization' });
@@ -104,20 +104,20 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
 
   const receive = async (request: FastifyRequest, bytes: Buffer): Promise<Accepted> => {
     const receivedAt = clock.now();
-    const contentType = typeOf(request);
+    const contentType = eventTypeOf(request);
     const body = contentType === 'application/json' ? bytes : payloadOfForm(bytes);
-    const { vouchers, failed } = await verify(
+    const { verifiedEntries, failed } = await verify(
       request.headers,
       body,
       request.getDecorator<Buffer>(authorizationDigest),
     );
-    if (vouchers.length === 0) throw unauthorized(request, failed);
+    if (verifiedEntries.length === 0) throw unauthorized(request, failed);
     const headers = readHeaders(request);
-    const { voucher, route } = examine(vouchers, headers, body);
+    const { verifiedEntry, route } = examineRequest(verifiedEntries, headers, body);
     const delivery = {
       uuid: headers.delivery,
       eventType: headers.eventType,
-      entry: voucher.name,
+      entry: verifiedEntry.name,
       contentType,
       receivedAt,
       body,
@@ -139,7 +139,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   });
 
   app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOf(error);
+    const refusal = toRefusal(error);
     if (refusal.status >= 500 && refusal.answer !== 'slow')
       log.error({ error: messageOf(error) }, 'could not accept a delivery');
     else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
@@ -155,7 +155,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     method: others,
     url: '/webhook',
     onRequest: async () => {
-      throw new Refusal(405, 'method', 'deliveries come by POST', { allow: 'POST' });
+      throw new ReceiverRefusal(405, 'method', 'deliveries come by POST', { allow: 'POST' });
     },
     handler: () => {},
   });
@@ -182,23 +182,27 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
 }
 
 /** Parses the body if a verifying entry requires it; returns the entry that covers the delivery. */
-function examine(
-  vouchers: readonly Voucher[],
+function examineRequest(
+  verifiedEntries: readonly VerifiedEntry[],
   headers: EventHeaders,
   body: Buffer,
-): { voucher: Voucher; route: Route | undefined } {
-  const trusted = vouchers.find((voucher) => voucher.isTrustedUnread);
-  if (trusted !== undefined) return { voucher: trusted, route: undefined };
+): { verifiedEntry: VerifiedEntry; route: Route | undefined } {
+  const trusted = verifiedEntries.find((verifiedEntry) => verifiedEntry.isTrustedUnread);
+  if (trusted !== undefined) return { verifiedEntry: trusted, route: undefined };
   const event = parseDelivery(headers.eventType, parsePayload(body));
   const { repository } = event;
   const fullName = repository === undefined ? undefined : `${repository.owner}/${repository.name}`;
-  const voucher = vouchers.find((each) => each.covers(fullName));
-  if (voucher === undefined) {
-    throw new Refusal(403, 'scope', `${fullName ?? 'an event without a repository'} is outside the scope`);
+  const verifiedEntry = verifiedEntries.find((each) => each.covers(fullName));
+  if (verifiedEntry === undefined) {
+    throw new ReceiverRefusal(
+      403,
+      'scope',
+      `${fullName ?? 'an event without a repository'} is outside the scope`,
+    );
   }
   const lane = laneOf(event);
-  if (repository === undefined || fullName === undefined) return { voucher, route: { lane } };
-  return { voucher, route: { lane, repositoryId: repository.id, repository: fullName } };
+  if (repository === undefined || fullName === undefined) return { verifiedEntry, route: { lane } };
+  return { verifiedEntry, route: { lane, repositoryId: repository.id, repository: fullName } };
 }
 
 /** Printable and of limited length, because these headers are stored, searched and shown. */
@@ -207,12 +211,12 @@ const plainHeader = /^[\x21-\x7e]{1,200}$/;
 function readHeaders(request: FastifyRequest): EventHeaders {
   const headers = readEventHeaders(request.headers);
   if (headers === undefined || !plainHeader.test(headers.delivery) || !plainHeader.test(headers.eventType)) {
-    throw new Refusal(400, 'malformed', 'the headers do not name a delivery and its event type');
+    throw new ReceiverRefusal(400, 'malformed', 'the headers do not name a delivery and its event type');
   }
   return headers;
 }
 
-function typeOf(request: FastifyRequest): string {
+function eventTypeOf(request: FastifyRequest): string {
   const type = request.headers['content-type'] ?? '';
   const end = type.indexOf(';');
   return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
@@ -225,13 +229,16 @@ function payloadOfForm(bytes: Buffer): Buffer {
 
 const answerOfBody = { 400: 'malformed', 413: 'size', 503: 'slow' } as const;
 
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+function toRefusal(error: unknown): ReceiverRefusal {
+  if (error instanceof ReceiverRefusal) return error;
   if (error instanceof BodyError) {
-    return new Refusal(error.status, answerOfBody[error.status], error.message);
+    return new ReceiverRefusal(error.status, answerOfBody[error.status], error.message);
   }
-  if (!(error instanceof ReeveError)) return new Refusal(500, 'internal', 'internal error: see the log');
-  if (error.http === 400) return new Refusal(400, 'malformed', error.message);
+  if (!(error instanceof ReeveError))
+    return new ReceiverRefusal(500, 'internal', 'internal error: see the log');
+  if (error.http === 400) return new ReceiverRefusal(400, 'malformed', error.message);
   const seconds = Math.max(Math.ceil((error.retryAfterMs ?? 5_000) / 1_000), 1);
-  return new Refusal(503, 'unavailable', 'the store is not available', { 'retry-after': String(seconds) });
+  return new ReceiverRefusal(503, 'unavailable', 'the store is not available', {
+    'retry-after': String(seconds),
+  });
 }

@@ -14,7 +14,7 @@ export function isWholeScope(scope: readonly string[]): boolean {
  * Returns a function that tests whether a repository (`owner/name`; undefined for an event without one) is in the scope.
  * Case-insensitive, like names on a forge.
  */
-export function createScope(scope: readonly string[]): (repository: string | undefined) => boolean {
+export function createEntryScope(scope: readonly string[]): (repository: string | undefined) => boolean {
   if (isWholeScope(scope)) return () => true;
   // Each pattern separately: in a list, a leading `!` would exclude, but a scope only includes.
   const globs = scope.map((pattern) => createGlob(pattern.toLowerCase()));
@@ -26,6 +26,6 @@ export function createScope(scope: readonly string[]): (repository: string | und
 export function createCoverage(
   entries: readonly { readonly name: string; readonly scope: readonly string[] }[],
 ): (entry: string, repository: string | undefined) => boolean | undefined {
-  const scopes = new Map(entries.map(({ name, scope }) => [name, createScope(scope)]));
+  const scopes = new Map(entries.map(({ name, scope }) => [name, createEntryScope(scope)]));
   return (entry, repository) => scopes.get(entry)?.(repository);
 }

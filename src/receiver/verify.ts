@@ -2,20 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import { sign } from '@octokit/webhooks-methods';
 import { digestOfSecret, isSameDigest } from '../http/constant-time-equal.ts';
 import { digestOfAuthorization, isAuthorized, type RequestHeaders } from './authorization.ts';
-import { createScope, isWholeScope } from './scope.ts';
+import { createEntryScope, isWholeScope } from './scope.ts';
 import type { SecretEntry } from './secrets.ts';
 
 /** An entry that verified a request. */
-export type Voucher = {
+export type VerifiedEntry = {
   readonly name: string;
   /** Whether the sender has signed the body and its scope is the whole forge: the body need not be parsed before the answer. */
   readonly isTrustedUnread: boolean;
   readonly covers: (repository: string | undefined) => boolean;
 };
 
-/** `vouchers`: the entries that passed all their checks, in order. `failed` is only for the log. */
+/** `verifiedEntries`: the entries that passed all their checks, in order. `failed` is only for the log. */
 export type Verification = {
-  readonly vouchers: readonly Voucher[];
+  readonly verifiedEntries: readonly VerifiedEntry[];
   readonly failed: readonly { readonly entry: string; readonly guard: 'authorization' | 'signature' }[];
 };
 
@@ -31,26 +31,26 @@ export function createVerify(entries: readonly SecretEntry[]): Verify {
     name: entry.name,
     digests: entry.authorization.map(digestOfSecret),
     hmac: entry.hmac,
-    voucher: {
+    verifiedEntry: {
       name: entry.name,
       isTrustedUnread: entry.hmac.length > 0 && isWholeScope(entry.scope),
-      covers: createScope(entry.scope),
+      covers: createEntryScope(entry.scope),
     },
   }));
 
   return async (headers, body, given = digestOfAuthorization(headers)) => {
-    const signature = signatureOf(headers);
+    const signature = signatureHeader(headers);
     // HMAC covers bytes, the library takes text: it is used only if the bytes are valid UTF-8.
     const text = signature !== undefined && isUtf8(body) ? body.toString('utf8') : '';
-    const vouchers: Voucher[] = [];
+    const verifiedEntries: VerifiedEntry[] = [];
     const failed: { entry: string; guard: 'authorization' | 'signature' }[] = [];
     for (const guard of guards) {
       const isKnown = guard.digests.length === 0 || isAuthorized(given, guard.digests);
       const isSigned = await hasSignature(text, signature, guard.hmac);
-      if (isKnown && isSigned) vouchers.push(guard.voucher);
+      if (isKnown && isSigned) verifiedEntries.push(guard.verifiedEntry);
       else failed.push({ entry: guard.name, guard: isKnown ? 'signature' : 'authorization' });
     }
-    return { vouchers, failed };
+    return { verifiedEntries, failed };
   };
 }
 
@@ -74,7 +74,7 @@ async function hasSignature(
 const bareHeaders = ['x-forgejo-signature', 'x-gitea-signature', 'x-gogs-signature'];
 
 /** Returns the signature in the library's spelling. The forge sends its own header as bare hex, and empty if there is no secret. */
-function signatureOf(headers: RequestHeaders): string | undefined {
+function signatureHeader(headers: RequestHeaders): string | undefined {
   for (const name of bareHeaders) {
     const value = headers[name];
     if (typeof value === 'string' && value !== '') return `sha256=${value}`;

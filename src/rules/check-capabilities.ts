@@ -1,17 +1,22 @@
-import { type Capabilities, type Capability, capabilityOfEvent, lackOf } from '../client/capabilities.ts';
+import {
+  type Capabilities,
+  type Capability,
+  capabilityOfEvent,
+  unsupportedReason,
+} from '../client/capabilities.ts';
 import type { Problem } from './problem.ts';
 import { problemAtLine } from './problem-at-line.ts';
 import type { LoadedRule } from './rule.ts';
 
 /** Returns what rules ask of a forge that it cannot do, at the line of the rule or step. `textOf` gives a file's text. */
-export function lackingIn(
+export function checkCapabilities(
   rules: readonly LoadedRule[],
   capabilities: Capabilities,
   textOf: (path: string) => string,
 ): readonly Problem[] {
   return rules.flatMap((rule) => {
     const report = (line: number, what: string, needed: readonly Capability[]): Problem[] => {
-      const why = lackOf(capabilities, needed);
+      const why = unsupportedReason(capabilities, needed);
       if (why === undefined) return [];
       const message = `${what}: ${why}`;
       return [problemAtLine({ code: 'capability', message, path: rule.source, line }, textOf)];

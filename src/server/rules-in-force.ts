@@ -7,7 +7,7 @@ import { reportedFailuresOf } from '../incidents/reported-failures.ts';
 import type { Log } from '../log.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import type { Served } from '../sources/enrolment.ts';
+import type { Enrolment } from '../sources/enrolment.ts';
 import { type FolderFile, findRuleFiles } from '../sources/folder.ts';
 import type { Grant } from '../sources/grants.ts';
 import type { OrganizationSource } from '../sources/organization.ts';
@@ -33,7 +33,7 @@ type RulesStore = Pick<Store, 'remember' | 'recall' | 'raise' | 'clear' | 'listI
 export async function openRules(options: {
   readonly folder: string | undefined;
   readonly client: Client;
-  readonly served: Served;
+  readonly served: Enrolment;
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
   readonly store: RulesStore;

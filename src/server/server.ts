@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { createMetrics } from '../dashboard/metrics/metrics.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
-import { createLedger, type ReadRuns } from '../engine/budget/ledger.ts';
+import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
@@ -23,7 +23,7 @@ import type { SecretEntry } from '../receiver/secrets.ts';
 import { passwordPath } from '../settings/secrets/dashboard-password.ts';
 import { loadFingerprintKey } from '../settings/secrets/named-secrets.ts';
 import { createAdmissions } from '../sources/admission.ts';
-import { createServed } from '../sources/enrolment.ts';
+import { createEnrolment } from '../sources/enrolment.ts';
 import type { Grant } from '../sources/grants.ts';
 import { createIdentities } from '../sources/identity.ts';
 import type { OrganizationSource } from '../sources/organization.ts';
@@ -149,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await store.close();
   };
   try {
-    const served = createServed({ client, login: whoAmI, listed: repositories, clock });
+    const served = createEnrolment({ client, login: whoAmI, listed: repositories, clock });
     rules = await openRules({
       folder: options.rules,
       client,
@@ -239,7 +239,7 @@ async function runSettings(
   const readRuns: ReadRuns = (repositoryId, before) =>
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
   return {
-    ledger: createLedger({ now: clock.now, readRuns }),
+    ledger: createBudgetLedger({ now: clock.now, readRuns }),
     budgets,
     secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
     capabilities: () => client.capabilities(),

@@ -5,13 +5,13 @@ import { type Credentials, type SignedIn, secretsOf } from '../client/credential
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LogLevel, logLevels } from '../log.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
-import { type Powers, readPowers } from './operator-file/grants.ts';
+import { type RuleGrants, readGrants } from './operator-file/grants.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file/operator-file.ts';
 import { type Pace, readPace } from './operator-file/pace.ts';
 import type { WebhookForm } from './operator-file/webhook.ts';
 import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
 
-type Setting = {
+type SettingRow = {
   readonly name: string;
   readonly meaning: string;
   /** As people read it; absent: unset. */
@@ -21,7 +21,7 @@ type Setting = {
 };
 
 /** Every variable that Reeve reads. The reference page is made from this table. */
-export const settingsTable: readonly Setting[] = [
+export const settingsTable: readonly SettingRow[] = [
   {
     name: 'FORGE_URL',
     meaning: 'URL of the forge, with or without /api/v1. Unset: serve starts the embedded forge.',
@@ -70,7 +70,7 @@ export const settingsTable: readonly Setting[] = [
 ];
 
 /** What Reeve runs with. */
-export type Settings = Powers &
+export type Settings = RuleGrants &
   Pace & {
     readonly forge: SignedIn | undefined;
     /** Credentials of an account that may see hooks; for setup and doctor alone. */
@@ -93,7 +93,7 @@ export type Settings = Powers &
     readonly logLevel: LogLevel;
   };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** Words that begin the name of a variable of ours: a misspelt one is reported instead of being ignored. */
 const ours = /^(REEVE|WEBHOOK)_/;
@@ -104,7 +104,7 @@ const ours = /^(REEVE|WEBHOOK)_/;
  * one for commands that hear no deliveries (`needsSecrets: false`).
  */
 export async function loadSettings(
-  environment: Environment,
+  environment: EnvironmentVariables,
   { needsSecrets = true }: { readonly needsSecrets?: boolean } = {},
 ): Promise<Settings> {
   const problems: string[] = [];
@@ -128,7 +128,7 @@ export async function loadSettings(
     data: resolve(read('REEVE_DATA') ?? './data'),
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
-    ...readPowers(operator.file),
+    ...readGrants(operator.file),
     ...readPace(operator.file),
     namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
     host: read('HOST') ?? '127.0.0.1',
@@ -146,7 +146,7 @@ export async function loadSettings(
 }
 
 /** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */
-export function loadForge(environment: Environment): Settings['forge'] {
+export function loadForge(environment: EnvironmentVariables): Settings['forge'] {
   const problems: string[] = [];
   const read = createReader(environment, problems);
   if (read('FORGE_URL') === undefined || (read('FORGE_TOKEN') ?? read('FORGE_USER')) === undefined)
@@ -157,16 +157,16 @@ export function loadForge(environment: Environment): Settings['forge'] {
 }
 
 /** Returns a secret of the environment, given as itself or as a file; undefined where it is not. Throws `settings`. */
-export function readSecret(environment: Environment, name: string): string | undefined {
+export function readSecret(environment: EnvironmentVariables, name: string): string | undefined {
   const problems: string[] = [];
   const value = createReader(environment, problems)(name);
   if (problems.length === 0) return value;
   throw new ReeveError('settings', `${name} cannot be used:\n  ${problems.join('\n  ')}`);
 }
 
-type Read = (name: string) => string | undefined;
+type ReadVariable = (name: string) => string | undefined;
 
-function createReader(environment: Environment, problems: string[]): Read {
+function createReader(environment: EnvironmentVariables, problems: string[]): ReadVariable {
   const known = new Set(
     settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
   );
@@ -194,7 +194,11 @@ function readSecretFile(name: string, path: string, problems: string[]): string 
   }
 }
 
-function readForge(environment: Environment, read: Read, problems: string[]): Settings['forge'] {
+function readForge(
+  environment: EnvironmentVariables,
+  read: ReadVariable,
+  problems: string[],
+): Settings['forge'] {
   const url = read('FORGE_URL');
   const isInFile = environment.FORGE_TOKEN_FILE ?? environment.FORGE_PASSWORD_FILE;
   const again = isInFile ? { readCredentials: () => readCredentials(environment) } : {};
@@ -221,13 +225,13 @@ function readForge(environment: Environment, read: Read, problems: string[]): Se
 }
 
 /** Reads token or password again; undefined where the file is not there, or holds nothing, at the moment. */
-function readCredentials(environment: Environment): Credentials | undefined {
+function readCredentials(environment: EnvironmentVariables): Credentials | undefined {
   const problems: string[] = [];
   const forge = readForge(environment, createReader(environment, problems), problems);
   return problems.length === 0 ? forge?.credentials : undefined;
 }
 
-function readSignIn(read: Read, problems: string[]): Settings['signIn'] {
+function readSignIn(read: ReadVariable, problems: string[]): Settings['signIn'] {
   const [clientId, clientSecret] = [read('OAUTH2_CLIENT_ID'), read('OAUTH2_CLIENT_SECRET')];
   if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
   if (clientId ?? clientSecret)
@@ -240,7 +244,7 @@ function linesOf(text: string | undefined): readonly string[] {
 }
 
 /** The two variables form one entry that may speak for every repository. */
-function readEnvironmentEntry(read: Read): readonly SecretEntry[] {
+function readEnvironmentEntry(read: ReadVariable): readonly SecretEntry[] {
   const entry = {
     name: 'environment',
     scope: ['*'],
@@ -270,7 +274,7 @@ function withFile(
   return [...(entry[kind] ?? []), ...linesOf(fromFile)];
 }
 
-function readPort(name: string, standard: number, read: Read, problems: string[]): number {
+function readPort(name: string, standard: number, read: ReadVariable, problems: string[]): number {
   const text = read(name);
   if (text === undefined) return standard;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -279,7 +283,7 @@ function readPort(name: string, standard: number, read: Read, problems: string[]
   return standard;
 }
 
-function readLevel(read: Read, problems: string[]): LogLevel {
+function readLevel(read: ReadVariable, problems: string[]): LogLevel {
   const text = read('LOG_LEVEL') ?? 'info';
   const level = logLevels.find((one) => one === text);
   if (level === undefined) problems.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`);

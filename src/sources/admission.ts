@@ -1,7 +1,7 @@
 import type { Event } from '../contract/events/events.ts';
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { type ErrorCode, ReeveError } from '../errors.ts';
-import type { Served } from './enrolment.ts';
+import type { Enrolment } from './enrolment.ts';
 import type { Identities } from './identity.ts';
 
 /** Origin of an event. */
@@ -42,7 +42,7 @@ export interface Admissions {
  */
 export function createAdmissions(options: {
   identities: Identities;
-  served: Pick<Served, 'has'>;
+  served: Pick<Enrolment, 'has'>;
   coverageOf: CoverageOf;
   onRefused?: (kind: RefusalKind) => void;
 }): Admissions {

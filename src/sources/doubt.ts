@@ -7,13 +7,13 @@ import { ReeveError } from '../errors.ts';
 const doubtMs = 10 * 60_000;
 
 /** The part of a delivery with the time of its first failure. */
-type Since = { readonly failingSince: Date | undefined };
+type FailingSince = { readonly failingSince: Date | undefined };
 
 /**
  * Returns the error to throw for an error in the handling of a served repository: a 403 or 404 is not accepted before the
  * delivery has failed for ten minutes, and is retried until then.
  */
-export function doubted(error: unknown, { failingSince }: Since, now: Date): unknown {
+export function doubted(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
   if (!isDenial(error) || error.code === 'repository-missing') return error;
   const untilMs = (failingSince ?? now).getTime() + doubtMs;
   if (now.getTime() >= untilMs) return error;

@@ -2,11 +2,11 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
-import { createScope } from '../patterns/repository-scope.ts';
+import { createRepositoryScope } from '../patterns/repository-scope.ts';
 import { denialOf } from './doubt.ts';
 
 /** The served repositories: those starred by the bot's account, and those listed by the operator; no archived ones. */
-export interface Served {
+export interface Enrolment {
   /**
    * Returns whether the repository is served. The stars are read again when they are old, or for an unknown repository.
    * Rejects if a repository is no longer among the stars because the forge denies access: that may be temporary.
@@ -25,14 +25,14 @@ const minAgeMs = 10_000;
 const maxMissing = 1_000;
 
 /** Creates the list of served repositories. `listed` are patterns of the operator, which need no request. */
-export function createServed(options: {
+export function createEnrolment(options: {
   client: Client;
   /** Name of the account whose stars are read. */
   login: () => Promise<string>;
   listed: readonly string[];
   clock: Pick<Clock, 'monotonicMs'>;
-}): Served {
-  const isListed = options.listed.length === 0 ? () => false : createScope(options.listed);
+}): Enrolment {
+  const isListed = options.listed.length === 0 ? () => false : createRepositoryScope(options.listed);
   let stars: ReadonlyMap<number, RepositoryRef> = new Map();
   /** Repositories of the previous list of stars. */
   const missing = new Map<number, RepositoryRef>();

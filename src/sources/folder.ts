@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
 import { registry } from '../rules/registry.ts';
-import { levelOf } from './paths.ts';
+import { levelOfFile } from './paths.ts';
 
 /** A rule file of a folder with its rules or problems. `text` is needed to show problems with their line. */
 export type FolderFile = LoadedFile & { readonly path: string };
@@ -47,7 +47,7 @@ export async function loadRuleFiles(paths: readonly string[]): Promise<readonly 
   return Promise.all(
     found.map(async (path) => {
       const text = await readFile(path);
-      return { path, ...loadRuleFile({ path, text, level: levelOf(path), commit: '', registry }) };
+      return { path, ...loadRuleFile({ path, text, level: levelOfFile(path), commit: '', registry }) };
     }),
   );
 }

@@ -1,5 +1,5 @@
 import type { RepositoryRef } from '../contract/events/subject.ts';
-import { createScope } from '../patterns/repository-scope.ts';
+import { createRepositoryScope } from '../patterns/repository-scope.ts';
 
 /** A grant of the operator: names of actions and facts that some files may use in addition to the default set. */
 export type Grant = {
@@ -11,7 +11,7 @@ export type Grant = {
 };
 
 /** Looks up the grants of rule files. */
-interface Powers {
+interface Grants {
   /** Returns the names granted to the file of a repository. */
   ofRepository(at: RepositoryRef): readonly string[];
   /** Returns the names granted to the files of an organization. */
@@ -19,9 +19,9 @@ interface Powers {
 }
 
 /** Creates the lookup from the operator's grants. Names of several matching grants are combined. */
-export function createPowers(grants: readonly Grant[]): Powers {
+export function createGrants(grants: readonly Grant[]): Grants {
   const rows = grants.map(({ repositories, organizations, names }) => ({
-    takes: repositories.length === 0 ? () => false : createScope(repositories),
+    takes: repositories.length === 0 ? () => false : createRepositoryScope(repositories),
     organizations: new Set(organizations.map((name) => name.toLowerCase())),
     names,
   }));

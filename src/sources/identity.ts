@@ -55,11 +55,11 @@ export function createIdentities({
   };
 
   return {
-    read: (claimed) => cache.get(keyOf(claimed), () => ask(claimed)),
+    read: (claimed) => cache.get(identityKey(claimed), () => ask(claimed)),
     forget: (repositoryId) => cache.deleteWhere(({ at }) => at.id === repositoryId),
   };
 }
 
-function keyOf({ id, owner, name }: RepositoryRef): string {
+function identityKey({ id, owner, name }: RepositoryRef): string {
   return `${id} ${owner}/${name}`.toLowerCase();
 }

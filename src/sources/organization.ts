@@ -3,7 +3,7 @@ import { ReeveError } from '../errors.ts';
 import { isRuleFileName } from '../rules/files/load.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule, Pattern } from '../rules/rule.ts';
-import { type Head, loadEntry, type Place, readEntry, readSteadily } from './read-at-head.ts';
+import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
 
 /** An organization with a rules repository, as configured by the operator. */
@@ -24,7 +24,7 @@ export interface Pins {
 /** The rule files of an organization, each used or refused separately. */
 export type OrganizationReading = {
   /** Absent if the rules repository is not accessible, or is not the pinned one. */
-  readonly head?: Head;
+  readonly head?: BranchHead;
   readonly files: readonly RepositoryRules[];
 };
 
@@ -43,7 +43,7 @@ export async function readOrganizationRules(
   const [owner = '', name = ''] = source.rules.split('/');
   let isPinned = true;
   try {
-    const { head, value } = await readSteadily<readonly RepositoryRules[]>(
+    const { head, value } = await readAtHead<readonly RepositoryRules[]>(
       client,
       { owner, name },
       {
@@ -70,11 +70,15 @@ export async function readOrganizationRules(
   }
 }
 
-function takenOver(source: OrganizationSource, { at }: Head, pinned: number): string {
+function takenOver(source: OrganizationSource, { at }: BranchHead, pinned: number): string {
   return `${source.rules} is another repository now (id ${at.id}, rules were read from ${pinned}); if that is wanted, say id: ${at.id} beside it in the operator file`;
 }
 
-function refusal(source: OrganizationSource, head: Pick<Head, 'commit'>, problem: string): RepositoryRules {
+function refusal(
+  source: OrganizationSource,
+  head: Pick<BranchHead, 'commit'>,
+  problem: string,
+): RepositoryRules {
   return { rules: [], source: source.rules, commit: head.commit, problems: [problem] };
 }
 
@@ -82,7 +86,7 @@ function refusal(source: OrganizationSource, head: Pick<Head, 'commit'>, problem
 export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
-  head: Place & Pick<Head, 'commit'>,
+  head: FileRevision & Pick<BranchHead, 'commit'>,
   grants: readonly string[],
 ): Promise<readonly RepositoryRules[]> {
   const refuse = (problem: string): readonly RepositoryRules[] => [refusal(source, head, problem)];

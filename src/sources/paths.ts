@@ -7,7 +7,7 @@ export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reev
 export const misspeltPath = '.reeve.yaml';
 
 /** Returns the level of a file by its name: a repository's file has the permissions of repositories. */
-export function levelOf(path: string): Level {
+export function levelOfFile(path: string): Level {
   const name = path.replaceAll('\\', '/');
   return repositoryPaths.some((known) => name === known || name.endsWith(`/${known}`))
     ? 'repository'

@@ -10,7 +10,7 @@ import type { Home, Level } from '../rules/rule.ts';
 const maxBytes = 64 * 1024;
 
 /** Head of a repository's default branch. `commit` is empty if there is none. */
-export type Head = {
+export type BranchHead = {
   /** Current identity of the repository, after renames. */
   readonly at: RepositoryRef;
   readonly commit: string;
@@ -18,7 +18,7 @@ export type Head = {
 };
 
 /** Returns the head of a repository's default branch. */
-async function readHead(client: Client, given: { owner: string; name: string }): Promise<Head> {
+async function readHead(client: Client, given: { owner: string; name: string }): Promise<BranchHead> {
   const params = { owner: given.owner, repo: given.name };
   const live = await client.call(operations.getRepository, { params });
   const at = { id: live.id, owner: live.owner.login, name: live.name };
@@ -37,15 +37,15 @@ async function readHead(client: Client, given: { owner: string; name: string }):
 }
 
 /** Where a file is read: a commit, or the current default branch if `ref` is undefined. */
-export type Place = { readonly at: RepositoryRef; readonly ref: string | undefined };
+export type FileRevision = { readonly at: RepositoryRef; readonly ref: string | undefined };
 
 /** Maximum number of attempts when the branch moves during the reading. */
 const maxMoves = 3;
 
 /** Reads the value, and creates the result for an ambiguous ref. */
-type Reader<T> = {
-  read(place: Head & Place): Promise<{ readonly value: T; readonly decides: boolean }>;
-  refuse(head: Head, why: string): T;
+type HeadReader<T> = {
+  read(place: BranchHead & FileRevision): Promise<{ readonly value: T; readonly decides: boolean }>;
+  refuse(head: BranchHead, why: string): T;
 };
 
 /**
@@ -57,11 +57,11 @@ type Reader<T> = {
  * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24 `services/repository/files/content.go`
  * and `modules/git/repo_commit_nogogit.go`, in Forgejo `modules/git/repo_commit.go`.
  */
-export async function readSteadily<T>(
+export async function readAtHead<T>(
   client: Client,
   given: { owner: string; name: string },
-  { read, refuse }: Reader<T>,
-): Promise<{ readonly head: Head; readonly value: T }> {
+  { read, refuse }: HeadReader<T>,
+): Promise<{ readonly head: BranchHead; readonly value: T }> {
   for (let moves = 0; ; moves += 1) {
     const head = await readHead(client, given);
     const { isCertain, has } = await client.capabilities();
@@ -82,7 +82,7 @@ export async function readSteadily<T>(
 }
 
 /** Returns whether a branch or tag has the commit id as its name. */
-async function isName(client: Client, { at, commit }: Head): Promise<boolean> {
+async function isName(client: Client, { at, commit }: BranchHead): Promise<boolean> {
   const params = { owner: at.owner, repo: at.name };
   const asked = await Promise.all([
     unlessAbsent(client.call(operations.getBranch, { params: { ...params, branch: commit } })),
@@ -94,7 +94,7 @@ async function isName(client: Client, { at, commit }: Head): Promise<boolean> {
 /** Returns the entry at a path, or a folder's entries; undefined if there is none. */
 export async function readEntry(
   client: Client,
-  { at, ref }: Place,
+  { at, ref }: FileRevision,
   path: string,
 ): Promise<ContentsEntry | readonly ContentsEntry[] | undefined> {
   return unlessAbsent(

@@ -4,7 +4,7 @@ import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { Pins } from './organization.ts';
-import type { Head } from './read-at-head.ts';
+import type { BranchHead } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
 import type { FileReading } from './rule-source.ts';
 
@@ -34,8 +34,8 @@ export type ReportedFailure = { readonly text: string; readonly identity: string
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
 
 /** The files of a repository as last read: its own, and those of an organization. */
-type Known = {
-  readonly head: Head;
+type KnownFiles = {
+  readonly head: BranchHead;
   readonly repository?: readonly RepositoryRules[];
   readonly organization?: readonly RepositoryRules[];
 };
@@ -57,7 +57,7 @@ export function createReporter(options: {
   log?: Log;
 }): Reporter {
   const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
-  const known = new Map<number, Known>();
+  const known = new Map<number, KnownFiles>();
   let telling: Promise<void> = Promise.resolve();
 
   const report = async (repositoryId: number): Promise<void> => {
@@ -146,7 +146,7 @@ export async function postRuleStatus(
 /** Opens, edits or closes the issue about the rules. Returns its number while it is open. */
 async function tellIssue(
   client: Client,
-  { at, commit }: Head,
+  { at, commit }: BranchHead,
   { broken, problems }: { readonly broken: readonly string[]; readonly problems: readonly string[] },
   known: number | undefined,
 ): Promise<number | undefined> {

@@ -4,7 +4,7 @@ import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { misspeltPath, repositoryPaths } from './paths.ts';
-import { type Head, loadEntry, type Place, readEntry, readSteadily } from './read-at-head.ts';
+import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
 
 /** The rules of a file on a forge, or its problems. `commit` is the head of the default branch at the reading. */
 export type RepositoryRules = {
@@ -16,7 +16,7 @@ export type RepositoryRules = {
 };
 
 /** Current identity of a repository, and its rules. */
-export type RepositoryReading = { readonly head: Head; readonly file: RepositoryRules };
+export type RepositoryReading = { readonly head: BranchHead; readonly file: RepositoryRules };
 
 /**
  * Reads the rule file of a repository at the head of its default branch; a rename is followed by the repository's id.
@@ -28,7 +28,7 @@ export async function readRepositoryRules(
   at: RepositoryRef,
   grants: readonly string[] = [],
 ): Promise<RepositoryReading> {
-  const { head, value } = await readSteadily<RepositoryRules>(client, at, {
+  const { head, value } = await readAtHead<RepositoryRules>(client, at, {
     async read(found) {
       if (found.at.id !== at.id) throw anotherRepository(at, found.at.id);
       const file = await readFileAt(client, found, grants);
@@ -54,7 +54,7 @@ function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): Re
 /** Reads the rule file of a repository at `ref`, or at its default branch if that is undefined; runs record `commit`. */
 export async function readFileAt(
   client: Client,
-  { at, commit, ref }: Place & Pick<Head, 'commit'>,
+  { at, commit, ref }: FileRevision & Pick<BranchHead, 'commit'>,
   grants: readonly string[],
 ): Promise<RepositoryRules> {
   const none = { rules: [], source: `${at.owner}/${at.name}`, commit, problems: [] };

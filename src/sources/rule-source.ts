@@ -9,15 +9,15 @@ import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
 
 import type { AdmittedEvent } from './admission.ts';
-import type { Served } from './enrolment.ts';
-import { createPowers, type Grant } from './grants.ts';
+import type { Enrolment } from './enrolment.ts';
+import { createGrants, type Grant } from './grants.ts';
 import {
   type OrganizationReading,
   type OrganizationSource,
   type Pins,
   readOrganizationRules,
 } from './organization.ts';
-import type { Head } from './read-at-head.ts';
+import type { BranchHead } from './read-at-head.ts';
 import { type RepositoryReading, type RepositoryRules, readRepositoryRules } from './repository-file.ts';
 
 /** The rules in force for an event. */
@@ -56,7 +56,7 @@ export type FileReading = {
   /** Id of the repository; 0 if unknown. */
   readonly repositoryId: number;
   /** Absent if the location is not usable. */
-  readonly head: Head | undefined;
+  readonly head: BranchHead | undefined;
   readonly files: readonly RepositoryRules[];
 };
 
@@ -72,7 +72,7 @@ const maxRepositories = 5_000;
  */
 export function createRuleSource(options: {
   client: Client;
-  served: Pick<Served, 'starred'>;
+  served: Pick<Enrolment, 'starred'>;
   operatorRules: readonly LoadedRule[];
   organizations?: readonly OrganizationSource[];
   grants?: readonly Grant[];
@@ -83,7 +83,7 @@ export function createRuleSource(options: {
   onRead?: OnRead;
 }): RuleSource {
   const { client, clock, onRead, log = silentLog } = options;
-  const powers = createPowers(options.grants ?? []);
+  const grants = createGrants(options.grants ?? []);
   const organizations = new Map(
     (options.organizations ?? []).map((source) => [source.name.toLowerCase(), source]),
   );
@@ -111,7 +111,7 @@ export function createRuleSource(options: {
   };
   const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
     repositories.get(at.id, async () => {
-      const reading = await readRepositoryRules(client, at, powers.ofRepository(at));
+      const reading = await readRepositoryRules(client, at, grants.ofRepository(at));
       const name = `${at.owner}/${at.name}`;
       tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
       return reading;
@@ -124,7 +124,7 @@ export function createRuleSource(options: {
     const { head, files } = await shared.get(key, async () => {
       const reading = await readOrganizationRules(client, source, {
         pins,
-        grants: powers.ofOrganization(source.name),
+        grants: grants.ofOrganization(source.name),
       });
       const { head, files } = reading;
       tell({ level: 'organization', name: source.rules, repositoryId: head?.at.id ?? 0, head, files });

@@ -37,11 +37,11 @@ export function watchFolder(
 
   const lookOnce = async (): Promise<void> => {
     try {
-      const now = await signatureOf(folder);
+      const now = await folderDigest(folder);
       if (now === seen) return;
       const files = await loadRuleFiles([folder]);
       seen = now;
-      tellProblems(files, log);
+      logProblems(files, log);
       const rules = files.flatMap((file) => file.rules);
       onRules(rules, files);
       log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
@@ -84,14 +84,14 @@ function openWatcher(folder: string, onChange: () => void, log: Log): { close():
 }
 
 /** Logs unusable files. */
-function tellProblems(files: readonly FolderFile[], log: Log): void {
+function logProblems(files: readonly FolderFile[], log: Log): void {
   for (const file of files.filter(({ problems }) => problems.length > 0)) {
     log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
   }
 }
 
 /** Returns a digest of the contents of all rule files; modification times are ignored. */
-async function signatureOf(folder: string): Promise<string> {
+async function folderDigest(folder: string): Promise<string> {
   const digest = createHash('sha256');
   for (const path of await findRuleFiles([folder])) {
     const text = await readFile(path);

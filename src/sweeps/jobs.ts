@@ -4,7 +4,7 @@ import type { Deferral } from '../engine/budget/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
 import { createSweepMeter } from '../expressions/budget/budget.ts';
-import { createScope } from '../patterns/repository-scope.ts';
+import { createRepositoryScope } from '../patterns/repository-scope.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
 import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
@@ -58,7 +58,7 @@ export function createSweepHandler(
       parts.log.info({ rule: asked.rule, slot: asked.slot }, 'a sweep has nothing to do: its rule is gone');
       return { runs: [] };
     }
-    const named = asked.in === undefined ? () => true : createScope(asked.in);
+    const named = asked.in === undefined ? () => true : createRepositoryScope(asked.in);
     // The path of a repository's rule file begins with its full name.
     const only = rule.level === 'repository' ? { only: [rule.source.split('/').slice(0, 2).join('/')] } : {};
     const meter = createSweepMeter(budgetSourceOf(rule));

@@ -7,13 +7,13 @@ import type { Claim } from '../store/store.ts';
 import { type Backoff, isExpired } from './backoff.ts';
 import type { Breaker, Ticket } from './breaker.ts';
 import { Cut, type Ending, endingOf } from './ending.ts';
-import type { Heart } from './heartbeat.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import type { Sleep } from './timer.ts';
 
-type Held = { readonly signal: AbortSignal; readonly heart: Heart };
+type HeldClaim = { readonly signal: AbortSignal; readonly heartbeat: Heartbeat };
 
 /** Makes one attempt at a claim and returns how it ended. Never rejects. */
-type Attempt = (claim: Claim, signal: AbortSignal, heart: Heart) => Promise<Ending>;
+type Attempt = (claim: Claim, signal: AbortSignal, heartbeat: Heartbeat) => Promise<Ending>;
 
 /** Time that a handler has to finish once its attempt is over. */
 const endingMs = 1_000;
@@ -43,14 +43,14 @@ type AttemptOptions = {
 export function createAttempt(options: AttemptOptions): Attempt {
   const { store, backoff, lifetimeMs, breaker, answers, clock, sleep, stopping } = options;
 
-  const handle = async (claim: Claim, ticket: Ticket, { signal, heart }: Held): Promise<Handled> => {
+  const handle = async (claim: Claim, ticket: Ticket, { signal, heartbeat }: HeldClaim): Promise<Handled> => {
     const answered = answers();
     const lease: Lease = {
       signal,
       stopping,
       giveBack: (reason) => new Cut('released', reason),
       async advance(part) {
-        heart.progress();
+        heartbeat.progress();
         await store.advance(claim, part);
         // A sweep may run for an hour; its first page already shows that the forge works.
         if (answers() > answered) breaker.succeeded(ticket);
@@ -74,12 +74,12 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return 'item';
   };
 
-  return async (claim, signal, heart) => {
+  return async (claim, signal, heartbeat) => {
     const doomed = reasonToGiveUp(claim, { now: clock.now(), lifetimeMs });
     if (doomed !== undefined) return { how: 'dead', reason: doomed };
     const answered = answers();
     const ticket = breaker.begin(claim.lane ?? '');
-    const work = handle(claim, ticket, { signal, heart });
+    const work = handle(claim, ticket, { signal, heartbeat });
     try {
       const handled = await Promise.race([work, rejectionOf(signal)]);
       if (answers() > answered) breaker.succeeded(ticket);

@@ -25,7 +25,7 @@ export class Cut extends Error {
 }
 
 /** Input for the ending of an attempt that threw. */
-type Failure = {
+type AttemptFailure = {
   readonly error: unknown;
   readonly claim: Claim;
   readonly backoff: Backoff;
@@ -40,7 +40,7 @@ type Failure = {
  * Returns the ending of an attempt that threw. Retryable errors are retried; a host failure spends no attempt; an
  * unexpected error is a defect of Reeve and would occur again.
  */
-export function endingOf(failure: Failure): Ending {
+export function endingOf(failure: AttemptFailure): Ending {
   const { error, claim, backoff, now, blame } = failure;
   const reason = messageOf(error);
   if (error instanceof Cut && error.ending === 'lost') return { how: 'lost' };

@@ -5,7 +5,7 @@ import { Cut } from './ending.ts';
 import type { Timer } from './timer.ts';
 
 /** Keeps a lease alive while its work goes on. */
-export interface Heart {
+export interface Heartbeat {
   /** Records progress: a hanging handler must not hold its lane for ever. */
   progress(): void;
   stop(): void;
@@ -14,11 +14,11 @@ export interface Heart {
 /**
  * Sends four heartbeats per lease. Aborts the work when the lease is lost, or after `stallMs` without progress.
  */
-export function startHeart(
+export function startHeartbeat(
   claim: Claim,
   cut: AbortController,
   options: { store: Pick<Store, 'heartbeat'>; timer: Timer; leaseMs: number; stallMs: number; log: Log },
-): Heart {
+): Heartbeat {
   const { store, timer, leaseMs, stallMs, log } = options;
   let sinceProgressMs = 0;
   let isBeating = true;

@@ -9,7 +9,7 @@ import { type BackoffOptions, createBackoff } from './backoff.ts';
 import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
 import { createClaimWork } from './claim-work.ts';
 import { createForgeWatch, type ForgeState } from './forge-watch.ts';
-import { startHeart } from './heartbeat.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { createRecorder } from './recorder.ts';
 import { createRouter } from './router.ts';
 import { Tasks } from './tasks.ts';
@@ -105,10 +105,10 @@ export function createWorker(options: WorkerOptions): Worker {
 
   /** Handles one delivery and records the ending. Never rejects. */
   const attend = async (claim: Claim, cut: AbortController): Promise<void> => {
-    const heart = startHeart(claim, cut, { store, timer, leaseMs, stallMs, log });
-    const ending = await attempt(claim, cut.signal, heart);
+    const heartbeat = startHeartbeat(claim, cut, { store, timer, leaseMs, stallMs, log });
+    const ending = await attempt(claim, cut.signal, heartbeat);
     await record(claim, ending, cut.signal);
-    heart.stop();
+    heartbeat.stop();
   };
 
   const loop = createWakeLoop({ look, timer, pollMs });

@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Capability, capabilitiesOf, findCapabilities, lackOf } from '../../src/client/capabilities.ts';
+import {
+  type Capability,
+  capabilitiesOf,
+  findCapabilities,
+  unsupportedReason,
+} from '../../src/client/capabilities.ts';
 import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
@@ -39,10 +44,10 @@ describe('what a version can do', () => {
   });
 
   it('says in words what is lacking, and nothing where all is there', () => {
-    expect(lackOf(capabilitiesOf('1.25.0'), ['contents_ext', 'hook_names'])).toBe(
+    expect(unsupportedReason(capabilitiesOf('1.25.0'), ['contents_ext', 'hook_names'])).toBe(
       'this forge (1.25.0) does not support names of hooks',
     );
-    expect(lackOf(capabilitiesOf('1.27.0'), ['contents_ext', 'hook_names'])).toBeUndefined();
+    expect(unsupportedReason(capabilitiesOf('1.27.0'), ['contents_ext', 'hook_names'])).toBeUndefined();
   });
 });
 

@@ -3,7 +3,7 @@ import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { budgets } from '../../src/engine/budget/budgets.ts';
-import { createLedger, type Entry } from '../../src/engine/budget/ledger.ts';
+import { createBudgetLedger, type LedgerEntry } from '../../src/engine/budget/ledger.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { Proposal } from '../../src/engine/proposal.ts';
 import type { Run } from '../../src/engine/record.ts';
@@ -27,7 +27,7 @@ function change(target: string, value: unknown = true, more: Partial<Change> = {
 const many = (count: number, more: Partial<Change> = {}): readonly Change[] =>
   Array.from({ length: count }, (_, place) => change(`label:${place}`, true, more));
 
-function entry(target: string, value: unknown, atMs = startMs, level: Level = 'operator'): Entry {
+function entry(target: string, value: unknown, atMs = startMs, level: Level = 'operator'): LedgerEntry {
   return {
     atMs,
     level,
@@ -40,8 +40,8 @@ function entry(target: string, value: unknown, atMs = startMs, level: Level = 'o
 describe('budgets an hour', () => {
   it('begin anew after an hour, and give back what was not sent', async () => {
     let nowMs = startMs;
-    const past = await createLedger({ now: () => new Date(nowMs) }).of(1);
-    const takeBack = past.note([entry('a', true), entry('b', true)]);
+    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).of(1);
+    const takeBack = past.record([entry('a', true), entry('b', true)]);
     expect(past.spent().all).toBe(2);
     takeBack([0]);
     expect(past.spent().all).toBe(1);
@@ -74,7 +74,7 @@ describe('budgets an hour', () => {
       { items: [run(59), run(61)], next: 'p3' },
     ];
     const asked: (string | undefined)[] = [];
-    const ledger = createLedger({
+    const ledger = createBudgetLedger({
       now: () => new Date(startMs),
       readRuns: async (_id, before) => {
         asked.push(before);
@@ -116,13 +116,13 @@ describe('deletions', () => {
 describe('a value that goes back and forth', () => {
   it('is stopped after five returns in ten minutes, on that target alone', async () => {
     let nowMs = startMs;
-    const past = await createLedger({ now: () => new Date(nowMs) }).of(1);
+    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).of(1);
     const planned = (value: boolean) => makePlan([wishFor([change('label:x', value)])], { past });
     for (let turn = 0; turn < 6; turn += 1) {
       nowMs += 30_000;
       const value = turn % 2 === 0;
       expect(planned(value).changes, `turn ${turn}`).toHaveLength(1);
-      past.note([entry('label:x', value, nowMs)]);
+      past.record([entry('label:x', value, nowMs)]);
     }
 
     expect(planned(true).refused[0]?.why).toContain('label:x went back and forth 5 times');
@@ -132,8 +132,8 @@ describe('a value that goes back and forth', () => {
   });
 
   it('is no flip where the value is a new one each time', async () => {
-    const past = await createLedger({ now: () => new Date(startMs) }).of(1);
-    for (let turn = 0; turn < 20; turn += 1) past.note([{ ...entry('text', true), value: `"${turn}"` }]);
+    const past = await createBudgetLedger({ now: () => new Date(startMs) }).of(1);
+    for (let turn = 0; turn < 20; turn += 1) past.record([{ ...entry('text', true), value: `"${turn}"` }]);
 
     expect(past.flips('{"index":1} text', 'other')).toEqual({ count: 0, returns: false });
   });

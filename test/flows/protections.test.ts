@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { findCapabilities, lackOf } from '../../src/client/capabilities.ts';
+import { findCapabilities, unsupportedReason } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { named, passwordOf } from '../support/flow-names.ts';
@@ -152,7 +152,7 @@ rules:
       - uses: open-pull-request
         with: { head: develop, base: main, title: Promote develop, reviewers: [${people.ada}] }
 `);
-    const lack = lackOf(await findCapabilities(stage.root), ['pull_reviewers_on_create']);
+    const lack = unsupportedReason(await findCapabilities(stage.root), ['pull_reviewers_on_create']);
 
     const run = await push('develop');
 

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { createGlob, type GlobOptions } from '../../src/patterns/glob.ts';
 import { GlobError } from '../../src/patterns/glob-error.ts';
-import { createScope } from '../../src/patterns/repository-scope.ts';
+import { createRepositoryScope } from '../../src/patterns/repository-scope.ts';
 import { globToRe2 } from './support/glob-to-re2.ts';
 
 const long = process.env.LONG !== undefined;
@@ -117,12 +117,12 @@ describe('a scope', () => {
     [['acme/site'], 'acme', false],
     [['Acme/*'], 'acme/site', true],
   ])('%j on %s says %s', (patterns, name, expected) => {
-    expect(createScope(patterns)(name)).toBe(expected);
+    expect(createRepositoryScope(patterns)(name)).toBe(expected);
   });
 
   it('refuses what names no repository', () => {
-    expect(() => createScope(['acme'])).toThrow('names no repository');
-    expect(() => createScope([])).toThrow(GlobError);
+    expect(() => createRepositoryScope(['acme'])).toThrow('names no repository');
+    expect(() => createRepositoryScope([])).toThrow(GlobError);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import { silentLog } from '../../src/log.ts';
-import { type Limits, serverOptions } from '../../src/receiver/limits.ts';
+import { type ReceiverLimits, serverOptions } from '../../src/receiver/limits.ts';
 import { type ReceiverOptions, receiver } from '../../src/receiver/route.ts';
 import type { SecretEntry } from '../../src/receiver/secrets.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -49,7 +49,7 @@ export function makeHeaders(
 
 /** Creates a receiver on a store of its own, in memory unless one is given. */
 export async function makeReceiver(
-  given: Partial<ReceiverOptions> & { limits?: Limits } = {},
+  given: Partial<ReceiverOptions> & { limits?: ReceiverLimits } = {},
 ): Promise<{ app: FastifyInstance; store: Store }> {
   const { limits, ...options } = given;
   const store = await openSqliteStore({ path: ':memory:', role: 'worker' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createScope, isWholeScope } from '../../src/receiver/scope.ts';
+import { createEntryScope, isWholeScope } from '../../src/receiver/scope.ts';
 import { examineSecrets } from '../../src/receiver/secrets.ts';
 import { makeEntry } from './make.ts';
 
@@ -40,14 +40,14 @@ describe('examineSecrets', () => {
 
 describe('a scope', () => {
   it.each(['*', '**', '*/*'])('%s is the whole forge, events without a repository included', (pattern) => {
-    const covers = createScope([pattern]);
+    const covers = createEntryScope([pattern]);
 
     expect(isWholeScope([pattern])).toBe(true);
     expect([covers('acme/tool'), covers(undefined)]).toEqual([true, true]);
   });
 
   it('that names an owner covers its repositories and nothing without one', () => {
-    const covers = createScope(['acme/*']);
+    const covers = createEntryScope(['acme/*']);
 
     expect([
       covers('acme/tool'),

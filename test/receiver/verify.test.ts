@@ -33,9 +33,9 @@ describe('a verification', () => {
       const verify = createVerify([makeEntry({ authorization: [], hmac: list })]);
       read.clear();
 
-      const { vouchers } = await verify({ 'x-gitea-signature': sign(body) }, body);
+      const { verifiedEntries } = await verify({ 'x-gitea-signature': sign(body) }, body);
 
-      expect(vouchers).toHaveLength(place === 'none' ? 0 : 1);
+      expect(verifiedEntries).toHaveLength(place === 'none' ? 0 : 1);
       expect(read.size).toBe(many);
     },
   );
@@ -69,9 +69,9 @@ describe('a verification', () => {
     const entries = [entry('one'), entry('foreign', { hmac: others('hmac') }), entry('two')];
     const headers = { authorization, 'x-gitea-signature': sign(body) };
 
-    const { vouchers, failed } = await createVerify(entries)(headers, body);
+    const { verifiedEntries, failed } = await createVerify(entries)(headers, body);
 
-    expect(vouchers.map(({ name }) => name)).toEqual(['one', 'two']);
+    expect(verifiedEntries.map(({ name }) => name)).toEqual(['one', 'two']);
     expect(failed).toEqual([{ entry: 'foreign', guard: 'signature' }]);
   });
 
@@ -85,7 +85,7 @@ describe('a verification', () => {
         authorization: authorizations[at] ?? '',
         'x-gitea-signature': sign(body, hmac[many - 1 - at] ?? ''),
       };
-      expect((await createVerify(entries)(headers, body)).vouchers).toHaveLength(1);
+      expect((await createVerify(entries)(headers, body)).verifiedEntries).toHaveLength(1);
     }
   });
 });

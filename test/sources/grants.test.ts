@@ -2,22 +2,22 @@ import { expect, it } from 'vitest';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { parseOperatorFile } from '../../src/settings/operator-file/operator-file.ts';
-import { createPowers } from '../../src/sources/grants.ts';
+import { createGrants } from '../../src/sources/grants.ts';
 
-const powers = createPowers([
+const grants = createGrants([
   { repositories: ['acme/*', '!acme/attic'], organizations: [], names: ['sync-labels', 'collaborators'] },
   { repositories: ['acme/demo'], organizations: ['Acme'], names: ['protect-tags', 'sync-labels'] },
 ]);
 
 it('gives each file what was granted to it by name, once', () => {
-  const of = (owner: string, name: string) => powers.ofRepository({ id: 1, owner, name });
+  const of = (owner: string, name: string) => grants.ofRepository({ id: 1, owner, name });
 
   expect(of('acme', 'demo')).toEqual(['collaborators', 'protect-tags', 'sync-labels']);
   expect(of('acme', 'site')).toEqual(['collaborators', 'sync-labels']);
   expect(of('acme', 'attic')).toEqual([]);
   expect(of('other', 'demo')).toEqual([]);
-  expect(powers.ofOrganization('acme')).toEqual(['protect-tags', 'sync-labels']);
-  expect(powers.ofOrganization('other')).toEqual([]);
+  expect(grants.ofOrganization('acme')).toEqual(['protect-tags', 'sync-labels']);
+  expect(grants.ofOrganization('other')).toEqual([]);
 });
 
 it('lets a repository file use an action and a fact that were granted, and no other', () => {

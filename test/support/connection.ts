@@ -9,7 +9,7 @@ import type { Entry } from '../../src/connection/finding.ts';
 import type { SetupOptions } from '../../src/connection/steps/answers.ts';
 import type { Prompt } from '../../src/output/prompt.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
-import type { Environment } from '../../src/settings/config.ts';
+import type { EnvironmentVariables } from '../../src/settings/config.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
 import { type Account, basic, type ContractForge, freshName } from './contract-forge.ts';
 
@@ -28,8 +28,8 @@ export interface Connection {
   readonly port: number;
   /** What nothing that is printed may hold. */
   readonly canaries: string[];
-  setup(options?: SetupOptions, environment?: Environment, prompt?: Prompt): Promise<Told>;
-  doctor(environment?: Environment, options?: { test?: boolean; thorough?: boolean }): Promise<Told>;
+  setup(options?: SetupOptions, environment?: EnvironmentVariables, prompt?: Prompt): Promise<Told>;
+  doctor(environment?: EnvironmentVariables, options?: { test?: boolean; thorough?: boolean }): Promise<Told>;
   /** Makes a file with a token of an account that has these scopes. */
   tokenFile(account: Account, scopes: readonly string[]): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape

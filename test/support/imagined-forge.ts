@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
-import { failureOf } from '../../src/client/failure.ts';
+import { forgeError } from '../../src/client/failure.ts';
 import { enabledEvents } from '../../src/contract/events/hook-events.ts';
 import { type AnyInput, fillPath, type Operation } from '../../src/contract/operation.ts';
 import { ReeveError } from '../../src/errors.ts';
@@ -41,7 +41,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     return ids;
   };
   const absent = (path: string): never => {
-    throw failureOf(path, 404, '{"message":"not found"}', null);
+    throw forgeError(path, 404, '{"message":"not found"}', null);
   };
 
   function listAt(path: string): Row[] | undefined {

@@ -14,7 +14,7 @@ import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { parseOperatorFile } from '../../src/settings/operator-file/operator-file.ts';
 import { type AdmittedEvent, createAdmissions } from '../../src/sources/admission.ts';
-import { createServed } from '../../src/sources/enrolment.ts';
+import { createEnrolment } from '../../src/sources/enrolment.ts';
 import type { Grant } from '../../src/sources/grants.ts';
 import { createIdentities } from '../../src/sources/identity.ts';
 import { createRuleSource, type RuleSource } from '../../src/sources/rule-source.ts';
@@ -243,7 +243,7 @@ const clock = { monotonicMs: () => 0 };
 const key = new Uint8Array(32);
 
 async function admit(event: Event, client: Client): Promise<AdmittedEvent | undefined> {
-  const served = createServed({ client, login: async () => botAccount.login, listed: ['*/*'], clock });
+  const served = createEnrolment({ client, login: async () => botAccount.login, listed: ['*/*'], clock });
   const identities = createIdentities({ client, clock });
   const admissions = createAdmissions({ identities, served, coverageOf: () => true });
   try {
@@ -267,7 +267,7 @@ function sourceOf(
     operatorRules,
     clock,
     grants: grantsOf(pair),
-    served: createServed({ client, login: async () => botAccount.login, listed: ['*/*'], clock }),
+    served: createEnrolment({ client, login: async () => botAccount.login, listed: ['*/*'], clock }),
     organizations: [{ name: organization, rules: `${organization}/.reeve` }],
     pins: {
       recall: async (name) => kept.get(name),

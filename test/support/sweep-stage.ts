@@ -14,7 +14,7 @@ import { formatProblem } from '../../src/rules/problem.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createAdmissions } from '../../src/sources/admission.ts';
-import { createServed } from '../../src/sources/enrolment.ts';
+import { createEnrolment } from '../../src/sources/enrolment.ts';
 import { createIdentities } from '../../src/sources/identity.ts';
 import { createRuleSource } from '../../src/sources/rule-source.ts';
 import { createStoredMemory } from '../../src/store/action-memory.ts';
@@ -118,7 +118,7 @@ export async function setSweepStage(
   const login = async (): Promise<string> => people.bot;
   const self = await bot.call(operations.getSelf, {});
   const account = async () => ({ id: self.id });
-  const served = createServed({ client, login, listed: [], clock });
+  const served = createEnrolment({ client, login, listed: [], clock });
   const rules = createRuleSource({ client, served, operatorRules: [], clock });
   const runs: Run[] = [];
   const onRun = (run: Run): void => {

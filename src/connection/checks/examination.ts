@@ -3,7 +3,7 @@ import type { Capabilities } from '../../client/capabilities.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { User } from '../../contract/resources/users.ts';
 import { ReeveError } from '../../errors.ts';
-import type { Environment, Settings } from '../../settings/config.ts';
+import type { EnvironmentVariables, Settings } from '../../settings/config.ts';
 import { type FolderFile, loadRuleFiles } from '../../sources/folder.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,7 +13,7 @@ import { type HookLooks, lookAtHooks } from './hook-states.ts';
 
 /** What the checks look at. Each thing is asked once, when the first check wants it. */
 export interface Examination {
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
   readonly envFile: string | undefined;
   readonly settings: Settings;
   /** Whether hooks may be made to deliver; `thorough`: also those that need a repository made for it. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { askForgeDate } from '../../client/forge-date.ts';
 import { operations } from '../../contract/operations.ts';
 import { count } from '../../output/terminal.ts';
-import { lackingIn } from '../../rules/check-capabilities.ts';
+import { checkCapabilities } from '../../rules/check-capabilities.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { lookAtAdministrator, lookAtScopes } from '../forge-findings.ts';
 import { neededScopes } from '../needed-scopes.ts';
@@ -113,7 +113,7 @@ export const forgeChecks: readonly Check[] = [
     run: async ({ rules, capabilities }) => {
       const loaded = (await rules()).flatMap((file) => file.rules);
       const known = await capabilities();
-      const lacking = lackingIn(loaded, known.capabilities, (path) => readFileSync(path, 'utf8'));
+      const lacking = checkCapabilities(loaded, known.capabilities, (path) => readFileSync(path, 'utf8'));
       const [first] = lacking;
       if (first === undefined)
         return ok(`${count(loaded.length, 'rule')} of the operator, nothing the forge cannot do`);

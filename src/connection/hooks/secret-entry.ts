@@ -1,4 +1,4 @@
-import { createScope } from '../../receiver/scope.ts';
+import { createEntryScope } from '../../receiver/scope.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
 import type { Place } from './places.ts';
 
@@ -8,7 +8,7 @@ import type { Place } from './places.ts';
  */
 export function entryFor(place: Place, entries: readonly SecretEntry[]): SecretEntry | undefined {
   return entries.find(({ scope }) => {
-    const covers = createScope(scope);
+    const covers = createEntryScope(scope);
     if (place.level === 'system') return covers(undefined);
     // Any repository of an owner stands for all of them: a scope that names only some does not match this one.
     return covers(place.level === 'repository' ? place.name : `${place.name}/any-repository-of-it`);

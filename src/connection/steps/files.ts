@@ -1,12 +1,16 @@
 import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Environment } from '../../settings/config.ts';
+import type { EnvironmentVariables } from '../../settings/config.ts';
 import { editEnvText, writePrivateFile } from '../../settings/env-file.ts';
 import { type Finding, ok } from '../finding.ts';
 import { editOperatorText, type OperatorEdit, readOperatorText } from './operator-text.ts';
 
 /** Brings the env file about: these variables, everything else in it as it is, readable by its owner alone. */
-export async function bringAboutEnvFile(path: string, values: Environment, plan: boolean): Promise<Finding> {
+export async function bringAboutEnvFile(
+  path: string,
+  values: EnvironmentVariables,
+  plan: boolean,
+): Promise<Finding> {
   const live = await textOf(path);
   const wanted = editEnvText(live ?? '', values);
   return bringAboutFile({ path, live, wanted, plan, isPrivate: (await modeOf(path)) === 0o600 });

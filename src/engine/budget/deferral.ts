@@ -1,8 +1,8 @@
 import { isRecoverable } from '../../rules/recoverable.ts';
 import type { Plan } from '../plan.ts';
-import { levelOf, type PlannedChange } from '../proposal.ts';
+import { levelOfChange, type PlannedChange } from '../proposal.ts';
 import type { Budget } from './budgets.ts';
-import type { Past } from './ledger.ts';
+import type { WriteHistory } from './ledger.ts';
 
 /** A run that an hourly budget stopped: it keeps its trigger and runs again from live state. */
 export type Deferral = {
@@ -18,7 +18,7 @@ export type Deferral = {
 };
 
 type DeferralOptions = {
-  readonly past: Past;
+  readonly past: WriteHistory;
   readonly hour: Budget;
   /** Identity of the trigger, by which its reservation is found when it runs again. */
   readonly owner: string;
@@ -42,7 +42,7 @@ export function deferBeyondHour(
 ): { readonly plan: Plan; readonly deferral?: Deferral } {
   const { past, hour, owner, isSent, now } = options;
   const sent = plan.changes.filter(isSent);
-  const files = sent.filter((planned) => levelOf(planned) === 'repository');
+  const files = sent.filter((planned) => levelOfChange(planned) === 'repository');
   const own = sent.filter((planned) => !files.includes(planned));
   const ownRoom = roomFor(own.length, hour.all);
   const filesRoom = roomFor(files.length, Math.min(hour.repository, hour.all - ownRoom));
@@ -73,7 +73,7 @@ export function deferBeyondHour(
       changes: plan.changes.filter((planned) => !deferred.has(planned)),
       refused: [...plan.refused, ...left.map((planned) => ({ planned, why: `deferred, ${why}`, until }))],
     },
-    deferral: { afterMs, why, ...keyOf(left) },
+    deferral: { afterMs, why, ...deferralKey(left) },
   };
 }
 
@@ -82,7 +82,7 @@ function roomFor(wanted: number, budget: number): number {
 }
 
 /** Rules that speak of what happened, and not of how things are, need their own trigger: those have no key. */
-function keyOf(deferred: readonly PlannedChange[]): { readonly key?: string } {
+function deferralKey(deferred: readonly PlannedChange[]): { readonly key?: string } {
   const rules = new Map(deferred.flatMap(({ proposals }) => proposals.map(({ rule }) => [rule.id, rule])));
   if (![...rules.values()].every(isRecoverable)) return {};
   return { key: [...rules.keys()].sort().join('\n') };

@@ -4,7 +4,7 @@ import type { Budget } from './budgets.ts';
 import { createReservations, type Reservations } from './reservations.ts';
 
 /** One write to one target. `value` and `before` are compared as JSON. */
-export type Entry = {
+export type LedgerEntry = {
   readonly atMs: number;
   readonly level: Level;
   /** What it decided, without the names of the repository: `targetKey`. */
@@ -14,7 +14,7 @@ export type Entry = {
 };
 
 /** What was written in one place of late. Asked after the plan is made, so that two runs at once see each other. */
-export interface Past {
+export interface WriteHistory {
   /** Writes of the last hour, by all rules and by files of repositories among them. */
   spent(): Budget;
   /** Room in the hourly budgets for runs that were deferred. */
@@ -22,13 +22,13 @@ export interface Past {
   /** How often in the last ten minutes the target's value returned to an earlier one; and whether this one would. */
   flips(target: string, value: unknown): { readonly count: number; readonly returns: boolean };
   /** Notes writes that are about to be sent. The returned function takes back those that were not, by place in the list. */
-  note(entries: readonly Entry[]): (notSent: readonly number[]) => void;
+  record(entries: readonly LedgerEntry[]): (notSent: readonly number[]) => void;
 }
 
 /** Remembers what was written, by place: a repository's id, or what else a subject has. */
-export interface Ledger {
+export interface BudgetLedger {
   /** Returns the past of a place; the first time, as the store remembers it. */
-  of(place: number | string): Promise<Past>;
+  of(place: number | string): Promise<WriteHistory>;
 }
 
 /** Returns the stored runs of a repository, newest first, page by page. */
@@ -50,12 +50,12 @@ const maxPlaces = 5_000;
  * Creates the ledger. It is counted from the stored runs when a repository is first seen, so that a restart forgives
  * nothing, and in memory from then on. `now` is the system's clock: stored runs carry its instants.
  */
-export function createLedger(options: { now: () => Date; readRuns?: ReadRuns }): Ledger {
-  const places = new Map<number | string, Promise<Past>>();
+export function createBudgetLedger(options: { now: () => Date; readRuns?: ReadRuns }): BudgetLedger {
+  const places = new Map<number | string, Promise<WriteHistory>>();
   const nowMs = (): number => options.now().getTime();
 
-  const load = async (place: number | string): Promise<Entry[]> => {
-    const found: Entry[] = [];
+  const load = async (place: number | string): Promise<LedgerEntry[]> => {
+    const found: LedgerEntry[] = [];
     if (typeof place === 'string' || options.readRuns === undefined) return found;
     for (let before: string | undefined, page = 0; page < 20; page += 1) {
       const { items, next } = await options.readRuns(place, before);
@@ -71,7 +71,7 @@ export function createLedger(options: { now: () => Date; readRuns?: ReadRuns }):
     async of(place) {
       const known = places.get(place);
       if (known !== undefined) return known;
-      const past = load(place).then((entries) => pastOf(entries, nowMs));
+      const past = load(place).then((entries) => createWriteHistory(entries, nowMs));
       places.set(place, past);
       past.catch(() => places.delete(place));
       const [oldest] = places.keys();
@@ -81,10 +81,10 @@ export function createLedger(options: { now: () => Date; readRuns?: ReadRuns }):
   };
 }
 
-function pastOf(loaded: readonly Entry[], nowMs: () => number): Past {
+function createWriteHistory(loaded: readonly LedgerEntry[], nowMs: () => number): WriteHistory {
   const entries = loaded.map((entry) => ({ ...entry }));
-  const since = (ms: number): readonly Entry[] => entries.filter(({ atMs }) => atMs > nowMs() - ms);
-  const writes = (): readonly Entry[] => {
+  const since = (ms: number): readonly LedgerEntry[] => entries.filter(({ atMs }) => atMs > nowMs() - ms);
+  const writes = (): readonly LedgerEntry[] => {
     const now = nowMs();
     // What is too old to count goes here, so that the list of a busy place stays as short as its last hour. A write that is
     // in the future was made before the clock was set back: it counts for an hour from now, not for longer.
@@ -102,7 +102,7 @@ function pastOf(loaded: readonly Entry[], nowMs: () => number): Past {
       const history = since(flipMs).filter((entry) => entry.target === target);
       return { count: countReturns(history), returns: seenBefore(history, JSON.stringify(value) ?? '') };
     },
-    note(writes) {
+    record(writes) {
       const noted = writes.map((entry) => ({ ...entry }));
       entries.push(...noted);
       return (notSent) => {
@@ -113,12 +113,12 @@ function pastOf(loaded: readonly Entry[], nowMs: () => number): Past {
   };
 }
 
-function countReturns(history: readonly Entry[]): number {
+function countReturns(history: readonly LedgerEntry[]): number {
   return history.filter(({ value }, place) => seenBefore(history.slice(0, place), value)).length;
 }
 
 /** The value that stood before the first write was there earlier, too. */
-function seenBefore(history: readonly Entry[], value: string): boolean {
+function seenBefore(history: readonly LedgerEntry[], value: string): boolean {
   return history[0]?.before === value || history.some((entry) => entry.value === value);
 }
 
@@ -132,7 +132,7 @@ export function targetKey(params: Readonly<Record<string, unknown>> | undefined,
 }
 
 /** Returns the writes of a stored run. */
-function entriesOf(run: Run): readonly Entry[] {
+function entriesOf(run: Run): readonly LedgerEntry[] {
   const written = new Set(
     run.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
   );

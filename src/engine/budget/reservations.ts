@@ -4,7 +4,7 @@ import type { Budget } from './budgets.ts';
 type Reservation = Budget & { readonly owner: string; readonly atMs: number };
 
 /** Changes that a run wants to make now. */
-type Wanted = Budget;
+type WantedBudget = Budget;
 
 /** An earlier write, as far as budgets count it. */
 type Write = { readonly atMs: number; readonly level: string };
@@ -15,9 +15,9 @@ export interface Reservations {
    * Returns how long a run has to wait until its changes fit; 0 where they fit now. Runs that were deferred earlier come
    * first, so that none of them waits for ever behind new ones.
    */
-  waitMs(owner: string, wanted: Wanted, hour: Budget): number;
+  waitMs(owner: string, wanted: WantedBudget, hour: Budget): number;
   /** Keeps room for a deferred run after that time. A later call of the same owner replaces it. */
-  reserve(owner: string, wanted: Wanted, afterMs: number): void;
+  reserve(owner: string, wanted: WantedBudget, afterMs: number): void;
   /** Gives up the room that is kept for an owner: its run has begun again. */
   release(owner: string): void;
 }
@@ -36,7 +36,7 @@ export function createReservations(options: {
   let reserved: readonly Reservation[] = [];
 
   /** Returns how long changes wait if these reservations come first. */
-  const waitBehind = (earlier: readonly Reservation[], wanted: Wanted, hour: Budget): number => {
+  const waitBehind = (earlier: readonly Reservation[], wanted: WantedBudget, hour: Budget): number => {
     const written = writes();
     const now = nowMs();
     const all = roomAtMs(timesOf(written), countsOf(earlier, 'all'), hour.all - wanted.all);

@@ -1,9 +1,9 @@
 import type { Plan } from '../plan.ts';
-import { levelOf, type PlannedChange } from '../proposal.ts';
+import { levelOfChange, type PlannedChange } from '../proposal.ts';
 import { isSent, type RunInput } from '../run-input.ts';
 import { budgets } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';
-import { type Entry, type Past, targetKey } from './ledger.ts';
+import { type LedgerEntry, targetKey, type WriteHistory } from './ledger.ts';
 
 /** A plan whose changes have their place in the hourly budgets. */
 export type Reserved = {
@@ -19,7 +19,7 @@ export type Reserved = {
  * Reserves room in the hourly budgets for the changes that will be sent. Synchronous, so that a run beside this one cannot
  * spend the same budget. `past` is what was written where the plan goes; absent: nothing is counted.
  */
-export function reserve(plan: Plan, past: Past | undefined, input: RunInput): Reserved {
+export function reserve(plan: Plan, past: WriteHistory | undefined, input: RunInput): Reserved {
   if (past === undefined) return { plan, release() {} };
   // The trigger holds the place in the order of those that wait.
   const { delivery = input.id, item = '' } = input.trigger;
@@ -31,7 +31,7 @@ export function reserve(plan: Plan, past: Past | undefined, input: RunInput): Re
     now: input.now,
   });
   const noted = made.changes.filter((planned) => isSent(planned, input));
-  const takeBack = past.note(noted.map((planned) => entryOf(planned, input.now)));
+  const takeBack = past.record(noted.map((planned) => entryOf(planned, input.now)));
   return {
     plan: made,
     deferral,
@@ -39,11 +39,11 @@ export function reserve(plan: Plan, past: Past | undefined, input: RunInput): Re
   };
 }
 
-function entryOf(planned: PlannedChange, now: Date): Entry {
+function entryOf(planned: PlannedChange, now: Date): LedgerEntry {
   const { input, target, value, before } = planned.change;
   return {
     atMs: now.getTime(),
-    level: levelOf(planned),
+    level: levelOfChange(planned),
     target: targetKey(input.params, target),
     value: JSON.stringify(value) ?? '',
     before: JSON.stringify(before) ?? '',

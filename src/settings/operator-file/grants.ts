@@ -6,7 +6,7 @@ import type { ReportProblems } from '../../sources/report.ts';
 import type { OperatorFile } from './operator-file.ts';
 
 /** What rules may do, and what is done about those that cannot be used. */
-export type Powers = {
+export type RuleGrants = {
   /** Organizations with rules of their own. */
   readonly organizations: readonly OrganizationSource[];
   /** What files of repositories and organizations may use beyond the small set. */
@@ -20,7 +20,7 @@ export type Powers = {
 };
 
 /** Returns what the operator file says of that, with everything it leaves out filled in. */
-export function readPowers(file: OperatorFile | undefined): Powers {
+export function readGrants(file: OperatorFile | undefined): RuleGrants {
   const limits = file?.limits ?? {};
   return {
     organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({

@@ -7,8 +7,8 @@ import { repeatedChoices } from '../../engine/repeated.ts';
 import { messageOf } from '../../errors.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { facts } from '../../facts/facts.ts';
-import { createScope } from '../../patterns/repository-scope.ts';
-import { parseDuration } from '../duration.ts';
+import { createRepositoryScope } from '../../patterns/repository-scope.ts';
+import { parseDurationMs } from '../duration.ts';
 import { NamedSecretsForm } from '../secrets/named-secrets.ts';
 import { parseSize } from '../size.ts';
 import { DashboardForm, fullName, WebhookForm } from './webhook.ts';
@@ -38,7 +38,7 @@ const Organization = z.strictObject({
     .describe('Id of that repository. If omitted, the first id is stored, and a different one is refused.'),
 });
 
-const namesOf = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
+const rowNames = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
 /** Returns a schema of these names. Its error message suggests the nearest name. */
 const nameOf = (what: string, known: readonly string[]) =>
   z.string().check((context) => {
@@ -55,7 +55,7 @@ const nameOf = (what: string, known: readonly string[]) =>
 const patterns = z.array(z.string()).check((context) => {
   if (context.value.length === 0) return;
   try {
-    createScope(context.value);
+    createRepositoryScope(context.value);
   } catch (error) {
     context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
   }
@@ -70,11 +70,11 @@ const Grant = z
       .optional()
       .describe('Organizations whose rules repository gets the grant.'),
     actions: z
-      .array(nameOf('action', namesOf(actions)))
+      .array(nameOf('action', rowNames(actions)))
       .optional()
       .describe('Actions, by name.'),
     facts: z
-      .array(nameOf('fact', namesOf(facts)))
+      .array(nameOf('fact', rowNames(facts)))
       .optional()
       .describe('Facts with data from outside the repository or for administrators only, by name.'),
   })
@@ -97,7 +97,7 @@ const Limits = z.strictObject({
 
 const duration = z
   .string()
-  .refine((text) => (parseDuration(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d');
+  .refine((text) => (parseDurationMs(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d');
 /** Returns a schema of a size within these limits. */
 const size = (least: string, most: string) =>
   z.string().refine((text) => {
@@ -211,10 +211,10 @@ export function parseOperatorFile(
     return { problems: faults.map((fault) => `${placeOf(fault.pos[0])}: ${fault.message}`) };
   const parsed = OperatorFile.safeParse(document.toJS({ maxAliasCount: 0 }));
   if (parsed.success) return { file: parsed.data, problems: [] };
-  return { problems: parsed.error.issues.flatMap((issue) => explain(issue, document, placeOf)) };
+  return { problems: parsed.error.issues.flatMap((issue) => explainIssue(issue, document, placeOf)) };
 }
 
-function explain(
+function explainIssue(
   issue: z.core.$ZodIssue,
   document: Document,
   placeOf: (offset: number) => string,

@@ -1,5 +1,5 @@
 import { type Retention, standardRetention } from '../../store/retention-limits.ts';
-import { parseDuration } from '../duration.ts';
+import { parseDurationMs } from '../duration.ts';
 import { parseSize } from '../size.ts';
 import type { OperatorFile } from './operator-file.ts';
 
@@ -15,7 +15,7 @@ export type Pace = {
 
 /** Returns what the operator file says of that; what it leaves out is absent, but for the retention. */
 export function readPace(file: OperatorFile | undefined): Pace {
-  const lifetimeMs = parseDuration(file?.['delivery-lifetime'] ?? '');
+  const lifetimeMs = parseDurationMs(file?.['delivery-lifetime'] ?? '');
   const maxBodyBytes = parseSize(file?.['max-body'] ?? '');
   const { settled = '', dead = '', 'max-size': maxSize = '' } = file?.retention ?? {};
   return {
@@ -23,8 +23,8 @@ export function readPace(file: OperatorFile | undefined): Pace {
     concurrency: file?.concurrency,
     maxBodyBytes,
     retention: {
-      settledMs: parseDuration(settled) ?? standardRetention.settledMs,
-      deadMs: parseDuration(dead) ?? standardRetention.deadMs,
+      settledMs: parseDurationMs(settled) ?? standardRetention.settledMs,
+      deadMs: parseDurationMs(dead) ?? standardRetention.deadMs,
       maxBytes: parseSize(maxSize) ?? standardRetention.maxBytes,
     },
   };

@@ -4,7 +4,7 @@ import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { ReeveError } from '../../errors.ts';
-import { createScope } from '../../patterns/repository-scope.ts';
+import { createRepositoryScope } from '../../patterns/repository-scope.ts';
 import { freshPages } from './pages.ts';
 
 /** What is served: the repositories that the account has starred, and those that the operator lists. */
@@ -50,7 +50,7 @@ export async function* servedRepositories(
   { login, listed, only }: ServedBy,
   from: RepositoryPlace = { source: 0, page: 1 },
 ): AsyncGenerator<RepositoryPage> {
-  const isListed = listed.length === 0 ? () => false : createScope(listed);
+  const isListed = listed.length === 0 ? () => false : createRepositoryScope(listed);
   const seen = new Set<unknown>();
   const sources = only
     ? only.map((name) => named(client, name))

@@ -5,9 +5,9 @@ import type { Change } from '../../../src/actions/change.ts';
 import { setLabels } from '../../../src/actions/set-labels.ts';
 import { budgets } from '../../../src/engine/budget/budgets.ts';
 import { deferBeyondHour } from '../../../src/engine/budget/deferral.ts';
-import { createLedger, type Past } from '../../../src/engine/budget/ledger.ts';
+import { createBudgetLedger, type WriteHistory } from '../../../src/engine/budget/ledger.ts';
 import { makePlan, type Plan } from '../../../src/engine/plan.ts';
-import { levelOf } from '../../../src/engine/proposal.ts';
+import { levelOfChange } from '../../../src/engine/proposal.ts';
 import type { Level, LoadedRule } from '../../../src/rules/rule.ts';
 import { makeContext } from '../../support/make-context.ts';
 
@@ -15,9 +15,9 @@ const startMs = Date.parse('2026-11-20T12:00:00Z');
 const hourMs = 3_600_000;
 let nowMs = startMs;
 
-async function makePast(): Promise<Past> {
+async function makePast(): Promise<WriteHistory> {
   nowMs = startMs;
-  return createLedger({ now: () => new Date(nowMs) }).of(1);
+  return createBudgetLedger({ now: () => new Date(nowMs) }).of(1);
 }
 
 /** Returns a plan of so many changes of the operator and of the repository's file. */
@@ -63,7 +63,7 @@ function planOf(operator: number, repository = 0, condition = 'true'): Plan {
 }
 
 /** Plans within the hourly budgets and notes what is left as written. Returns how many changes went, and the wait in ms. */
-function spend(past: Past, owner: string, plan: Plan, hour = budgets.hour) {
+function spend(past: WriteHistory, owner: string, plan: Plan, hour = budgets.hour) {
   const { plan: left, deferral } = deferBeyondHour(plan, {
     past,
     hour,
@@ -71,10 +71,10 @@ function spend(past: Past, owner: string, plan: Plan, hour = budgets.hour) {
     isSent: () => true,
     now: new Date(nowMs),
   });
-  past.note(
+  past.record(
     left.changes.map((planned) => ({
       atMs: nowMs,
-      level: levelOf(planned),
+      level: levelOfChange(planned),
       target: planned.change.target,
       value: 'true',
       before: 'false',
