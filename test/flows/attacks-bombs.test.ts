@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
 
 const calm = { owner: acme, repo: 'calm' } as const;
@@ -45,10 +46,10 @@ async function setOff(): Promise<{ bombed: Run; labels: readonly string[]; slowe
   let isOver = false;
   const asking = (async () => {
     while (!isOver) {
-      const startedMs = performance.now();
+      const startedMs = cpuMs();
       const { status } = await fetch(`${stage.server.url}/healthz`);
       expect(status).toBe(200);
-      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+      slowestMs = Math.max(slowestMs, cpuMs() - startedMs);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();

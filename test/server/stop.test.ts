@@ -58,6 +58,7 @@ it.each([
   await Promise.all([closed, once(socket, 'close')]);
 
   expect(seen).toContain(`HTTP/1.1 ${status}`);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  // Long before the 72 s after which a connection without requests is closed.
+  expect(performance.now() - started).toBeLessThan(30_000);
   await made.close();
 });

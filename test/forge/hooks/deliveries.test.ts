@@ -225,17 +225,16 @@ describe('the sender', () => {
   test('ends an exchange that takes too long, and never lets one hook wait for another', async () => {
     await deliveries.close();
     db.close();
-    start(400);
+    start(1_000);
     const dead = await receiver(() => undefined);
     const live = await receiver();
     const [slow, quick] = [addHook(dead.url), addHook(live.url)];
     const stuck = Array.from({ length: 12 }, () => queue(slow));
-    const began = Date.now();
     const uuid = queue(quick);
 
     while (live.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 
-    expect(Date.now() - began).toBeLessThan(350);
+    expect(stuck.map((id) => taskOf(id)?.state)).not.toContain('failed');
     await deliveries.idle();
     expect(taskOf(uuid)?.state).toBe('delivered');
     expect(new Set(stuck.map((id) => taskOf(id)?.state))).toEqual(new Set(['failed']));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseMentions } from '../../../src/forge/notify/mentions.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 describe('parseMentions', () => {
   it.each([
@@ -25,11 +26,11 @@ describe('parseMentions', () => {
   });
 
   it('reads a long hostile text in no time', () => {
-    const before = performance.now();
+    const before = cpuMs();
 
     for (const text of ['@a'.repeat(200_000), `@${'a.'.repeat(200_000)}`, '@-/'.repeat(200_000)])
       parseMentions(text);
 
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(cpuMs() - before).toBeLessThan(2_000);
   });
 });
