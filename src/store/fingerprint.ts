@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * Returns the mark of a delivery's uuid: the first 52 bits of a hexadecimal uuid as they are, of any other text its
+ * Returns the mark of a delivery's uuid: the first 52 bits of a hexadecimal uuid, or for any other text its
  * checksum and length.
  */
 export function markOfUuid(uuid: string): number {
@@ -12,16 +12,16 @@ export function markOfUuid(uuid: string): number {
 }
 
 /**
- * Returns the mark of what a delivery says: body and Event-Type. It is a checksum, not a digest: a hit is settled by
- * comparing the bytes, which proves more than equal digests and costs nothing where there is no hit.
+ * Returns the mark of a delivery's content: body and Event-Type. It is a checksum, not a digest: a hit is verified by
+ * comparing the bytes, which proves more than equal digests and costs nothing without a hit.
  */
 export function markOfContent(eventType: string, body: Uint8Array): number {
   return combine(crc32(body, crc32(eventType)), body.length);
 }
 
 /**
- * Returns the SHA-256 digest by which repeats are recognised. Of the body alone: no signature covers the event type, so a
- * body that comes again under another one is a repeat as well. Forges send no body under two types.
+ * Returns the SHA-256 digest that identifies repeats. It covers only the body: no signature covers the event type, so a
+ * body with another event type is a repeat as well. Forges never send one body with two types.
  */
 export function digestOfBody(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();

@@ -1,12 +1,12 @@
 const dayMs = 86_400_000;
 
-/** How long ended deliveries are kept with their runs, and how large the store may grow. */
+/** Retention of ended deliveries and their runs, and the size limit of the store. */
 export type Retention = {
-  /** Since they were settled; runs of sweeps, since they started. */
+  /** For settled deliveries, since they were settled; for runs of sweeps, since they started. */
   readonly settledMs: number;
-  /** Since they died. */
+  /** For dead deliveries, since they died. */
   readonly deadMs: number;
-  /** Beyond this the oldest are deleted whatever their age: settled ones first, then dead ones. */
+  /** Above this size the oldest are deleted whatever their age: settled ones first, then dead ones. */
   readonly maxBytes: number;
 };
 

@@ -1,35 +1,36 @@
 import type { Run } from '../engine/record.ts';
 import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
 
-/** Where work came in. Only `webhook` work has a forge's event as its body; the rest are jobs of our own. */
+/** Trigger of work. Only `webhook` work has a forge's event as its body; all other work is a job of Reeve. */
 export type Door = 'webhook' | 'cron' | 'cli';
 
 /**
- * accepted: durable, waits for its turn · claimed: a worker has it under a lease · retry: waits outside its lane until
- * `retryAt` · deferred: handled, and waits until `retryAt` for room in an hourly budget · settled: done, with its runs · dead: given up or malformed, with the reason, until somebody redrives it.
+ * accepted: durable, waits for its turn · claimed: a worker has a lease · retry: waits outside its lane until
+ * `retryAt` · deferred: handled, and waits until `retryAt` for an hourly budget · settled: completed, with its runs ·
+ * dead: given up or malformed, with the reason, until it is redriven.
  */
 export const deliveryStates = ['accepted', 'claimed', 'retry', 'deferred', 'settled', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** The lane that keeps a delivery's order, and the repository it is about where there is one. */
+/** Lane of a delivery, and its repository, if any. */
 export type Route = { readonly lane: string; readonly repositoryId?: number; readonly repository?: string };
 
-/** A delivery as the receiver hands it over: verified, otherwise as it came. */
+/** A delivery from the receiver: verified, otherwise unchanged. */
 export type NewDelivery = {
-  /** UUID the forge gave it. */
+  /** UUID from the forge. */
   readonly uuid: string;
   readonly eventType: string;
-  /** Name of the entry of secrets that vouched. */
+  /** Name of the entry of secrets that verified it. */
   readonly entry: string;
   readonly contentType: string;
   readonly receivedAt: Date;
-  /** The JSON bytes: what was signed. For a form, the value of `payload`. */
+  /** The signed JSON bytes. For a form, the value of `payload`. */
   readonly body: Uint8Array;
-  /** Known where the body was parsed before the answer. */
+  /** Set if the body was parsed before the answer. */
   readonly route?: Route;
 };
 
-/** A job of our own: a sweep's slot, a replay, a catch-up. `uuid` is its identity: the same one is never stored twice. */
+/** A job of Reeve: a sweep's slot, a replay, a catch-up. `uuid` is its identity: a job is stored once per uuid. */
 export type NewJob = {
   readonly door: Exclude<Door, 'webhook'>;
   readonly uuid: string;
@@ -41,7 +42,7 @@ export type NewJob = {
   readonly payload: unknown;
 };
 
-/** What became of an accept. `known`: this uuid is stored already, nothing was added. `copyOf`: stored, will not run. */
+/** Result of `accept`. `known`: this uuid was already stored, nothing was added. `copyOf`: stored, will not run. */
 export type Accepted = { readonly id: string; readonly known: boolean; readonly copyOf?: string };
 
 /** A stored delivery without its body. */
@@ -61,20 +62,20 @@ export type Delivery = {
   readonly lane: string | undefined;
   readonly repositoryId: number | undefined;
   readonly repository: string | undefined;
-  /** Attempts begun, among them the one under way. Those that ended with the process do not count. */
+  /** Attempts started, including the current one. Those that ended with the process do not count. */
   readonly attempts: number;
-  /** How often the process died while it handled this delivery and no other. */
+  /** Number of crashes while the process handled only this delivery. */
   readonly crashes: number;
-  /** When the first attempt that counts failed. */
+  /** Time of the first failed attempt that counts. */
   readonly failingSince: Date | undefined;
   readonly retryAt: Date | undefined;
   readonly settledAt: Date | undefined;
-  /** Why it is dead, waits for a retry, or was settled without a run. */
+  /** Reason why it is dead, waits for a retry, or was settled without a run. */
   readonly reason: string | undefined;
   readonly copyOf: string | undefined;
-  /** An earlier delivery with the same body, under another id of the forge, that was handled or will be. */
+  /** An earlier delivery with the same body and another uuid, that was handled or will be. */
   readonly repeatOf: string | undefined;
-  /** Where a job that was interrupted goes on. */
+  /** Checkpoint of an interrupted job. */
   readonly checkpoint: unknown;
   readonly redrivenAt: Date | undefined;
   readonly redrivenBy: string | undefined;
@@ -82,10 +83,10 @@ export type Delivery = {
 
 export type DeliveryWithBody = Delivery & { readonly body: Uint8Array };
 
-/** A delivery under a lease. `lease` is the fencing token: every later word about the delivery must carry it. */
+/** A claimed delivery. `lease` is the fencing token, which every later call about the delivery requires. */
 export type Claim = DeliveryWithBody & { readonly lease: string };
 
-/** What the routing step found: the lane, or that it is malformed, or that nobody listens to its kind. */
+/** Result of routing: a lane, or dead because the delivery is malformed, or settled because no rule matches its event type. */
 export type Routing =
   | ({
       readonly id: string;
@@ -96,12 +97,12 @@ export type Routing =
   | { readonly id: string; readonly to: 'dead'; readonly reason: string }
   | ({ readonly id: string; readonly to: 'settled'; readonly reason: string } & Partial<Route>);
 
-/** A page of a listing, newest first. `next` goes into `before` of the next call; without it there is no more. */
+/** A page of a list, newest first. `next` is the `before` of the next call; absent at the end. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined };
 
 export type DeliveryQuery = {
   readonly state?: DeliveryState;
-  /** Part of the Event-Type, the repository's full name or the uuid; case does not matter. */
+  /** Part of the Event-Type, the repository's full name or the uuid; case-insensitive. */
   readonly search?: string;
   readonly repositoryId?: number;
   readonly before?: string;
@@ -121,9 +122,9 @@ export type RunQuery = {
 
 export type Health = {
   readonly ok: boolean;
-  /** Why not, for the log. */
+  /** Reason, for the log. */
   readonly reason?: string;
-  /** Free bytes on the store's disk; undefined where there is no disk. */
+  /** Free bytes on the store's disk; undefined without a disk. */
   readonly freeBytes: number | undefined;
 };
 
@@ -135,13 +136,13 @@ export type PruneLimits = {
   readonly maxBytes?: number;
 };
 
-/** What was deleted; `deliveries` includes the dead ones. */
+/** Number of deletions; `deliveries` includes the dead ones. */
 export type Pruned = { readonly deliveries: number; readonly dead: number; readonly runs: number };
 
 /**
- * What survives a restart. Every promise resolves after its effect is durable; a disk that refuses is
- * `store-unwritable`, and the same call works again once the disk does; files that were removed are `store-lost`. Each call is one transaction: it happens whole
- * or not at all.
+ * Persistent data. Every promise resolves after its effect is durable. If the disk refuses, it rejects with
+ * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
+ * call is one transaction.
  */
 export interface Store {
   /**
@@ -150,21 +151,22 @@ export interface Store {
    * copy. Repeats are recognised among the newest 65,536 deliveries at least, also after a restart. Role worker only.
    */
   accept(delivery: NewDelivery): Promise<Accepted>;
-  /** Stores a job, unless its uuid is known. Any role: a worker in another process takes it. */
+  /** Stores a job, unless its uuid is known. Any role: a worker in another process runs it. */
   enqueue(job: NewJob): Promise<Accepted>;
 
-  /** Returns accepted deliveries that have not been given to a lane, in order of acceptance. */
+  /** Returns accepted deliveries without a lane, in order of acceptance. */
   unrouted(limit: number): Promise<readonly DeliveryWithBody[]>;
   /**
-   * Gives deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; others are ignored. One whose
-   * digest is that of an earlier delivery becomes its `repeatOf`, for as long as that one is kept.
+   * Assigns deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; others are ignored. One with
+   * the digest of an earlier delivery gets `repeatOf`, for as long as that one is kept.
    */
   route(routings: readonly Routing[]): Promise<void>;
   /**
-   * Claims up to `limit` deliveries, taking turns between repositories, then between their lanes; the oldest of a lane
-   * first, one of a lane at a time, none of the lanes to `avoid`, with `only` none but of these. A lease that no heartbeat has extended for `leaseMs` ends
-   * and its delivery returns. What was being handled when the process died is claimed alone at first, so that one which
-   * takes the process down is found.
+   * Claims up to `limit` deliveries, round-robin over repositories, then over their lanes: the oldest of a lane
+   * first, one per lane at a time, none from lanes in `avoid`, and with `only`, none from other lanes. A lease without a
+   * heartbeat for `leaseMs` ends,
+   * and its delivery returns. Deliveries that were in flight during a crash are claimed alone at first, so that the one that
+   * crashes the process is found.
    */
   claim(options: {
     readonly limit: number;
@@ -172,44 +174,44 @@ export interface Store {
     readonly avoid?: readonly string[];
     readonly only?: readonly string[];
   }): Promise<readonly Claim[]>;
-  /** Extends the lease, counted from now. Throws `lease-lost`. */
+  /** Extends the lease from now. Throws `lease-lost`. */
   heartbeat(claim: Claim, leaseMs: number): Promise<void>;
   /**
    * Appends the runs and settles the delivery, together, and counts the rules that failed in the runs as incidents. Throws
    * `lease-lost`, and then nothing of it happened.
    */
   settle(claim: Claim, runs: readonly Run[], reason?: string): Promise<void>;
-  /** Appends runs of a job's part, as `settle` does, and remembers where to go on, together. Throws `lease-lost`. */
+  /** Appends the runs of a part of a job, as `settle` does, and stores its checkpoint, together. Throws `lease-lost`. */
   advance(
     claim: Claim,
     part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown },
   ): Promise<void>;
   /**
-   * Ends the attempt; the delivery leaves its lane for `afterMs`. A clock that is set back meanwhile makes that no longer
-   * than it was at the beginning. Throws `lease-lost`.
+   * Ends the attempt; the delivery leaves its lane for `afterMs`. A clock that is set back meanwhile does not extend
+   * this delay. Throws `lease-lost`.
    */
   retry(claim: Claim, options: { readonly afterMs: number; readonly reason: string }): Promise<void>;
   /**
-   * Appends the runs and lets the delivery wait for `afterMs`, together; it is then claimed as if for the first time, a job
-   * without its checkpoint. Another deferred delivery of its lane with the same `key` is settled: this one does what that
-   * one would do. Throws `lease-lost`.
+   * Appends the runs and defers the delivery for `afterMs`, together; it is then claimed as if for the first time, a job
+   * without its checkpoint. Another deferred delivery of its lane with the same `key` is settled, because this one
+   * replaces it. Throws `lease-lost`.
    */
   defer(
     claim: Claim,
     runs: readonly Run[],
     wait: { readonly afterMs: number; readonly why: string; readonly key?: string },
   ): Promise<void>;
-  /** Settles a delivery that is deferred; any other is left alone. */
+  /** Settles a deferred delivery; any other is unchanged. */
   endDeferral(id: string, reason: string): Promise<void>;
-  /** Gives the delivery back to its place in the lane as if it had not been claimed: no attempt is spent. Throws `lease-lost`. */
+  /** Returns the delivery to its place in the lane without spending an attempt. Throws `lease-lost`. */
   release(claim: Claim): Promise<void>;
   /** Appends the runs and ends the delivery as dead, together. Throws `lease-lost`. */
   bury(claim: Claim, reason: string, runs?: readonly Run[]): Promise<void>;
 
-  /** Appends runs that no delivery asked for. A run whose id is known replaces it. */
+  /** Appends runs without a delivery. A run with a known id replaces the stored one. */
   appendRuns(runs: readonly Run[], options?: { readonly repositoryId?: number }): Promise<void>;
 
-  /** Lists newest first. A search looks through a bounded stretch a call: a page may be short and still have a `next`. */
+  /** Lists newest first. A search examines a limited number of rows per call: a page may be short and still have a `next`. */
   listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;
   readDelivery(id: string): Promise<DeliveryWithBody | undefined>;
   /** Reads a delivery without its body, which may be large. */
@@ -218,36 +220,36 @@ export interface Store {
   listRuns(query?: RunQuery): Promise<Page<Run>>;
   readRun(id: string): Promise<Run | undefined>;
   /**
-   * Gives dead deliveries and jobs another life with all attempts; with `settled`, deliveries of a webhook that are done,
-   * too: their runs stay, and another one comes. Returns how many of the ids there were to redrive.
+   * Returns dead deliveries and jobs to the queue with all attempts; with `settled`, also settled webhook deliveries,
+   * which keep their runs and get another one. Returns the number of redriven ids.
    */
   redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
   counts(): Promise<Readonly<Record<DeliveryState, number>>>;
-  /** Returns when the oldest delivery that waits for its first or next attempt was received. */
+  /** Returns the arrival time of the oldest delivery that waits for an attempt. */
   oldestWaiting(): Promise<Date | undefined>;
 
-  /** Keeps plain data under a key; undefined forgets it. */
+  /** Stores plain data under a key; undefined deletes it. */
   remember(key: string, value: unknown): Promise<void>;
   recall(key: string): Promise<unknown>;
 
   /** Counts occurrences as incidents, at most 1,000 of each kind. Any role. */
   raise(occurrences: readonly Occurrence[]): Promise<void>;
-  /** Ends incidents of a kind, with `before` only those not seen since. Returns how many. Any role. */
+  /** Ends incidents of a kind, with `before` only those not seen since. Returns their number. Any role. */
   clear(kind: IncidentKind, keys: readonly string[], options?: { readonly before?: Date }): Promise<number>;
-  /** Returns the incidents that are not over, seen last first. */
+  /** Returns the open incidents, most recent first. */
   listIncidents(): Promise<readonly Incident[]>;
 
   /**
-   * Deletes ended deliveries with their runs, and runs without a delivery: those beyond their age, then, until no more than
-   * `maxBytes` are in use, the oldest settled deliveries, runs, and dead deliveries. In bounded batches; what waits is never
-   * deleted, and neither is the newest delivery.
+   * Deletes ended deliveries with their runs, and runs without a delivery: first those beyond their age, then, until at most
+   * `maxBytes` are in use, the oldest settled deliveries, runs, and dead deliveries. In limited batches; waiting deliveries
+   * and the newest delivery are never deleted.
    */
   prune(limits: PruneLimits): Promise<Pruned>;
   /**
-   * Writes, as much as the largest write that the disk has refused lately, and looks at the free space: not ok below 200 MB
+   * Tests a write of the size of the largest recently refused write, and checks the free space: not ok below 200 MB
    * or 5 % of the disk, whichever is less.
    */
   healthy(): Promise<Health>;
-  /** Finishes what was begun and gives the lock back. */
+  /** Finishes pending writes and releases the lock. */
   close(): Promise<void>;
 }

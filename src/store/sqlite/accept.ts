@@ -5,13 +5,13 @@ import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { createDuplicates } from './duplicates.ts';
 
-/** The writes of an intake, to be called inside a transaction. */
+/** Writes that accept deliveries and jobs; to be called inside a transaction. */
 export interface Intake {
   accept(delivery: NewDelivery): Accepted;
   enqueue(job: NewJob): Accepted;
 }
 
-/** Prepares the intake. `recognise` fills the tables of marks from what is stored: only who accepts needs them. */
+/** Prepares the statements. `recognise` fills the dedupe tables from stored rows, for a role that accepts deliveries. */
 export function createIntake(database: DatabaseSync, options: { recognise: boolean }): Intake {
   const insert = database.prepare(
     `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes,

@@ -6,7 +6,7 @@ export interface Checkpoints {
   /** Records a committed transaction: its approximate size, and the size of the log file after it. */
   committed(bytes: number, logBytes: number): void;
   /**
-   * Returns a promise where the next transaction must wait for a checkpoint, undefined otherwise. Call it between
+   * Returns a promise if the next transaction must wait for a checkpoint, undefined otherwise. Call it between
    * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log.
    */
   gap(): Promise<void> | undefined;
@@ -15,7 +15,7 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
-/** For a database that checkpoints by itself. */
+/** For a database with automatic checkpoints. */
 export const noCheckpoints: Checkpoints = {
   committed() {},
   gap: () => undefined,
@@ -23,21 +23,21 @@ export const noCheckpoints: Checkpoints = {
   async close() {},
 };
 
-/** A checkpoint begins after so many bytes; SQLite's default size, but outside of the event loop. */
+/** A checkpoint begins after this many bytes; SQLite's default size, but outside the event loop. */
 const beginBytes = 12 * 2 ** 20;
 /**
- * A log file beyond this begins a checkpoint whatever the estimate says. `journal_size_limit` must be the same: SQLite then
+ * A log file above this size begins a checkpoint whatever the estimate is. `journal_size_limit` must be the same: SQLite then
  * truncates the file when the log restarts, so a larger file means a larger log and not a former peak.
  */
 export const logLimitBytes = 32 * 2 ** 20;
-/** A log file beyond this makes transactions wait until the checkpoint under way is complete. */
+/** A log file above this size makes transactions wait until the current checkpoint is complete. */
 const maxLogBytes = 44 * 2 ** 20;
-/** What a transaction writes beside its payload: pages of tables and indexes that it changes. */
+/** Estimated bytes of a transaction in addition to its payload: changed pages of tables and indexes. */
 const overheadBytes = 4 * 32_768;
-/** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after so many bytes. */
+/** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after this many bytes. */
 const retryBytes = 2 ** 20;
 
-/** Passes beside running transactions before the one in a gap: each has less left to copy than the one before. */
+/** Passes in parallel with transactions before the one in a gap: each has less to copy than the one before. */
 const passesBeside = 2;
 
 /**
@@ -56,7 +56,7 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
   let nextBytes = beginBytes;
   let logBytes = 0;
   const thread = createCheckpointThread(path, () => {
-    // Without its thread the database checkpoints in its own COMMITs: slower, and as safe.
+    // Without the thread, the database checkpoints in its COMMITs: slower, and equally safe.
     state = 'unavailable';
     database.exec('PRAGMA wal_autocheckpoint = 512');
   });

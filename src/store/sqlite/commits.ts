@@ -11,13 +11,13 @@ type Step = {
   readonly reject: (error: unknown) => void;
 };
 
-/** At most this much in one transaction: the next one waits for no more than a few milliseconds of disk. */
+/** Limits of one transaction, so that the next one waits only a few milliseconds for the disk. */
 const maxSteps = 256;
 const maxWeight = 4 * 2 ** 20;
 
 /**
- * Group commit: all writes that come while the last transaction is on its way to the disk leave in the next, so that one
- * sync serves many deliveries. A write resolves after the sync that covers it, in the order asked.
+ * Group commit: all writes that arrive during the sync of a transaction are combined in the next one, so that one
+ * sync serves many deliveries. A write resolves after the sync that covers it, in call order.
  */
 export class Commits {
   readonly #database: DatabaseSync;
@@ -32,7 +32,7 @@ export class Commits {
   #refusedBytes = 0;
   #isClosed = false;
 
-  /** `onRefused` is told when writes were refused of which some may be in the database all the same. */
+  /** `onRefused` is called when writes were refused of which some may still be in the database. */
   constructor(
     database: DatabaseSync,
     options: { path: string; durability: Durability; checkpoints: Checkpoints; onRefused: () => void },
@@ -47,8 +47,8 @@ export class Commits {
   }
 
   /**
-   * Runs a synchronous write in the next transaction. `weight` is its size in bytes, where that matters. A write that
-   * throws is rolled back alone; it may run twice, so whatever it changes beside the database must bear that.
+   * Runs a synchronous write in the next transaction. `weight` is its size in bytes, if relevant. A write that
+   * throws is rolled back alone; it may run twice, so its effects outside the database must be idempotent.
    */
   write<Result>(write: () => Result, weight = 0): Promise<Result> {
     if (this.#isClosed)
@@ -65,14 +65,14 @@ export class Commits {
     return this.#refusedBytes;
   }
 
-  /** Takes no more, and resolves when all that waits was written. */
+  /** Accepts no more writes, and resolves when all pending ones are written. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#draining;
   }
 
   async #drain(): Promise<void> {
-    // Whatever else this turn of the event loop brings joins the first transaction.
+    // Other writes of this turn of the event loop join the first transaction.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#steps.length > 0) {
       const gap = this.#checkpoints.gap();
@@ -111,12 +111,12 @@ export class Commits {
         for (const step of batch) step.reject(refused);
         return;
       }
-      // One write that cannot be done must not take its neighbours along.
+      // One failing write must not fail the others.
       for (const step of batch) await this.#flush([step]);
     }
   }
 
-  /** Writes the batch whole; when it throws, nothing of it was written. */
+  /** Writes the whole batch; if it throws, nothing was written. */
   #run(batch: readonly Step[]): unknown[] {
     this.#durability.prepare();
     try {
@@ -134,7 +134,7 @@ export class Commits {
     try {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
-      // SQLite has rolled back by itself (disk errors do that); what failed first is what the caller must hear.
+      // SQLite has already rolled back (after disk errors); the caller must get the first error.
     }
   }
 }

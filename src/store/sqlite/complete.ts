@@ -4,7 +4,7 @@ import { type RuleResults, ruleResultsOf } from '../../incidents/rule-failures.t
 import type { Claim, Store } from '../store.ts';
 import type { IncidentTable } from './incident-table.ts';
 
-/** A run made ready outside the transaction: a run that is no plain data must fail before anything is written. */
+/** A run that is encoded outside the transaction: a run that is not plain data must fail before any write. */
 export type EncodedRun = {
   readonly id: string;
   readonly startedAt: string;
@@ -13,7 +13,7 @@ export type EncodedRun = {
   readonly results: RuleResults;
 };
 
-/** Returns runs as they are stored. */
+/** Encodes runs for storage. */
 export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonly EncodedRun[] {
   return runs.map((run) => ({
     id: run.id,
@@ -25,9 +25,9 @@ export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonl
 }
 
 /**
- * The ends of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether
- * the lease was still held; where it was not, nothing was written. `settle`, `advance` and `bury` count the rules that
- * failed; a run whose delivery runs again (`append`, `defer`) is not the last word on its rules.
+ * The endings of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether
+ * the lease was still held; otherwise nothing was written. `settle`, `advance` and `bury` count the rules that
+ * failed; a run whose delivery runs again (`append`, `defer`) is not final.
  */
 export interface Settlements {
   settle(claim: Claim, runs: readonly EncodedRun[], at: Date, reason: string | undefined): boolean;
@@ -38,7 +38,7 @@ export interface Settlements {
     checkpoint: string,
   ): boolean;
   retry(claim: Claim, options: Parameters<Store['retry']>[1], now: Date): boolean;
-  /** Returns how many deliveries were superseded, or undefined where the lease was lost. */
+  /** Returns the number of superseded deliveries, or undefined if the lease was lost. */
   defer(
     claim: Claim,
     runs: readonly EncodedRun[],

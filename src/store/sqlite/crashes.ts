@@ -1,27 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Time for which a delivery that may have taken the process down is handled alone; doubles with each suspicion. */
+/** Time for which a delivery that may have crashed the process is handled alone; doubles with each suspicion. */
 const isolationMs = 10_000;
 const maxIsolationMs = 600_000;
 
 /**
- * Finds the delivery that takes the process down, to be called inside a transaction.
+ * Finds the delivery that crashes the process; to be called inside a transaction.
  *
  * Claims and endings are durable, so the rows that are claimed when a store is opened are those that were in flight when
- * the process died. A delivery that was alone is to blame, or unlucky: its attempt is spent, and the crash is counted.
- * Where there were several, no attempt is spent, and each is suspected: it is handled alone for a while, so that the next
- * crash shows which one it is. What has been in flight for longer than that no longer counts: it did no harm so far.
+ * the process died. If there was one, its attempt is spent, and the crash is counted.
+ * If there were several, no attempt is spent, and each is suspected: it is handled alone for a while, so that the next
+ * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
  */
 export interface Crashes {
-  /** Gives back what an earlier process had claimed. */
+  /** Releases the claims of an earlier process. */
   takeBack(): void;
-  /** Returns the suspected delivery to claim next, alone; `wait` while one has to stay alone; `free` where none is left. */
+  /** Returns the suspected delivery to claim next, alone; `wait` while one must stay alone; `free` if none is left. */
   turn(nowMs: number): number | 'wait' | 'free';
-  /** Notes that a delivery is claimed. */
+  /** Records that a delivery is claimed. */
   claimed(id: number, nowMs: number): void;
 }
 
-/** Prepares the crashes. Times are those of a clock that never goes back. */
+/** Prepares the statements. Times are those of a monotonic clock. */
 export function createCrashes(database: DatabaseSync): Crashes {
   const inFlight = database.prepare("SELECT id, suspicion FROM deliveries WHERE state = 'claimed'");
   const blame = database.prepare(
@@ -38,7 +38,7 @@ export function createCrashes(database: DatabaseSync): Crashes {
   const claimedAtMs = new Map<number, number>();
   let isOver = false;
 
-  /** Returns which suspected delivery goes first: the other end each time, since one that goes on for long is no shield. */
+  /** Returns the next suspected delivery, alternating between both ends, so that a long-running one cannot hide the cause. */
   const nextWaiting = (): number | undefined => {
     const rows = waiting.all();
     const isOdd = Math.max(...rows.map(({ suspicion }) => Number(suspicion))) % 2 === 1;
@@ -52,7 +52,7 @@ export function createCrashes(database: DatabaseSync): Crashes {
       else suspect.run();
     },
     turn(nowMs) {
-      // Suspicion only comes with a start, so once none is left there is nothing to look for.
+      // New suspects appear only at a start.
       if (isOver) return 'free';
       const claims = inFlight.all().map(({ id, suspicion }) => {
         const aloneMs = Math.min(isolationMs * 2 ** Math.max(Number(suspicion) - 1, 0), maxIsolationMs);

@@ -1,28 +1,28 @@
 /**
- * A bounded table of marks: which stored row carried this number last. It may say yes to a stranger (two values with one
- * mark), so a hit is compared with the stored row; it forgets the oldest, never a recent one.
+ * A bounded table from marks to the last stored row with this mark. It may return a false positive (two values with one
+ * mark), so a hit is compared with the stored row. It removes the oldest marks, never a recent one.
  *
- * Two generations of open addressing in typed arrays: when the younger is full the older is dropped whole. That needs no
- * deletion, no garbage collector and 16 bytes a mark, where a UNIQUE index cost a third of the intake.
+ * Two generations of open addressing in typed arrays: when the younger is full, the older is dropped. That needs no
+ * deletion, no garbage collection and 16 bytes per mark, while a UNIQUE index would cost a third of the receiver's throughput.
  */
 export class Marks {
   readonly #capacity: number;
   #young: Generation;
   #old: Generation;
 
-  /** The newest `capacity` marks are never forgotten; at most twice as many are kept. */
+  /** The newest `capacity` marks are always kept; at most twice as many are kept. */
   constructor(capacity: number) {
     this.#capacity = capacity;
     this.#young = createGeneration(capacity);
     this.#old = createGeneration(0);
   }
 
-  /** Returns the row that carried the mark last. */
+  /** Returns the last row with the mark. */
   find(mark: number): number | undefined {
     return read(this.#young, mark) ?? read(this.#old, mark);
   }
 
-  /** Notes that the row carries the mark. `mark` is a non-negative safe integer, `row` a positive one. */
+  /** Adds the mark of a row. `mark` is a non-negative safe integer, `row` a positive one. */
   add(mark: number, row: number): void {
     if (this.#young.size >= this.#capacity) {
       this.#old = this.#young;
@@ -42,7 +42,7 @@ function createGeneration(capacity: number): Generation {
 
 function slotOf(generation: Generation, mark: number): number {
   const mask = generation.rows.length - 1;
-  // Both halves of the 53 bits take part, multiplied so that marks that count upward do not lie side by side.
+  // Both halves of the 53 bits are hashed by multiplication, so that consecutive marks are distributed.
   let slot = Math.imul((mark % 4294967296) ^ (mark / 4294967296), 2654435761) >>> 0;
   slot = (slot ^ (slot >>> 15)) & mask;
   while (generation.rows[slot] !== 0 && generation.marks[slot] !== mark) slot = (slot + 1) & mask;

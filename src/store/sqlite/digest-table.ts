@@ -1,5 +1,5 @@
 /**
- * A table in memory that finds the stored rows whose digest may be a given one, in 8 bytes a row. It knows only 32 bits of
+ * An in-memory table that finds stored rows that may have a given digest, with 8 bytes per row. It contains only 32 bits of
  * each digest: a hit is a candidate, to be compared with the stored digest.
  *
  * An index in the database would do the same, but digests arrive in random order: each insertion writes a page of its own,
@@ -19,7 +19,7 @@ export class DigestTable {
     this.#rows = new Uint32Array(capacity);
   }
 
-  /** Rows that there is room for before it is rebuilt, and a little more. */
+  /** Capacity before a rebuild, plus a reserve. */
   get capacity(): number {
     return this.#rows.length;
   }
@@ -41,7 +41,7 @@ export class DigestTable {
     this.#put(printOf(digest), row);
   }
 
-  /** Lets another row stand in the place of one that was found under this digest. */
+  /** Replaces a row that was found under this digest. */
   replace(digest: Uint8Array, row: number, by: number): void {
     const print = printOf(digest);
     const mask = this.#rows.length - 1;
@@ -61,7 +61,7 @@ export class DigestTable {
     this.#size += 1;
   }
 
-  /** Drops rows that no longer exist, and doubles the table where that does not make room. */
+  /** Removes rows that no longer exist, and doubles the table if that is not enough. */
   #rebuild(): void {
     const [prints, rows] = [this.#prints, this.#rows];
     const oldest = this.#oldestRow();

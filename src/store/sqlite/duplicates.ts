@@ -6,7 +6,7 @@ import { Marks } from './dedupe-table.ts';
 /** The newest deliveries among which duplicates are recognised for certain. */
 export const rememberedDeliveries = 65_536;
 
-/** How long after the first the same body counts as its copy (repository, organization and system hooks send one each). */
+/** Time during which the same body counts as a copy (repository, organization and system hooks send one each). */
 const copyWindowMs = 60_000;
 
 /** Recognises a delivery that is stored already, and one that is a copy of another. */
@@ -34,7 +34,7 @@ export function createDuplicates(database: DatabaseSync, options: { load: boolea
     findKnown(delivery, mark) {
       const id = uuids.find(mark);
       const row = id === undefined ? undefined : known.get(id);
-      // The entry counts: who holds one secret must not be able to make another's delivery look like a repeat.
+      // The entry is part of the mark: a holder of one secret must not be able to make deliveries of another entry look like duplicates.
       return row?.uuid === delivery.uuid && row.entry === delivery.entry ? id : undefined;
     },
 
@@ -54,18 +54,18 @@ export function createDuplicates(database: DatabaseSync, options: { load: boolea
   };
 }
 
-/** Oldest first, so that the newest are the last to be forgotten. */
+/** Oldest first, so that the newest are removed last. */
 function loadMarks(database: DatabaseSync, uuids: Marks, contents: Marks): void {
   const rows = database.prepare(
     `SELECT id, uuid, mark, copy_of FROM deliveries
      WHERE id > (SELECT coalesce(max(id), 0) - ? FROM deliveries) AND door = 'webhook' ORDER BY id`,
   );
-  // Arrays: making an object of each of so many rows would take half the time of a start.
+  // Arrays: creating an object per row would take half the time of a start.
   rows.setReturnArrays(true);
   for (const row of rows.iterate(rememberedDeliveries)) {
     const [id, uuid, mark, copyOf] = Object.values(row);
     uuids.add(markOfUuid(String(uuid)), Number(id));
-    // A copy is never the first of others; noted, it would hide the one that is.
+    // A copy is never an original; if it were added, it would hide the original.
     if (copyOf === null) contents.add(Number(mark), Number(id));
   }
 }

@@ -6,9 +6,9 @@ import { watchOpenedFiles } from './opened-files.ts';
 
 const syncData = promisify(fdatasync);
 
-/** What makes a COMMIT survive the loss of power. */
+/** Makes COMMITs durable across power failures. */
 export interface Durability {
-  /** Called before a transaction; throws `store-unwritable` while an earlier sync is not made good, `store-lost` for good. */
+  /** Called before a transaction; throws `store-unwritable` until a failed sync is repaired, and `store-lost` permanently. */
   prepare(): void;
   /** Resolves when everything committed so far is on the disk. Returns the size of the log file. Throws `store-lost`. */
   sync(): Promise<number>;
@@ -19,16 +19,16 @@ export interface Durability {
 export const noDurability: Durability = { prepare() {}, sync: async () => 0, close() {} };
 
 /**
- * Syncs the log of the database at `path` from outside of SQLite (`synchronous=NORMAL` leaves each COMMIT unsynced), so
- * that the disk works while the event loop takes the next deliveries: the same promise as FULL, at a third of the time
- * the loop stands still.
+ * Syncs the log of the database at `path` outside SQLite (`synchronous=NORMAL` leaves each COMMIT unsynced), so
+ * that the disk works while the event loop accepts the next deliveries: the same guarantee as FULL, and the event loop
+ * is blocked for a third of the time.
  *
- * A sync that failed may have dropped pages that the kernel now calls clean, and frames that follow a hole in the log
- * are lost with it. So nothing is acknowledged again before a checkpoint has carried the whole log into the database
- * and synced that.
+ * A failed sync may have dropped pages that the kernel now treats as clean, and frames after a gap in the log
+ * are lost with it. So nothing is acknowledged until a checkpoint has copied the whole log into the database
+ * and synced it.
  *
- * A file that was removed or replaced takes writes and syncs as before, and is gone with the process. So the paths of all
- * files, and of those in `others`, are compared with what was opened before each sync; `onLost` is called once.
+ * A deleted or replaced file still accepts writes and syncs, and is lost when the process ends. So the paths of all
+ * files, and of those in `others`, are compared with the opened files before each sync; `onLost` is called once.
  */
 export function createLogDurability(
   database: DatabaseSync,

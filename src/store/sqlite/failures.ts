@@ -30,7 +30,7 @@ const refusalsOfFiles: Readonly<Record<string, string>> = {
   EISDIR: closed,
 };
 
-/** Returns what SQLite or Node threw as a `store-unwritable` where the disk refused; anything else as it is. */
+/** Converts an error of SQLite or Node to `store-unwritable` if the disk refused; other errors are returned unchanged. */
 export function asStoreError(error: unknown, path: string): unknown {
   const refusal = refusalOf(error);
   if (refusal === undefined) return error;
@@ -42,7 +42,7 @@ export function asStoreError(error: unknown, path: string): unknown {
   });
 }
 
-/** Says whether SQLite refused because another connection holds the lock. */
+/** Returns whether SQLite refused because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   const code = resultCodeOf(error);
   return code !== undefined && (code & 0xff) === 5;
@@ -60,7 +60,7 @@ function resultCodeOf(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** Says whether the disk below the path has no room for one page of a database. */
+/** Returns whether the disk of the path has no space for one page of a database. */
 function isFull(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));

@@ -10,20 +10,20 @@ import {
 import type { RuleResults } from '../../incidents/rule-failures.ts';
 import type { Row } from './rows.ts';
 
-/** Incidents of one kind that are kept; beyond it those seen longest ago are dropped. */
+/** Maximum number of incidents of one kind; beyond it the least recent are removed. */
 const maxPerKind = 1_000;
 
 /** The incidents of a store, to be used inside its transactions. */
 export interface IncidentTable {
-  /** Counts an occurrence; one after the incident was over begins a new count. */
+  /** Counts an occurrence; one after the end of the incident begins a new count. */
   raise(occurrence: Occurrence): void;
-  /** Ends incidents, with `before` those not seen since. Returns how many. */
+  /** Ends incidents, with `before` those not seen since. Returns their number. */
   clear(kind: IncidentKind, keys: readonly string[], before?: Date): number;
-  /** Counts the rules that failed on a subject, and ends the incidents of rules that passed where they failed last. */
+  /** Counts the rules that failed on a subject, and ends the incidents of rules that passed on the subject of their last failure. */
   note(results: RuleResults, subject: string | undefined): void;
-  /** Returns what is not over, seen last first. */
+  /** Returns the open incidents, most recent first. */
   list(now: Date): readonly Incident[];
-  /** Deletes what is over. */
+  /** Deletes ended incidents. */
   prune(now: Date): void;
 }
 

@@ -25,7 +25,7 @@ export function takeWorkerLock(path: string): WorkerLock {
     database.exec('BEGIN IMMEDIATE');
     database.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL); DELETE FROM holder');
     database.prepare('INSERT INTO holder VALUES (?)').run(process.pid);
-    // Committed, so that others can read it; taken again at once. Whoever slips in between is seen by the second BEGIN.
+    // Committed, so that others can read it; taken again at once. A process that takes it in between is detected by the second BEGIN.
     database.exec('COMMIT; BEGIN IMMEDIATE');
   } catch (error) {
     const pid = isBusy(error) ? holderOf(database) : undefined;

@@ -3,7 +3,7 @@ import type { Run } from '../../engine/record.ts';
 import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, RunQuery } from '../store.ts';
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, type Row, runOf } from './rows.ts';
 
-/** A search without an index looks through at most this many deliveries a call. */
+/** Maximum number of deliveries that a search without an index examines per call. */
 const searchStretch = 50_000;
 
 /**
@@ -19,7 +19,7 @@ const fewOf: Partial<Record<DeliveryState, string>> = {
   deferred: "deliveries.id IN (SELECT id FROM deliveries INDEXED BY deferred WHERE state = 'deferred')",
 };
 
-/** What people ask of the store. Nothing here writes. */
+/** Read-only queries of the store. */
 export interface Readings {
   listDeliveries(query: DeliveryQuery): Page<Delivery>;
   readDelivery(id: string): DeliveryWithBody | undefined;
@@ -121,7 +121,7 @@ function limitOf(limit: number | undefined): number {
   return Math.min(Math.max(Math.trunc(limit ?? 50), 1), 500);
 }
 
-/** An id that is no number names no row. */
+/** An id that is not a number matches no row. */
 function numberOf(id: string): number {
   return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DigestTable } from './digest-table.ts';
 
-/** Digests read into memory in one go: the event loop goes on in between. */
+/** Digests read into memory per turn of the event loop. */
 const chunk = 20_000;
 
-/** Recognises deliveries that repeat an earlier one: the same body under another id of the forge. */
+/** Recognises deliveries that repeat an earlier one: the same body with another uuid. */
 export interface Repeats {
   /** Reads the stored digests, once. Resolves when the others may be called. */
   load(): Promise<void>;
   /** Stores the digest of a delivery and returns the earlier one that it repeats. To be called inside a transaction. */
   note(id: number, digest: Uint8Array): number | undefined;
-  /** Returns the earlier delivery that a noted one repeats, as of now: a dead one was not handled, and does not count. */
+  /** Returns the earlier delivery that a recorded one currently repeats: a dead one was not handled and does not count. */
   originalOf(id: number): number | undefined;
 }
 
@@ -31,7 +31,7 @@ export function createRepeats(database: DatabaseSync): Repeats {
     return digest instanceof Uint8Array ? digest : undefined;
   };
 
-  /** Finds the delivery that stands for a digest; a noted one takes the place where there is none, or a dead one. */
+  /** Finds the delivery of a digest; a recorded one is used if there is none, or a dead one. */
   const resolve = (id: number, digest: Uint8Array): number | undefined => {
     const found = table.find(digest, (row) => {
       const known = row === id ? digest : readDigest(row);

@@ -28,7 +28,7 @@ export function createHeads(database: DatabaseSync): Heads {
   );
   const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
   let lastTurn = '';
-  /** Where each repository's round stands; forgotten when it starts again. */
+  /** Position of each repository's round; removed when it starts again. */
   const lastLanes = new Map<string, string>();
 
   const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): Row | undefined => {

@@ -14,13 +14,13 @@ export type LaneChoice = {
 
 /** The steps from a lane to a claim, to be called inside a transaction. */
 export interface Lanes {
-  /** Claims those whose turn it is, in the lanes that are chosen. */
+  /** Claims the next deliveries of the chosen lanes. */
   claim(limit: number, now: Date, lanes: LaneChoice): Claim[];
   /** Claims this one. */
   claimOne(id: number): Claim;
-  /** Gives back what is claimed under the given leases. */
+  /** Releases the deliveries with these leases. */
   reclaim(leases: readonly string[]): void;
-  /** Brings retries nearer that are further away than they were when they began to wait. */
+  /** Shortens retries whose remaining delay exceeds their original delay. */
   clampRetries(now: Date): void;
 }
 

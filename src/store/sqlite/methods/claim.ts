@@ -66,7 +66,7 @@ export function createClaimMethods(
         // What is handled alone comes in its own turn, and may need the forge.
         if (turn !== 'free' && only !== undefined) return [];
         const claims = turn === 'free' ? lanes.claim(limit, now, { avoid, only }) : [lanes.claimOne(turn)];
-        // Here, not after the sync: were that to fail, nobody else would know these leases and end them.
+        // Recorded before the sync: if the sync failed, these leases would otherwise never end.
         for (const claim of claims) {
           leases.grant(claim.lease, nowMs + leaseMs);
           crashes.claimed(Number(claim.id), nowMs);
