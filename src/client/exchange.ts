@@ -12,7 +12,7 @@ type ClientRequest = {
   /** Timeout of the whole exchange in milliseconds, including the body of the answer. */
   readonly timeoutMs: number;
   /** Maximum bytes of the answer's body; default: the limit of `readText`. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** When aborted, ends the exchange with `stopped`. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -46,7 +46,10 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
       credentials: 'omit',
       signal: deadline.signal,
     });
-    const text = await readText(response, where, sent.maxBytes);
+    const text = await readText(response, where, {
+      signal: deadline.signal,
+      maxBytes: sent.maxBytes,
+    });
     return { status: response.status, headers: response.headers, text };
   } catch (thrown) {
     throw signal?.aborted ? stopped(where) : unreachable(where, thrown);

@@ -12,6 +12,8 @@ export type StuckForge = {
   readonly url: string;
   /** Resolves when so many requests have arrived. */
   asked(count: number): Promise<void>;
+  /** Connections that are open. */
+  connections(): number;
   close(): Promise<void>;
 };
 
@@ -43,6 +45,7 @@ export async function startStuckForge(answer: keyof typeof stuckAnswers): Promis
         listeners.add(look);
         look();
       }),
+    connections: () => sockets.size,
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

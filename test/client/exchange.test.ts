@@ -1,0 +1,50 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exchange } from '../../src/client/exchange.ts';
+import { type StuckForge, startStuckForge } from '../support/stuck-forge.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+let forge: StuckForge;
+
+beforeEach(async () => {
+  forge = await startStuckForge('sends headers and never a body');
+});
+afterEach(() => forge.close());
+
+const ask = (options: { timeoutMs: number; signal?: AbortSignal }) =>
+  exchange({ url: new URL(forge.url), method: 'GET', where: 'GET /', headers: {}, ...options });
+
+/** Lets the headers of the answer arrive, and collects garbage: fetch refers to the signal that it got weakly. */
+async function waitForHeaders(): Promise<void> {
+  await forge.asked(1);
+  for (let at = 0; at < 5; at += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    collectGarbage();
+  }
+}
+
+describe('B1: an answer whose body never arrives', () => {
+  it('ends with its timeout, also after a garbage collection', { timeout: 20_000 }, async () => {
+    const asked = expect(ask({ timeoutMs: 1_000 })).rejects.toMatchObject({ code: 'forge-timeout' });
+    await waitForHeaders();
+
+    await asked;
+  });
+
+  it('ends with the stop, also after a garbage collection, and closes its connection', {
+    timeout: 20_000,
+  }, async () => {
+    const stop = new AbortController();
+    const asked = expect(ask({ timeoutMs: 60_000, signal: stop.signal })).rejects.toMatchObject({
+      code: 'stopped',
+    });
+    await waitForHeaders();
+    stop.abort();
+
+    await asked;
+    await expect.poll(() => forge.connections(), { timeout: 10_000 }).toBe(0);
+  });
+});
