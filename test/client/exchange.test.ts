@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exchange } from '../../src/client/exchange.ts';
+import { sendRequest } from '../../src/client/exchange.ts';
 import { type StuckForge, startStuckForge } from '../support/stuck-forge.ts';
 
 setFlagsFromString('--expose-gc');
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => forge.close());
 
 const ask = (options: { timeoutMs: number; signal?: AbortSignal }) =>
-  exchange({ url: new URL(forge.url), method: 'GET', where: 'GET /', headers: {}, ...options });
+  sendRequest({ url: new URL(forge.url), method: 'GET', where: 'GET /', headers: {}, ...options });
 
 /** Lets the headers of the answer arrive, and collects garbage: fetch refers to the signal that it got weakly. */
 async function waitForHeaders(): Promise<void> {
