@@ -27,8 +27,6 @@ const longFunctions: readonly string[] = [
   'src/receiver/route.ts receiver',
   'src/server/dashboard-data.ts createDashboardData',
   'src/server/rules-in-force.ts openRules',
-  'src/server/server.ts startServer',
-  'src/server/work.ts createWork',
   'src/sources/rule-source.ts createRuleSource',
   'src/sweeps/schedule/cron.ts createCron',
   'src/sweeps/schedule/schedule.ts createScheduler',

@@ -16,16 +16,12 @@ import { denialOf, doubted } from '../sources/doubt.ts';
 import type { RepositoryRules } from '../sources/repository-file.ts';
 import type { InForce, RuleSource } from '../sources/rule-source.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
-import type { Handled } from '../store/lease.ts';
+import type { Handled, Lease } from '../store/lease.ts';
 import type { Delivery, Store } from '../store/store.ts';
 import type { Preview } from './preview.ts';
 
 /** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
-type DeliveryHandler = (
-  delivery: Delivery,
-  event: Event,
-  lease?: { readonly signal: AbortSignal },
-) => Promise<Handled>;
+type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Pick<Lease, 'signal'>) => Promise<Handled>;
 
 /**
  * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the

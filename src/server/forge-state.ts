@@ -1,7 +1,7 @@
 import type { ForgeState } from '../worker/forge-watch.ts';
 
 /** Follows whether the forge accepts the credential, from the answers to all requests. */
-interface ForgeStateReader {
+export interface ForgeStateReader {
   /** Notes the status of an answer. */
   note(status: number | undefined): void;
   /** Returns the state of the forge: what the worker knows of it, or else what the answers show. */

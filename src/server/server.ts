@@ -1,14 +1,11 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createNamedSecrets } from '../actions/secrets.ts';
-import { memoize } from '../cache/memoize.ts';
-import { type Account, findAccount } from '../client/account.ts';
-import { type Client, type ClientOptions, createClient } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
-import { createMetrics } from '../dashboard/metrics/metrics.ts';
+import { createMetrics, type Metrics } from '../dashboard/metrics/metrics.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
 import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
 import type { RunSettings } from '../engine/make-run.ts';
@@ -23,7 +20,7 @@ import type { SecretEntry } from '../receiver/secrets.ts';
 import { passwordPath } from '../settings/secrets/dashboard-password.ts';
 import { loadFingerprintKey } from '../settings/secrets/named-secrets.ts';
 import { createAdmissions } from '../sources/admission.ts';
-import { createEnrolment } from '../sources/enrolment.ts';
+import { createEnrolment, type Enrolment } from '../sources/enrolment.ts';
 import type { Grant } from '../sources/grants.ts';
 import { createIdentities } from '../sources/identity.ts';
 import type { OrganizationSource } from '../sources/organization.ts';
@@ -34,7 +31,7 @@ import type { Store } from '../store/store.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
-import { createForgeStateReader } from './forge-state.ts';
+import { type ForgeLink, openForgeLink } from './forge-link.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
 import { createWork, type Work } from './work.ts';
 
@@ -92,9 +89,6 @@ export type ServerOptions = {
 
 /** Time that deliveries under way have to finish when the server stops. */
 const workGraceMs = 6_000;
-/** Longest wait for the forge before the receiver listens. */
-const greetingMs = 5_000;
-
 /** The bot, running. */
 export interface Server {
   /** Where it listens. */
@@ -109,48 +103,51 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** What is running; absent what has not been started yet. */
+type Running = { rules?: RulesInForce; work?: Work; doors?: Doors };
+
+/** What the parts of the bot share. */
+type Shared = {
+  readonly link: ForgeLink;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+};
+
 /**
  * Starts the bot: store, rules, worker, doors. The one place where they are put together. A forge that cannot be reached
  * does not keep it from starting: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { log, data, organizations = [], grants = [], repositories, signal, concurrency = 8 } = options;
-  const { clock = systemClock } = options;
+  const {
+    log,
+    data,
+    organizations = [],
+    grants = [],
+    signal,
+    concurrency = 8,
+    clock = systemClock,
+  } = options;
   const metrics = createMetrics();
-  const forgeState = createForgeStateReader(() => clock.now());
-  /** Answers of the forge, by which it shows that it works. */
-  let answers = 0;
-  const onRequest: ClientOptions['onRequest'] = (request) => {
-    metrics.countRequest(request);
-    forgeState.note(request.status);
-    if (request.status !== undefined && request.status < 500 && request.status !== 401) answers += 1;
-  };
-  /** Ends every call at the forge that is under way. */
-  const halt = new AbortController();
-  const client = createClient({ ...options.forge, log, onRequest, signal: halt.signal, concurrency });
-  const account = memoize(() => findAccount(client, options));
-  const haltStart = (): void => halt.abort(signal?.reason);
-  signal?.throwIfAborted();
-  signal?.addEventListener('abort', haltStart, { once: true });
-  const login = await greet(account, log);
-  signal?.throwIfAborted();
-  const whoAmI = async (): Promise<string> => login ?? (await account()).login;
-
+  const link = await openForgeLink({ ...options, metrics, signal, concurrency, clock });
+  const { client, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
   const path = join(data, 'reeve.db');
   const store = await openSqliteStore({ path, role: 'worker', clock, onLost: lost.resolve });
-  let [rules, work, doors]: [RulesInForce?, Work?, Doors?] = [];
+  const running: Running = {};
   const stop = async (): Promise<void> => {
+    const { doors, work, rules } = running;
     const scheduled = work?.sweeps.scheduler.stop();
     await Promise.all([doors?.close(), scheduled, work?.worker.stop({ graceMs: workGraceMs })]);
-    halt.abort(new ReeveError('stopped', 'the process is stopping'));
+    link.halt(new ReeveError('stopped', 'the process is stopping'));
     await work?.sweeps.stop();
     await rules?.stop();
     await store.close();
   };
   try {
-    const served = createEnrolment({ client, login: whoAmI, listed: repositories, clock });
-    rules = await openRules({
+    const shared: Shared = { link, store, metrics, clock };
+    const served = createEnrolment({ client, login, listed: options.repositories, clock });
+    const rules = await openRules({
       folder: options.rules,
       client,
       served,
@@ -161,74 +158,89 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       reportProblems: options.reportProblems ?? 'status',
     });
-    const memory = createFactMemory(clock);
-    const admissions = createAdmissions({
-      identities: createIdentities({ client, clock }),
-      served,
-      coverageOf: createCoverage(options.secrets),
-      onRefused: (kind) => metrics.countRefusedDelivery(kind),
-    });
-    const looks = { client, account, grants, organizations, store, memory, clock, log };
-    work = createWork({
-      client,
-      account,
-      whoAmI,
-      repositories,
-      memory,
-      store,
-      metrics,
-      clock,
-      log,
-      admissions,
-      rules,
-      settings: await runSettings(options, { client, store, clock }),
-      repeated: options.repeated,
-      preview: options.preview ? createPreview(looks) : undefined,
-      backoff: options.backoff,
-      concurrency,
-      answers: () => answers,
-      retention: options.retention,
-      onRun: options.onRun,
-      onSweepRun: options.onSweepRun,
-    });
-    const { worker, sweeps } = work;
-    if (!options.jobsOnly) {
-      const { secrets, host, port, dashboard, signIn, forge } = options;
-      const dashboardData = createDashboardData(store, rules.source, {
-        clock,
-        folder: options.rules,
-        sweeps,
-        metrics,
-        forge: () => forgeState.state(worker.status().forge),
-      });
-      doors = await openDoors({
-        store,
-        log,
-        metrics,
-        dashboardData,
-        clock,
-        wake: () => worker.wake(),
-        data,
-        secrets,
-        host,
-        port,
-        dashboard,
-        signIn,
-        forgeUrl: forge.url,
-        maxBodyBytes: options.maxBodyBytes,
-      });
-    }
-    const url = doors?.url ?? '';
-    worker.start();
-    if (!options.jobsOnly) await sweeps.start();
-    log.info({ url, data, ...(doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
+    running.rules = rules;
+    const work = await createServerWork(options, { ...shared, served, rules });
+    running.work = work;
+    if (!options.jobsOnly) running.doors = await openServerDoors(options, { ...shared, rules, work });
+    const url = running.doors?.url ?? '';
+    work.worker.start();
+    if (!options.jobsOnly) await work.sweeps.start();
+    log.info({ url, data, ...(running.doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
     return { url, store, stop, failed: lost.promise };
   } catch (error) {
     await stop();
     throw error;
   } finally {
-    signal?.removeEventListener('abort', haltStart);
+    link.ignoreSignal();
   }
+}
+
+async function createServerWork(
+  options: ServerOptions,
+  { link, store, metrics, clock, served, rules }: Shared & { served: Enrolment; rules: RulesInForce },
+): Promise<Work> {
+  const { log, organizations = [], grants = [], concurrency = 8 } = options;
+  const { client, account } = link;
+  const memory = createFactMemory(clock);
+  const looks = { client, account, grants, organizations, store, memory, clock, log };
+  return createWork({
+    client,
+    account,
+    whoAmI: link.login,
+    repositories: options.repositories,
+    memory,
+    store,
+    metrics,
+    clock,
+    log,
+    admissions: createAdmissions({
+      identities: createIdentities({ client, clock }),
+      served,
+      coverageOf: createCoverage(options.secrets),
+      onRefused: (kind) => metrics.countRefusedDelivery(kind),
+    }),
+    rules,
+    settings: await runSettings(options, { client, store, clock }),
+    repeated: options.repeated,
+    preview: options.preview ? createPreview(looks) : undefined,
+    backoff: options.backoff,
+    concurrency,
+    answers: link.answers,
+    retention: options.retention,
+    onRun: options.onRun,
+    onSweepRun: options.onSweepRun,
+  });
+}
+
+async function openServerDoors(
+  options: ServerOptions,
+  { link, store, metrics, clock, rules, work }: Shared & { rules: RulesInForce; work: Work },
+): Promise<Doors> {
+  const { log, data, secrets, host, port, dashboard, signIn, forge, maxBodyBytes } = options;
+  const { worker, sweeps } = work;
+  const dashboardData = createDashboardData(store, rules.source, {
+    clock,
+    folder: options.rules,
+    sweeps,
+    metrics,
+    forge: () => link.state(worker.status().forge),
+  });
+  return openDoors({
+    store,
+    log,
+    metrics,
+    dashboardData,
+    clock,
+    wake: () => worker.wake(),
+    data,
+    secrets,
+    host,
+    port,
+    dashboard,
+    signIn,
+    forgeUrl: forge.url,
+    maxBodyBytes,
+  });
 }
 
 /** What every run of this process is given, whatever it is about. */
@@ -244,31 +256,4 @@ async function runSettings(
     secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
     capabilities: () => client.capabilities(),
   };
-}
-
-/**
- * Logs the account that Reeve acts as. Returns its name, or undefined where the forge cannot be asked now, or has not
- * answered within 5 s: until the receiver listens, every delivery is lost.
- */
-async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
-  const asked = account().then(({ login }) => {
-    log.info({ account: login }, `acting as @${login}; events by @${login} trigger nothing`);
-    return login;
-  });
-  const answered = new AbortController();
-  const late = sleep(greetingMs, undefined, { signal: answered.signal }).then(() => {
-    log.warn({}, 'the forge has not answered yet; deliveries are stored and wait');
-    return undefined;
-  });
-  try {
-    return await Promise.race([asked, late]);
-  } catch (error) {
-    if (!(error instanceof ReeveError) || !error.retryable || error.code === 'stopped') throw error;
-    log.warn({ error: error.message }, 'the forge cannot be asked now; deliveries are stored and wait');
-    return undefined;
-  } finally {
-    answered.abort();
-    // Nothing waits for the loser of the race; a later call gets the error by asking again.
-    for (const lost of [asked, late]) lost.catch(() => {});
-  }
 }

@@ -9,6 +9,7 @@ import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import { createDeliveryHandler } from '../handlers/delivery.ts';
+import { createJobHandler } from '../handlers/jobs.ts';
 import type { Preview } from '../handlers/preview.ts';
 import { readRevertJob, revertKind, revertStored } from '../handlers/revert.ts';
 import type { Log } from '../log.ts';
@@ -18,7 +19,7 @@ import type { HandleJob, WorkerStore } from '../store/lease.ts';
 import type { Retention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
 import { caughtUpEvent } from '../sweeps/catch-up/catch-up.ts';
-import { createSeen } from '../sweeps/catch-up/snapshots.ts';
+import { createSeen, type Seen } from '../sweeps/catch-up/snapshots.ts';
 import { localChoreLanes } from '../sweeps/schedule/maintenance.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
@@ -28,8 +29,7 @@ import type { RulesInForce } from './rules-in-force.ts';
 /** What works on what the store holds. */
 export type Work = { readonly worker: Worker; readonly sweeps: Sweeps };
 
-/** Puts the handlers of deliveries and jobs together, and the worker that takes both from the store. At rest. */
-export function createWork(options: {
+type WorkOptions = {
   readonly client: Client;
   readonly account: () => Promise<Account>;
   readonly whoAmI: () => Promise<string>;
@@ -53,59 +53,27 @@ export function createWork(options: {
   readonly onSweepRun: ((run: Run) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
-}): Work {
-  const { client, account, admissions, rules, memory, store, settings, metrics, clock, log } = options;
-  const { preview, backoff, concurrency, answers } = options;
+};
+
+/** Puts the handlers of deliveries and jobs together, and the worker that takes both from the store. At rest. */
+export function createWork(options: WorkOptions): Work {
+  const { client, rules, store, clock, log, backoff, concurrency, answers } = options;
   const seen = createSeen(store, clock);
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
-  const handle = createDeliveryHandler({
-    client,
-    account,
-    admissions,
-    rules: rules.source,
-    memory,
-    store,
-    clock,
-    settings,
-    preview,
-    repeated: options.repeated,
-    lifetimeMs: backoff?.lifetimeMs,
-    onHandled: (event) => seen.note(event),
-    onRun(run, event) {
-      metrics.countRun(run);
-      options.onRun?.(run, event);
-    },
-  });
-  const sweeps = createSweeps({
-    client,
-    account,
-    memory,
-    store,
-    clock,
-    log,
-    settings,
+  const handle = createHandler(options, seen);
+  const sweeps = createServerSweeps(options, {
     seen,
-    rules: { operator: rules.source.operator, everyRule: rules.everyRule },
-    served: { login: options.whoAmI, listed: options.repositories },
-    actionMemory: createStoredMemory(store),
-    retention: options.retention,
-    handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
     askWhoWeAre,
+    handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
     onEnqueued: () => worker.wake(),
-    onRun(run) {
-      metrics.countRun(run);
-      options.onSweepRun?.(run);
-    },
   });
-  const handleJob: HandleJob = async (job, payload, lease) => {
-    if (job.eventType !== revertKind) return sweeps.handleJob(job, payload, lease);
-    const reverting = { store, client, mode: 'enforce', clock, signal: lease.signal } as const;
-    const run = await revertStored(readRevertJob(payload), reverting);
-    metrics.countRun(run);
-    return { runs: [run] };
-  };
+  /** Every kind of job of our own. */
+  const handleJob = createJobHandler({
+    ...sweeps.jobHandlers,
+    [revertKind]: createRevertHandler(options),
+  });
   const worker = createWorker({
     store: withReports(store, rules),
     handle,
@@ -119,6 +87,62 @@ export function createWork(options: {
     backoff,
   });
   return { worker, sweeps };
+}
+
+function createHandler(options: WorkOptions, seen: Seen): ReturnType<typeof createDeliveryHandler> {
+  const { client, account, admissions, rules, memory, store, settings, preview, metrics, clock } = options;
+  return createDeliveryHandler({
+    client,
+    account,
+    admissions,
+    rules: rules.source,
+    memory,
+    store,
+    clock,
+    settings,
+    preview,
+    repeated: options.repeated,
+    lifetimeMs: options.backoff?.lifetimeMs,
+    onHandled: (event) => seen.note(event),
+    onRun(run, event) {
+      metrics.countRun(run);
+      options.onRun?.(run, event);
+    },
+  });
+}
+
+function createServerSweeps(
+  options: WorkOptions,
+  parts: Pick<Parameters<typeof createSweeps>[0], 'seen' | 'askWhoWeAre' | 'handleCaughtUp' | 'onEnqueued'>,
+): Sweeps {
+  const { client, account, rules, memory, store, settings, metrics, clock, log } = options;
+  return createSweeps({
+    ...parts,
+    client,
+    account,
+    memory,
+    store,
+    clock,
+    log,
+    settings,
+    rules: { operator: rules.source.operator, everyRule: rules.everyRule },
+    served: { login: options.whoAmI, listed: options.repositories },
+    actionMemory: createStoredMemory(store),
+    retention: options.retention,
+    onRun(run) {
+      metrics.countRun(run);
+      options.onSweepRun?.(run);
+    },
+  });
+}
+
+/** Returns the handler of the job that takes a run back. */
+function createRevertHandler({ store, client, clock, metrics }: WorkOptions): HandleJob {
+  return async (_job, payload, { signal }) => {
+    const run = await revertStored(readRevertJob(payload), { store, client, mode: 'enforce', clock, signal });
+    metrics.countRun(run);
+    return { runs: [run] };
+  };
 }
 
 /** Returns the store for the worker; once runs are stored, repositories whose own rules they evaluated are reported on. */

@@ -10,6 +10,7 @@ import type { FactMemory } from '../facts/fact.ts';
 import type { Log } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
+import type { Lease } from '../store/lease.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
 import { together } from './map-concurrently.ts';
 import {
@@ -28,14 +29,6 @@ import type { RunnerMemory } from './targets/runner-memory.ts';
 import type { Target, TargetPage } from './targets/target.ts';
 import { eachTarget } from './targets/targets.ts';
 import { patientClient } from './wait-on-429.ts';
-
-/** What a sweep may do with the lease of its job. */
-export type SweepLease = {
-  readonly signal: AbortSignal;
-  readonly stopping: AbortSignal;
-  giveBack(reason: string): Error;
-  advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;
-};
 
 /** What a sweep needs, beside its rule. */
 export type SweepParts = {
@@ -98,7 +91,7 @@ const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-un
  * ends the attempt, which a later one takes up at the checkpoint. Returns how it went. Items that an hourly budget stopped
  * are no reason to wait: the sweep goes on with the others, and is to be done again when there is room.
  */
-export async function runSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease): Promise<Swept> {
+export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Promise<Swept> {
   const sweep = await openSweep(parts, order, lease);
   const { log, store } = parts;
   const { rule } = order;
@@ -142,7 +135,7 @@ type Sweep = {
   end(isComplete: boolean): Promise<SweepProgress>;
 };
 
-async function openSweep(parts: SweepParts, order: SweepOrder, lease: SweepLease): Promise<Sweep> {
+async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Promise<Sweep> {
   const { clock, log, store } = parts;
   const { rule, checkpoint } = order;
   const account = await parts.account();

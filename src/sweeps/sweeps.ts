@@ -1,13 +1,14 @@
 import { ReeveError } from '../errors.ts';
 import type { LoadedRule } from '../rules/rule.ts';
+import type { HandleJob } from '../store/lease.ts';
 import { type Retention, standardRetention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catch-up/catch-up.ts';
 import type { Seen } from './catch-up/snapshots.ts';
-import { createJobHandler, createSweepHandler, type JobHandler } from './jobs.ts';
 import { createChores, scheduledChores } from './schedule/maintenance.ts';
 import { createScheduler, type Scheduled, type Scheduler } from './schedule/schedule.ts';
 import type { SweepParts } from './sweep.ts';
+import { createSweepHandler } from './sweep-job.ts';
 import { createSweepStore } from './sweep-store.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
 
@@ -24,7 +25,7 @@ type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
   readonly rules: ClockRules;
   readonly seen: Seen;
   /** Handles an event that was found by reading. */
-  readonly handleCaughtUp: JobHandler;
+  readonly handleCaughtUp: HandleJob;
   /** Default: `standardRetention`. */
   readonly retention?: Retention | undefined;
   /** Asks the forge who we are, each time. */
@@ -36,8 +37,8 @@ type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
 /** The scheduled half of the bot. */
 export interface Sweeps {
   readonly scheduler: Scheduler;
-  /** Does the jobs that the scheduler, the command line and catching up have stored. */
-  readonly handleJob: JobHandler;
+  /** Handlers of the jobs that the scheduler, the command line and catching up store, by kind. */
+  readonly jobHandlers: Readonly<Record<'sweep' | 'catch-up' | 'caught-up' | 'chore', HandleJob>>;
   /** Begins: catches up with what was missed, then looks at the clock every minute. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -83,7 +84,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
 
   return {
     scheduler,
-    handleJob: createJobHandler({
+    jobHandlers: {
       sweep: createSweepHandler(parts, find),
       'catch-up': catchUp,
       'caught-up': options.handleCaughtUp,
@@ -95,7 +96,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
         await chore.run(clock.now());
         return { runs: [] };
       },
-    }),
+    },
     async start() {
       const now = clock.now();
       const lane = { lane: 'catch-up catch-up', receivedAt: now } as const;

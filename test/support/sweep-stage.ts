@@ -8,6 +8,7 @@ import type { RunSettings } from '../../src/engine/make-run.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { createDeliveryHandler } from '../../src/handlers/delivery.ts';
+import { createJobHandler } from '../../src/handlers/jobs.ts';
 import { silentLog } from '../../src/log.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
@@ -148,7 +149,13 @@ export async function setSweepStage(
     handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
     onEnqueued: () => {},
   });
-  const worker: Worker = createWorker({ store, handle, handleJob: sweeps.handleJob, log: silentLog, clock });
+  const worker: Worker = createWorker({
+    store,
+    handle,
+    handleJob: createJobHandler(sweeps.jobHandlers),
+    log: silentLog,
+    clock,
+  });
 
   let hands: RunnerHands | undefined;
   const stage: SweepStage = {

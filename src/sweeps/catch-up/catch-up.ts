@@ -6,8 +6,8 @@ import { type Event, laneOf, parseEvent } from '../../contract/events/events.ts'
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import type { HandleJob } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { JobHandler } from '../jobs.ts';
 import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { patientClient } from '../wait-on-429.ts';
 import { differencesOf, type Live, type Missed } from './difference.ts';
@@ -61,7 +61,7 @@ type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
  * for the first time is a baseline and makes no events, but for a repository that was made after the latest pass and
  * before this process listened. One repository that fails is left for the next pass.
  */
-export function createCatchUp(options: CatchUpOptions): JobHandler {
+export function createCatchUp(options: CatchUpOptions): HandleJob {
   const { store, seen, log, clock } = options;
   const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {

@@ -1,25 +1,12 @@
 import { z } from 'zod';
 import type { Subject } from '../contract/events/subject.ts';
-import type { Deferral } from '../engine/budget/deferral.ts';
-import type { Run } from '../engine/record.ts';
-import { ReeveError } from '../errors.ts';
 import { createSweepMeter } from '../expressions/budget/budget.ts';
 import { createRepositoryScope } from '../patterns/repository-scope.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
 import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import type { DeliveryWithBody } from '../store/store.ts';
-import {
-  runSweep,
-  type SweepCheckpoint,
-  type SweepLease,
-  type SweepOrder,
-  type SweepParts,
-} from './sweep.ts';
-
-/** Kinds of jobs of our own. `caught-up` is an event that was found by reading. */
-const jobKinds = ['sweep', 'catch-up', 'caught-up', 'chore'] as const;
-type JobKind = (typeof jobKinds)[number];
+import type { HandleJob } from '../store/lease.ts';
+import { runSweep, type SweepCheckpoint, type SweepOrder, type SweepParts } from './sweep.ts';
 
 /** What a sweep's job says. */
 const SweepPayload = z.object({
@@ -30,27 +17,11 @@ const SweepPayload = z.object({
   in: z.array(z.string()).optional(),
 });
 
-/** What a job did. Its runs are appended as it is settled; with `deferral` it is to be done again later. */
-type JobDone = { readonly runs: readonly Run[]; readonly deferral?: Deferral | undefined };
-
-/** Does one kind of job. */
-export type JobHandler = (job: DeliveryWithBody, payload: unknown, lease: SweepLease) => Promise<JobDone>;
-
-/** Creates the handler of all jobs: a table from kind to handler. */
-export function createJobHandler(handlers: Readonly<Record<JobKind, JobHandler>>): JobHandler {
-  return async (job, payload, lease) => {
-    const kind = jobKinds.find((one) => one === job.eventType);
-    if (kind === undefined)
-      throw new ReeveError('internal', `there is no handler for jobs of kind ${job.eventType}`);
-    return handlers[kind](job, payload, lease);
-  };
-}
-
 /** Creates the handler of sweeps. A rule that is no longer there has nothing left to do. */
 export function createSweepHandler(
   parts: SweepParts,
   find: (id: string) => Promise<LoadedRule | undefined>,
-): JobHandler {
+): HandleJob {
   return async (job, payload, lease) => {
     const asked = SweepPayload.parse(payload);
     const rule = await find(asked.rule);
