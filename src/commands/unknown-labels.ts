@@ -11,7 +11,7 @@ import { isInScope } from '../rules/match.ts';
 import type { Problem } from '../rules/problem.ts';
 import { problemAtLine } from '../rules/problem-at-line.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { refOf, servedRepositories } from '../sweeps/targets/repositories.ts';
+import { servedRepositories, toRepositoryRef } from '../sweeps/targets/repositories.ts';
 
 /** Repositories that are looked into; each costs two requests or a few. */
 const maxRepositories = 100;
@@ -75,7 +75,7 @@ async function find(client: Client, names: readonly string[]): Promise<readonly 
   for await (const { repositories, failures } of servedRepositories(client, served)) {
     const [failure] = failures;
     if (failure) throw new ReeveError('usage', `${failure.item} cannot be seen: ${failure.error.message}`);
-    found.push(...repositories.map(refOf));
+    found.push(...repositories.map(toRepositoryRef));
     if (found.length >= maxRepositories) return found.slice(0, maxRepositories);
   }
   return found;

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import { readDrift } from '../sweeps/drift.ts';
 import { describeProgress } from '../sweeps/progress.ts';
 import { createCron } from '../sweeps/schedule/cron.ts';
-import { keyOf, type Scheduler } from '../sweeps/schedule/schedule.ts';
+import { keyOfSchedule, type Scheduler } from '../sweeps/schedule/schedule.ts';
 import type { SweepCheckpoint } from '../sweeps/sweep.ts';
 import { createSweepStore, type SweepResult } from '../sweeps/sweep-store.ts';
 import { scheduledRules } from '../sweeps/sweeps.ts';
@@ -79,7 +79,7 @@ export function createDashboardData(
       const rows: ScheduleRow[] = [];
       for (const entry of scheduledRules(operator())) {
         const { id, schedule } = entry;
-        const state = scheduler.status().get(keyOf(entry));
+        const state = scheduler.status().get(keyOfSchedule(entry));
         const result = await sweeps.readResult(id);
         const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
         const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;

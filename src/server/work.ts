@@ -19,8 +19,8 @@ import type { HandleJob, WorkerStore } from '../store/lease.ts';
 import type { Retention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
 import { caughtUpEvent } from '../sweeps/catch-up/catch-up.ts';
-import { createSeen, type Seen } from '../sweeps/catch-up/snapshots.ts';
-import { localChoreLanes } from '../sweeps/schedule/maintenance.ts';
+import { createSnapshots, type Snapshots } from '../sweeps/catch-up/snapshots.ts';
+import { maintenanceLanes } from '../sweeps/schedule/maintenance.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
 import { createWorker, type Worker } from '../worker/worker.ts';
@@ -58,13 +58,13 @@ type WorkOptions = {
 /** Puts the handlers of deliveries and jobs together, and the worker that takes both from the store. At rest. */
 export function createWork(options: WorkOptions): Work {
   const { client, rules, store, clock, log, backoff, concurrency, answers } = options;
-  const seen = createSeen(store, clock);
+  const snapshots = createSnapshots(store, clock);
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
-  const handle = createHandler(options, seen);
+  const handle = createHandler(options, snapshots);
   const sweeps = createServerSweeps(options, {
-    seen,
+    snapshots,
     askWhoWeAre,
     handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
     onEnqueued: () => worker.wake(),
@@ -83,13 +83,13 @@ export function createWork(options: WorkOptions): Work {
     concurrency,
     answers,
     probe: askWhoWeAre,
-    localLanes: localChoreLanes,
+    localLanes: maintenanceLanes,
     backoff,
   });
   return { worker, sweeps };
 }
 
-function createHandler(options: WorkOptions, seen: Seen): ReturnType<typeof createDeliveryHandler> {
+function createHandler(options: WorkOptions, snapshots: Snapshots): ReturnType<typeof createDeliveryHandler> {
   const { client, account, admissions, rules, memory, store, settings, preview, metrics, clock } = options;
   return createDeliveryHandler({
     client,
@@ -103,7 +103,7 @@ function createHandler(options: WorkOptions, seen: Seen): ReturnType<typeof crea
     preview,
     repeated: options.repeated,
     lifetimeMs: options.backoff?.lifetimeMs,
-    onHandled: (event) => seen.note(event),
+    onHandled: (event) => snapshots.note(event),
     onRun(run, event) {
       metrics.countRun(run);
       options.onRun?.(run, event);
@@ -113,7 +113,10 @@ function createHandler(options: WorkOptions, seen: Seen): ReturnType<typeof crea
 
 function createServerSweeps(
   options: WorkOptions,
-  parts: Pick<Parameters<typeof createSweeps>[0], 'seen' | 'askWhoWeAre' | 'handleCaughtUp' | 'onEnqueued'>,
+  parts: Pick<
+    Parameters<typeof createSweeps>[0],
+    'snapshots' | 'askWhoWeAre' | 'handleCaughtUp' | 'onEnqueued'
+  >,
 ): Sweeps {
   const { client, account, rules, memory, store, settings, metrics, clock, log } = options;
   return createSweeps({

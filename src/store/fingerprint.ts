@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
  * Returns the mark of a delivery's uuid: the first 52 bits of a hexadecimal uuid, or for any other text its
  * checksum and length.
  */
-export function markOfUuid(uuid: string): number {
+export function uuidFingerprint(uuid: string): number {
   const digits = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 15);
   if (/^[0-9a-f]{13}$/i.test(digits)) return Number.parseInt(digits, 16);
   return combine(crc32(uuid), uuid.length);
@@ -15,7 +15,7 @@ export function markOfUuid(uuid: string): number {
  * Returns the mark of a delivery's content: body and Event-Type. It is a checksum, not a digest: a hit is verified by
  * comparing the bytes, which proves more than equal digests and costs nothing without a hit.
  */
-export function markOfContent(eventType: string, body: Uint8Array): number {
+export function contentFingerprint(eventType: string, body: Uint8Array): number {
   return combine(crc32(body, crc32(eventType)), body.length);
 }
 

@@ -1,5 +1,5 @@
 /** Does the work for all items, some at once. The first error ends it, once what was begun has ended. */
-export async function together<Item>(
+export async function mapConcurrently<Item>(
   items: readonly Item[],
   atOnce: number,
   work: (item: Item) => Promise<void>,

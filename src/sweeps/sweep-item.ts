@@ -8,7 +8,7 @@ import { messageOf, ReeveError } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Target } from './targets/target.ts';
-import { pauseFor } from './wait-on-429.ts';
+import { pauseAfter429 } from './wait-on-429.ts';
 
 /** What a run over an item is given. */
 type ItemParts = {
@@ -30,10 +30,10 @@ type ItemParts = {
 };
 
 /** Runs an item against the rule; where the forge asks for a pause, waits as long as it says and tries again. */
-export async function runPatiently(target: Target, given: ItemParts): Promise<Ran> {
+export async function runItem(target: Target, given: ItemParts): Promise<Ran> {
   for (let pauses = 0; ; pauses += 1) {
     const ran = await runOne(target, given);
-    const pauseMs = pauseFor(ran.retry, pauses);
+    const pauseMs = pauseAfter429(ran.retry, pauses);
     if (pauseMs === undefined) return ran;
     await given.pause(pauseMs);
   }

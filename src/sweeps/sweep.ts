@@ -12,7 +12,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import type { Lease } from '../store/lease.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
-import { together } from './map-concurrently.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import {
   beginProgress,
   describeProgress,
@@ -21,14 +21,14 @@ import {
   withFailures,
 } from './progress.ts';
 import { type IncidentStore, noteSweepResult } from './sweep-incidents.ts';
-import { runPatiently } from './sweep-item.ts';
+import { runItem } from './sweep-item.ts';
 import type { SweepStore } from './sweep-store.ts';
 import { failureOfList, refusedAsFailure } from './targets/list-failures.ts';
 import type { ServedBy } from './targets/repositories.ts';
 import type { RunnerMemory } from './targets/runner-memory.ts';
 import type { Target, TargetPage } from './targets/target.ts';
 import { eachTarget } from './targets/targets.ts';
-import { patientClient } from './wait-on-429.ts';
+import { createWaitingClient } from './wait-on-429.ts';
 
 /** What a sweep needs, beside its rule. */
 export type SweepParts = {
@@ -53,7 +53,7 @@ export type SweepParts = {
 };
 
 /** How a sweep went, and when it is to be done again for the items that an hourly budget stopped. */
-type Swept = { readonly progress: SweepProgress; readonly deferral?: Deferral | undefined };
+type SweepEnd = { readonly progress: SweepProgress; readonly deferral?: Deferral | undefined };
 
 /** One sweep: a rule, the slot that asked for it, and where an earlier attempt stopped. */
 export type SweepOrder = {
@@ -91,7 +91,7 @@ const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-un
  * ends the attempt, which a later one takes up at the checkpoint. Returns how it went. Items that an hourly budget stopped
  * are no reason to wait: the sweep goes on with the others, and is to be done again when there is room.
  */
-export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Promise<Swept> {
+export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Promise<SweepEnd> {
   const sweep = await openSweep(parts, order, lease);
   const { log, store } = parts;
   const { rule } = order;
@@ -172,7 +172,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
     await clock.sleep(ms, stop).catch(() => {});
     mayGoOn();
   };
-  const listing = patientClient(parts.client.counted({ signal: lease.signal }), pause);
+  const listing = createWaitingClient(parts.client.counted({ signal: lease.signal }), pause);
 
   const fail = (failure: SweepFailure): void => {
     progress = withFailures(progress, [failure]);
@@ -181,7 +181,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
 
   const takeOne = async (target: Target): Promise<void> => {
     mayGoOn();
-    const { run, retry, deferral } = await runPatiently(target, {
+    const { run, retry, deferral } = await runItem(target, {
       parts,
       order,
       rules,
@@ -196,7 +196,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
       throw lease.signal.reason;
     }
     itemRequests += run.requests;
-    progress = count(progress, run);
+    progress = addOutcomes(progress, run);
     drift.note(target.key, run, clock.now());
     if (isTelling(run)) await record(run, target.subject.repository?.id);
     parts.onRun?.(run);
@@ -222,7 +222,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
       mayGoOn();
       for (const failure of page.failures ?? []) fail(failureOfList(failure));
       progress = { ...progress, total: page.total ?? progress.total };
-      await together(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
+      await mapConcurrently(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
       await drift.save();
       next = page.next;
       before = recountedOf(progress);
@@ -265,7 +265,7 @@ function recountedOf({ items, pending, failed, refused = 0, failures }: SweepPro
   return { items, pending, failed, refused, failures };
 }
 
-function count(progress: SweepProgress, run: Run): SweepProgress {
+function addOutcomes(progress: SweepProgress, run: Run): SweepProgress {
   const applied = run.outcomes.filter(({ status }) => status === 'applied').length;
   const skipped = run.outcomes.filter(({ status }) => status === 'skipped').length;
   const pending = run.changes.length - applied - skipped + run.refused.length;

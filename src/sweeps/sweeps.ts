@@ -4,8 +4,8 @@ import type { HandleJob } from '../store/lease.ts';
 import { type Retention, standardRetention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catch-up/catch-up.ts';
-import type { Seen } from './catch-up/snapshots.ts';
-import { createChores, scheduledChores } from './schedule/maintenance.ts';
+import type { Snapshots } from './catch-up/snapshots.ts';
+import { createMaintenance, scheduledMaintenance } from './schedule/maintenance.ts';
 import { createScheduler, type Scheduled, type Scheduler } from './schedule/schedule.ts';
 import type { SweepParts } from './sweep.ts';
 import { createSweepHandler } from './sweep-job.ts';
@@ -23,7 +23,7 @@ interface ClockRules {
 type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
   readonly store: Store;
   readonly rules: ClockRules;
-  readonly seen: Seen;
+  readonly snapshots: Snapshots;
   /** Handles an event that was found by reading. */
   readonly handleCaughtUp: HandleJob;
   /** Default: `standardRetention`. */
@@ -61,7 +61,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
   const readRules = async (): Promise<void> => {
     others = (await rules.everyRule()).filter(({ level }) => level !== 'operator');
   };
-  const chores = createChores({
+  const chores = createMaintenance({
     store,
     checkToken: options.askWhoWeAre,
     readRules,
@@ -77,7 +77,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
   };
   const entries = (): readonly Scheduled[] => [
     ...scheduledRules([...rules.operator(), ...others]),
-    ...scheduledChores(chores),
+    ...scheduledMaintenance(chores),
     { id: 'catch-up', schedule: { cron: catchUpCron, timezone: 'UTC' }, kind: 'catch-up', payload: {} },
   ];
   const scheduler = createScheduler({ store, entries, clock, log, onEnqueued });
@@ -116,7 +116,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
     },
     async stop() {
       await scheduler.stop();
-      await options.seen.save();
+      await options.snapshots.save();
     },
   };
 }

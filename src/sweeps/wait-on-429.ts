@@ -7,7 +7,7 @@ const maxPauses = 3;
 const maxPauseMs = 300_000;
 
 /** Returns how long to wait before the next try, or undefined where the error asks for no pause or enough were made. */
-export function pauseFor(error: unknown, pauses: number): number | undefined {
+export function pauseAfter429(error: unknown, pauses: number): number | undefined {
   if (!(error instanceof ReeveError) || error.code !== 'forge-throttled' || pauses >= maxPauses)
     return undefined;
   const pauseMs = error.retryAfterMs ?? 1_000;
@@ -18,13 +18,13 @@ export function pauseFor(error: unknown, pauses: number): number | undefined {
  * Returns a client that waits as long as the forge asks for when it says "too many", and asks for the same page again:
  * a list goes on where it was. `pause` resolves when the time has passed, and rejects where the caller stops.
  */
-export function patientClient(client: Client, pause: (ms: number) => Promise<unknown>): Client {
+export function createWaitingClient(client: Client, pause: (ms: number) => Promise<unknown>): Client {
   const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     for (let pauses = 0; ; pauses += 1) {
       try {
         return await ask();
       } catch (error) {
-        const pauseMs = pauseFor(error, pauses);
+        const pauseMs = pauseAfter429(error, pauses);
         if (pauseMs === undefined) throw error;
         await pause(pauseMs);
       }
@@ -64,7 +64,7 @@ export function patientClient(client: Client, pause: (ms: number) => Promise<unk
     async *items(operation, input) {
       for await (const { items } of pages(operation, input)) yield* items;
     },
-    counted: (options) => patientClient(client.counted(options), pause),
+    counted: (options) => createWaitingClient(client.counted(options), pause),
     capabilities: () => client.capabilities(),
   };
 }

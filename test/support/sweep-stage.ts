@@ -22,7 +22,7 @@ import { createStoredMemory } from '../../src/store/action-memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { caughtUpEvent } from '../../src/sweeps/catch-up/catch-up.ts';
-import { createSeen, type Seen } from '../../src/sweeps/catch-up/snapshots.ts';
+import { createSnapshots, type Snapshots } from '../../src/sweeps/catch-up/snapshots.ts';
 import { createSweeps, type Sweeps } from '../../src/sweeps/sweeps.ts';
 import { createWorker, type Worker } from '../../src/worker/worker.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
@@ -43,7 +43,7 @@ export type SweepStage = {
   readonly ada: Client;
   readonly bot: Client;
   readonly store: Store;
-  readonly seen: Seen;
+  readonly seen: Snapshots;
   readonly sweeps: Sweeps;
   readonly runs: Run[];
   readonly now: () => Date;
@@ -115,7 +115,7 @@ export async function setSweepStage(
   const client = createClient({ url: proxy.url, credentials: { token }, sleep: async () => {} });
   const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
   const memory = createFactMemory(clock);
-  const seen = createSeen(store, clock);
+  const seen = createSnapshots(store, clock);
   const login = async (): Promise<string> => people.bot;
   const self = await bot.call(operations.getSelf, {});
   const account = async () => ({ id: self.id });
@@ -144,7 +144,7 @@ export async function setSweepStage(
     actionMemory: createStoredMemory(store),
     log: silentLog,
     rules,
-    seen,
+    snapshots: seen,
     askWhoWeAre: account,
     handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
     onEnqueued: () => {},

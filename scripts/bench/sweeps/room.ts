@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/clock.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createSeen } from '../../../src/sweeps/catch-up/snapshots.ts';
+import { createSnapshots } from '../../../src/sweeps/catch-up/snapshots.ts';
 import type { BenchRow } from '../row.ts';
 
 const bodyBytes = 8 * 1024;
@@ -45,7 +45,7 @@ const things: readonly {
     what: 'a served repository with 2 branches, 10 tags and 50 issues, for catching up',
     maxBytes: 12 * 1024,
     async write(store, count) {
-      const seen = createSeen(store, systemClock);
+      const seen = createSnapshots(store, systemClock);
       const name = (prefix: string, length: number) =>
         Object.fromEntries(
           Array.from({ length }, (_, at) => [`${prefix}${at}`, randomBytes(20).toString('hex')]),

@@ -3,7 +3,7 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { ReeveError } from '../../errors.ts';
 import { count } from '../../output/terminal.ts';
 import type { Store } from '../../store/store.ts';
-import { refOf, servedRepositories } from '../../sweeps/targets/repositories.ts';
+import { servedRepositories, toRepositoryRef } from '../../sweeps/targets/repositories.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
 import { listHooksAt, type Place } from './places.ts';
 
@@ -34,7 +34,7 @@ export async function lookAtServedHooks(given: ServedHooks): Promise<Finding> {
   const unheard: RepositoryRef[] = [];
   let served = 0;
   for await (const page of servedRepositories(client, { login: async () => login, listed })) {
-    for (const repository of page.repositories.map(refOf)) {
+    for (const repository of page.repositories.map(toRepositoryRef)) {
       served += 1;
       if (!places.some((place) => holds(place, repository))) unheard.push(repository);
     }

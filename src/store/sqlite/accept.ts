@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../../errors.ts';
-import { markOfContent, markOfUuid } from '../fingerprint.ts';
+import { contentFingerprint, uuidFingerprint } from '../fingerprint.ts';
 import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { createDuplicates } from './duplicates.ts';
 
 /** Writes that accept deliveries and jobs; to be called inside a transaction. */
-export interface Intake {
+export interface Accept {
   accept(delivery: NewDelivery): Accepted;
   enqueue(job: NewJob): Accepted;
 }
 
 /** Prepares the statements. `recognise` fills the dedupe tables from stored rows, for a role that accepts deliveries. */
-export function createIntake(database: DatabaseSync, options: { recognise: boolean }): Intake {
+export function createAccept(database: DatabaseSync, options: { recognise: boolean }): Accept {
   const insert = database.prepare(
     `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes,
        lane, turn, repository_id, repository, settled_at, reason, copy_of)
@@ -24,10 +24,10 @@ export function createIntake(database: DatabaseSync, options: { recognise: boole
 
   return {
     accept(delivery) {
-      const uuidMark = markOfUuid(delivery.uuid);
+      const uuidMark = uuidFingerprint(delivery.uuid);
       const knownId = duplicates.findKnown(delivery, uuidMark);
       if (knownId !== undefined) return { id: String(knownId), known: true };
-      const contentMark = markOfContent(delivery.eventType, delivery.body);
+      const contentMark = contentFingerprint(delivery.eventType, delivery.body);
       const copyOf = duplicates.findOriginal(delivery, contentMark);
       const receivedAt = delivery.receivedAt.toISOString();
       const { route } = delivery;

@@ -4,7 +4,7 @@ import type { Checkpoints } from './checkpoints.ts';
 import type { Durability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 
-type Step = {
+type CommitStep = {
   readonly write: () => unknown;
   readonly weight: number;
   readonly resolve: (value: unknown) => void;
@@ -27,7 +27,7 @@ export class Commits {
   readonly #onRefused: () => void;
   readonly #begin: { run(): unknown };
   readonly #commit: { run(): unknown };
-  #steps: Step[] = [];
+  #steps: CommitStep[] = [];
   #draining: Promise<void> | undefined;
   #refusedBytes = 0;
   #isClosed = false;
@@ -82,7 +82,7 @@ export class Commits {
     this.#draining = undefined;
   }
 
-  #take(): Step[] {
+  #take(): CommitStep[] {
     let weight = 0;
     let count = 0;
     for (const step of this.#steps) {
@@ -93,7 +93,7 @@ export class Commits {
     return this.#steps.splice(0, count);
   }
 
-  async #flush(batch: readonly Step[]): Promise<void> {
+  async #flush(batch: readonly CommitStep[]): Promise<void> {
     try {
       const results = this.#run(batch);
       const logBytes = await this.#durability.sync();
@@ -117,7 +117,7 @@ export class Commits {
   }
 
   /** Writes the whole batch; if it throws, nothing was written. */
-  #run(batch: readonly Step[]): unknown[] {
+  #run(batch: readonly CommitStep[]): unknown[] {
     this.#durability.prepare();
     try {
       this.#begin.run();
@@ -139,7 +139,7 @@ export class Commits {
   }
 }
 
-function weightOf(batch: readonly Step[]): number {
+function weightOf(batch: readonly CommitStep[]): number {
   let weight = 0;
   for (const step of batch) weight += step.weight;
   return weight;

@@ -29,7 +29,7 @@ export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonl
  * the lease was still held; otherwise nothing was written. `settle`, `advance` and `bury` count the rules that
  * failed; a run whose delivery runs again (`append`, `defer`) is not final.
  */
-export interface Settlements {
+export interface Completion {
   settle(claim: Claim, runs: readonly EncodedRun[], at: Date, reason: string | undefined): boolean;
   advance(
     claim: Claim,
@@ -52,14 +52,11 @@ export interface Settlements {
   append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
 }
 
-/** Prepares the settlements. */
-export function createSettlements(
-  database: DatabaseSync,
-  incidents: Pick<IncidentTable, 'note'>,
-): Settlements {
+/** Prepares the statements that complete work. */
+export function createCompletion(database: DatabaseSync, incidents: Pick<IncidentTable, 'note'>): Completion {
   const statements = prepareStatements(database);
 
-  const append: Settlements['append'] = (runs, delivery, repositoryId) => {
+  const append: Completion['append'] = (runs, delivery, repositoryId) => {
     for (const run of runs) {
       const of = delivery === undefined ? null : Number(delivery);
       statements.insert.run(run.id, of, repositoryId ?? null, run.startedAt, run.json);

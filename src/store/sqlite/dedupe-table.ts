@@ -5,7 +5,7 @@
  * Two generations of open addressing in typed arrays: when the younger is full, the older is dropped. That needs no
  * deletion, no garbage collection and 16 bytes per mark, while a UNIQUE index would cost a third of the receiver's throughput.
  */
-export class Marks {
+export class DedupeTable {
   readonly #capacity: number;
   #young: Generation;
   #old: Generation;
@@ -19,7 +19,7 @@ export class Marks {
 
   /** Returns the last row with the mark. */
   find(mark: number): number | undefined {
-    return read(this.#young, mark) ?? read(this.#old, mark);
+    return readSlot(this.#young, mark) ?? readSlot(this.#old, mark);
   }
 
   /** Adds the mark of a row. `mark` is a non-negative safe integer, `row` a positive one. */
@@ -28,7 +28,7 @@ export class Marks {
       this.#old = this.#young;
       this.#young = createGeneration(this.#capacity);
     }
-    write(this.#young, mark, row);
+    writeSlot(this.#young, mark, row);
   }
 }
 
@@ -49,11 +49,11 @@ function slotOf(generation: Generation, mark: number): number {
   return slot;
 }
 
-function read(generation: Generation, mark: number): number | undefined {
+function readSlot(generation: Generation, mark: number): number | undefined {
   return generation.rows[slotOf(generation, mark)] || undefined;
 }
 
-function write(generation: Generation, mark: number, row: number): void {
+function writeSlot(generation: Generation, mark: number, row: number): void {
   const slot = slotOf(generation, mark);
   if (generation.rows[slot] === 0) generation.size += 1;
   generation.marks[slot] = mark;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { markOfUuid } from '../fingerprint.ts';
+import { uuidFingerprint } from '../fingerprint.ts';
 import type { NewDelivery } from '../store.ts';
-import { Marks } from './dedupe-table.ts';
+import { DedupeTable } from './dedupe-table.ts';
 
 /** The newest deliveries among which duplicates are recognised for certain. */
 export const rememberedDeliveries = 65_536;
@@ -26,8 +26,8 @@ export function createDuplicates(database: DatabaseSync, options: { load: boolea
     `SELECT event_type, received_at, body FROM deliveries JOIN bodies USING (id)
      WHERE id = ? AND state = 'accepted' AND attempts = 0 AND bytes = ?`,
   );
-  const uuids = new Marks(rememberedDeliveries);
-  const contents = new Marks(rememberedDeliveries);
+  const uuids = new DedupeTable(rememberedDeliveries);
+  const contents = new DedupeTable(rememberedDeliveries);
   if (options.load) loadMarks(database, uuids, contents);
 
   return {
@@ -55,7 +55,7 @@ export function createDuplicates(database: DatabaseSync, options: { load: boolea
 }
 
 /** Oldest first, so that the newest are removed last. */
-function loadMarks(database: DatabaseSync, uuids: Marks, contents: Marks): void {
+function loadMarks(database: DatabaseSync, uuids: DedupeTable, contents: DedupeTable): void {
   const rows = database.prepare(
     `SELECT id, uuid, mark, copy_of FROM deliveries
      WHERE id > (SELECT coalesce(max(id), 0) - ? FROM deliveries) AND door = 'webhook' ORDER BY id`,
@@ -64,7 +64,7 @@ function loadMarks(database: DatabaseSync, uuids: Marks, contents: Marks): void 
   rows.setReturnArrays(true);
   for (const row of rows.iterate(rememberedDeliveries)) {
     const [id, uuid, mark, copyOf] = Object.values(row);
-    uuids.add(markOfUuid(String(uuid)), Number(id));
+    uuids.add(uuidFingerprint(String(uuid)), Number(id));
     // A copy is never an original; if it were added, it would hide the original.
     if (copyOf === null) contents.add(Number(mark), Number(id));
   }

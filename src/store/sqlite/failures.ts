@@ -32,7 +32,7 @@ const refusalsOfFiles: Readonly<Record<string, string>> = {
 
 /** Converts an error of SQLite or Node to `store-unwritable` if the disk refused; other errors are returned unchanged. */
 export function asStoreError(error: unknown, path: string): unknown {
-  const refusal = refusalOf(error);
+  const refusal = refusalReason(error);
   if (refusal === undefined) return error;
   // SQLite reports a failed write to its shared memory as an error of the disk, whatever the reason.
   const reason = (refusal === failing || refusal === closed) && isFull(path) ? full : refusal;
@@ -48,7 +48,7 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && (code & 0xff) === 5;
 }
 
-function refusalOf(error: unknown): string | undefined {
+function refusalReason(error: unknown): string | undefined {
   const code = resultCodeOf(error);
   if (code !== undefined) return refusals[code & 0xff];
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;

@@ -8,7 +8,7 @@ import {
   type Occurrence,
 } from '../../incidents/incident.ts';
 import type { RuleResults } from '../../incidents/rule-failures.ts';
-import type { Row } from './rows.ts';
+import type { SqlRow } from './rows.ts';
 
 /** Maximum number of incidents of one kind; beyond it the least recent are removed. */
 const maxPerKind = 1_000;
@@ -61,7 +61,7 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
 
   // A later version of this program may have written kinds that this one does not know.
   const read = (): readonly Incident[] =>
-    (all.all() as readonly Row[])
+    (all.all() as readonly SqlRow[])
       .filter(({ kind }) => Object.hasOwn(incidentKinds, String(kind)))
       .map(incidentOf);
 
@@ -83,7 +83,7 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
   };
 }
 
-function incidentOf({ kind, key, count, first_at, last_at, subject, details }: Row): Incident {
+function incidentOf({ kind, key, count, first_at, last_at, subject, details }: SqlRow): Incident {
   return {
     // The border to the store: what is in this column was written by `raise` alone.
     ...(JSON.parse(String(details)) as Pick<Incident, 'reason' | 'level'>),

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Run } from '../../engine/record.ts';
 import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, RunQuery } from '../store.ts';
-import { deliveryColumns, deliveryOf, deliveryWithBodyOf, type Row, runOf } from './rows.ts';
+import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf, type SqlRow } from './rows.ts';
 
 /** Maximum number of deliveries that a search without an index examines per call. */
 const searchStretch = 50_000;
@@ -20,7 +20,7 @@ const fewOf: Partial<Record<DeliveryState, string>> = {
 };
 
 /** Read-only queries of the store. */
-export interface Readings {
+export interface Queries {
   listDeliveries(query: DeliveryQuery): Page<Delivery>;
   readDelivery(id: string): DeliveryWithBody | undefined;
   describeDelivery(id: string): Delivery | undefined;
@@ -28,8 +28,8 @@ export interface Readings {
   readRun(id: string): Run | undefined;
 }
 
-/** Prepares the readings. */
-export function createReadings(database: DatabaseSync): Readings {
+/** Prepares the queries. */
+export function createQueries(database: DatabaseSync): Queries {
   const one = database.prepare(
     `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
   );
@@ -67,12 +67,12 @@ export function createReadings(database: DatabaseSync): Readings {
 
     readDelivery(id) {
       const row = one.get(numberOf(id));
-      return row === undefined ? undefined : deliveryWithBodyOf(row as Row);
+      return row === undefined ? undefined : deliveryWithBodyOf(row as SqlRow);
     },
 
     describeDelivery(id) {
       const row = outside.get(numberOf(id));
-      return row === undefined ? undefined : deliveryOf(row as Row);
+      return row === undefined ? undefined : deliveryOf(row as SqlRow);
     },
 
     listRuns(query) {
@@ -89,7 +89,7 @@ export function createReadings(database: DatabaseSync): Readings {
 
     readRun(id) {
       const row = run.get(id);
-      return row === undefined ? undefined : runOf(row as Row);
+      return row === undefined ? undefined : runOf(row as SqlRow);
     },
   };
 }
@@ -113,8 +113,8 @@ class Conditions {
   }
 }
 
-function all(database: DatabaseSync, sql: string, values: readonly SQLInputValue[]): readonly Row[] {
-  return database.prepare(sql).all(...values) as readonly Row[];
+function all(database: DatabaseSync, sql: string, values: readonly SQLInputValue[]): readonly SqlRow[] {
+  return database.prepare(sql).all(...values) as readonly SqlRow[];
 }
 
 function limitOf(limit: number | undefined): number {

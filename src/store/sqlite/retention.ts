@@ -21,7 +21,7 @@ type Batch = {
 };
 
 /** What deleting takes. */
-export interface Retention {
+export interface Deletions {
   /** Deletes expired deliveries with their runs, beginning after an id. One bounded batch, to be called inside a transaction. */
   deleteExpired(expiry: Expiry, after: number): Batch;
   /** Deletes runs without a delivery that started before an instant. One bounded batch, to be called inside a transaction. */
@@ -31,7 +31,7 @@ export interface Retention {
 }
 
 /** Prepares the retention. */
-export function createRetention(database: DatabaseSync): Retention {
+export function createDeletions(database: DatabaseSync): Deletions {
   const following = database.prepare(
     // The newest stays whatever its age: ids go on from it.
     `SELECT id, state, coalesce(settled_at, received_at) AS ended_at FROM deliveries
@@ -92,7 +92,7 @@ function isBefore(date: unknown, limit: string | undefined): boolean {
 
 /** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
 export async function prune(
-  retention: Retention,
+  retention: Deletions,
   { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY }: PruneLimits,
   parts: {
     readonly write: <Result>(write: () => Result) => Promise<Result>;

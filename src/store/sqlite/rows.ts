@@ -8,7 +8,7 @@ import {
 } from '../store.ts';
 
 /** What SQLite gives back: a value a column, by name. */
-export type Row = Readonly<Record<string, null | number | bigint | string | Uint8Array>>;
+export type SqlRow = Readonly<Record<string, null | number | bigint | string | Uint8Array>>;
 
 /** The columns that `deliveryOf` reads. */
 export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,
@@ -16,7 +16,7 @@ export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, co
   redriven_at, redriven_by`;
 
 /** Returns a stored row as a delivery. */
-export function deliveryOf(row: Row): Delivery {
+export function deliveryOf(row: SqlRow): Delivery {
   return {
     id: String(row.id),
     door: doorOf(row.door),
@@ -27,30 +27,30 @@ export function deliveryOf(row: Row): Delivery {
     receivedAt: new Date(String(row.received_at)),
     state: stateOf(row.state),
     bytes: Number(row.bytes),
-    lane: textOf(row.lane),
+    lane: optionalText(row.lane),
     repositoryId: row.repository_id === null ? undefined : Number(row.repository_id),
-    repository: textOf(row.repository),
+    repository: optionalText(row.repository),
     attempts: Number(row.attempts),
     crashes: Number(row.crashes),
     failingSince: dateOf(row.failing_since),
     retryAt: dateOf(row.retry_at),
     settledAt: dateOf(row.settled_at),
-    reason: textOf(row.reason),
-    copyOf: textOf(row.copy_of),
-    repeatOf: textOf(row.repeat_of),
+    reason: optionalText(row.reason),
+    copyOf: optionalText(row.copy_of),
+    repeatOf: optionalText(row.repeat_of),
     checkpoint: row.checkpoint === null ? undefined : JSON.parse(String(row.checkpoint)),
     redrivenAt: dateOf(row.redriven_at),
-    redrivenBy: textOf(row.redriven_by),
+    redrivenBy: optionalText(row.redriven_by),
   };
 }
 
 /** Returns a stored row that has the column `body` as a delivery with its bytes. */
-export function deliveryWithBodyOf(row: Row): DeliveryWithBody {
+export function deliveryWithBodyOf(row: SqlRow): DeliveryWithBody {
   return { ...deliveryOf(row), body: row.body instanceof Uint8Array ? row.body : new Uint8Array() };
 }
 
 /** Returns a stored run. It is plain data that this program, or an earlier one, wrote. */
-export function runOf(row: Row): Run {
+export function runOf(row: SqlRow): Run {
   return JSON.parse(String(row.run)) as Run;
 }
 
@@ -62,7 +62,7 @@ function stateOf(value: unknown): DeliveryState {
   return deliveryStates.find((state) => state === value) ?? 'dead';
 }
 
-function textOf(value: unknown): string | undefined {
+function optionalText(value: unknown): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
 }
 

@@ -5,10 +5,10 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { ReeveError } from '../../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
 import type { Store } from '../store.ts';
-import { createIntake } from './accept.ts';
+import { createAccept } from './accept.ts';
 import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
-import { createSettlements } from './complete.ts';
+import { createCompletion } from './complete.ts';
 import { createCounts } from './counts.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
@@ -25,7 +25,7 @@ import { createQueryMethods } from './methods/query.ts';
 import { SettledCount } from './methods/settled-count.ts';
 import { migrate } from './migrations.ts';
 import { createRedrive } from './redrive.ts';
-import { createRetention, prune } from './retention.ts';
+import { createDeletions, prune } from './retention.ts';
 
 export type SqliteOptions = {
   /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
@@ -63,7 +63,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       if (role === 'worker') lock = takeWorkerLock(path);
       createPrivateFile(path);
     }
-    database = openDatabase(options);
+    database = openSqliteFile(options);
     migrate(database, path);
     return createSqliteStore(database, lock, options);
   } catch (error) {
@@ -73,7 +73,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-function openDatabase(options: SqliteOptions): DatabaseSync {
+function openSqliteFile(options: SqliteOptions): DatabaseSync {
   const database = new DatabaseSync(options.path, { timeout: 5_000 });
   // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
@@ -108,28 +108,28 @@ function createSqliteStore(
   });
   const context = createContext(commits, { path, role, clock });
   const { write, read } = context;
-  const intake = createIntake(database, { recognise: role === 'worker' });
+  const acceptance = createAccept(database, { recognise: role === 'worker' });
   const incidents = createIncidentTable(database);
-  const settlements = createSettlements(database, incidents);
-  const retention = createRetention(database);
+  const completion = createCompletion(database, incidents);
+  const retention = createDeletions(database);
   const putMemory = database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)');
   const shared = { context, leases: new Leases(), settled };
 
   return {
     async accept(delivery) {
       context.requireWorker();
-      const accepted = await write(() => intake.accept(delivery), delivery.body.length);
+      const accepted = await write(() => acceptance.accept(delivery), delivery.body.length);
       if (accepted.copyOf !== undefined) settled.add(1);
       return accepted;
     },
-    enqueue: async (job) => write(() => intake.enqueue(job)),
+    enqueue: async (job) => write(() => acceptance.enqueue(job)),
 
     ...createClaimMethods(database, {
       ...shared,
       takeBack: role === 'worker',
       asStoreError: (error) => asStoreError(error, path),
     }),
-    ...createCompleteMethods({ settlements, redrive: createRedrive(database) }, shared),
+    ...createCompleteMethods({ completion, redrive: createRedrive(database) }, shared),
     ...createQueryMethods(database, { context, counts, settled }),
     ...createMemoryMethods(database, context),
     ...createIncidentMethods(incidents, context),

@@ -9,11 +9,11 @@ import type { Log } from '../../log.ts';
 import type { HandleJob } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
 import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
-import { patientClient } from '../wait-on-429.ts';
-import { differencesOf, type Live, type Missed } from './difference.ts';
-import { readLive } from './read-current.ts';
-import { type SeenItem, type SeenRepository, seenItemOf } from './snapshot.ts';
-import type { Seen } from './snapshots.ts';
+import { createWaitingClient } from '../wait-on-429.ts';
+import { type CurrentRepository, differencesOf, type MissedEvent } from './difference.ts';
+import { readCurrent } from './read-current.ts';
+import { type ItemSnapshot, type RepositorySnapshot, toItemSnapshot } from './snapshot.ts';
+import type { Snapshots } from './snapshots.ts';
 
 /** What an event that was found by reading is stored as. */
 type CaughtUpPayload = {
@@ -32,7 +32,7 @@ export function caughtUpEvent(payload: unknown): Event {
 type CatchUpOptions = {
   readonly client: Client;
   readonly served: ServedBy;
-  readonly seen: Seen;
+  readonly snapshots: Snapshots;
   readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall'>;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly log: Log;
@@ -62,7 +62,7 @@ type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
  * before this process listened. One repository that fails is left for the next pass.
  */
 export function createCatchUp(options: CatchUpOptions): HandleJob {
-  const { store, seen, log, clock } = options;
+  const { store, snapshots, log, clock } = options;
   const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {
     const mayGoOn = (): void => {
@@ -70,12 +70,12 @@ export function createCatchUp(options: CatchUpOptions): HandleJob {
       if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
     };
     const stop = AbortSignal.any([lease.signal, lease.stopping]);
-    const client = patientClient(options.client.counted({ signal: lease.signal }), async (ms) => {
+    const client = createWaitingClient(options.client.counted({ signal: lease.signal }), async (ms) => {
       await clock.sleep(ms, stop).catch(() => {}); // Aborted: said below.
       mayGoOn();
     });
     const beganAt = clock.now();
-    await seen.save();
+    await snapshots.save();
     const found = await candidates(client, options.served);
     await beginNew(found, options, listeningFrom);
     await store.remember(passKey, beganAt.toISOString());
@@ -126,7 +126,7 @@ async function candidates(client: Client, served: ServedBy): Promise<Candidate[]
 /** Gives repositories that were created while Reeve was stopped an empty baseline, so that all of their content is new. */
 async function beginNew(
   found: readonly Candidate[],
-  { seen, store }: Pick<CatchUpOptions, 'seen' | 'store'>,
+  { snapshots, store }: Pick<CatchUpOptions, 'snapshots' | 'store'>,
   listeningFrom: Date,
 ): Promise<void> {
   // Forges tell whole seconds.
@@ -135,8 +135,8 @@ async function beginNew(
     const createdMs = Date.parse(createdAt ?? '');
     // Without a pass before this one nothing is new: NaN is neither before nor after.
     if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFrom.getTime())) continue;
-    if ((await seen.read(id)) !== undefined) continue;
-    await seen.write(id, { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true });
+    if ((await snapshots.read(id)) !== undefined) continue;
+    await snapshots.write(id, { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true });
   }
 }
 
@@ -153,24 +153,24 @@ async function inOrder(
 
 /** Returns how many events were found. */
 async function catchUpWith(candidate: Candidate, client: Client, options: CatchUpOptions): Promise<number> {
-  const { seen, store, clock } = options;
-  const before = await seen.read(candidate.id);
+  const { snapshots, store, clock } = options;
+  const before = await snapshots.read(candidate.id);
   const { name, owner } = candidate;
-  const live = await readLive({ login: owner.login, name }, client, before);
+  const live = await readCurrent({ login: owner.login, name }, client, before);
   const missed = before === undefined ? [] : differencesOf(before, live);
   for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
   if (missed.length > 0) options.onEnqueued();
   // Deliveries that were settled meanwhile have been noted: what they say stays.
-  const known = (await seen.read(candidate.id)) ?? before;
+  const known = (await snapshots.read(candidate.id)) ?? before;
   // Where nothing has an instant yet, the forge's word on the repository counts: our clock may be ahead of the forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
-  await seen.write(candidate.id, advance(known, live, from));
+  await snapshots.write(candidate.id, advance(known, live, from));
   return missed.length;
 }
 
 async function enqueue(
-  { eventType, payload, key }: Missed,
+  { eventType, payload, key }: MissedEvent,
   { id, name, full_name, owner }: Candidate,
   { store, now }: { store: Pick<Store, 'enqueue'>; now: Date },
 ): Promise<void> {
@@ -187,13 +187,17 @@ async function enqueue(
   });
 }
 
-function advance(known: SeenRepository | undefined, live: Live, from: Date): SeenRepository {
+function advance(
+  known: RepositorySnapshot | undefined,
+  live: CurrentRepository,
+  from: Date,
+): RepositorySnapshot {
   const { refs, items } = live;
   const tags = Object.fromEntries(Object.entries(live.tags).map(([name, { commit }]) => [name, commit]));
-  const after: Record<string, SeenItem> = { ...known?.items };
+  const after: Record<string, ItemSnapshot> = { ...known?.items };
   let at = known?.at;
   for (const { kind, number, value } of items) {
-    const item = seenItemOf(value, kind);
+    const item = toItemSnapshot(value, kind);
     if (item === undefined) continue;
     after[number] = item;
     if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;

@@ -1,19 +1,19 @@
-import { type SeenItem, type SeenRepository, seenItemOf } from './snapshot.ts';
+import { type ItemSnapshot, type RepositorySnapshot, toItemSnapshot } from './snapshot.ts';
 
 /** What a repository is like now, as far as it was asked: all refs, open pull requests, and items changed since. */
-export type Live = {
+export type CurrentRepository = {
   /** Branch → commit. */
   readonly refs: Readonly<Record<string, string>>;
   /** Tag → its object and its commit, which are one where it is not annotated. */
-  readonly tags: Readonly<Record<string, LiveTag>>;
-  readonly items: readonly LiveItem[];
+  readonly tags: Readonly<Record<string, CurrentTag>>;
+  readonly items: readonly CurrentItem[];
 };
 
-export type LiveTag = { readonly id: string; readonly commit: string };
+export type CurrentTag = { readonly id: string; readonly commit: string };
 
 /** An issue or pull request as the forge answers it. */
-export type LiveItem = {
-  readonly kind: SeenItem['kind'];
+export type CurrentItem = {
+  readonly kind: ItemSnapshot['kind'];
   readonly number: number;
   readonly value: Readonly<Record<string, unknown>>;
   /** A pull request that was not known before got commits after it was opened, or after the repository was last seen. */
@@ -21,7 +21,7 @@ export type LiveItem = {
 };
 
 /** One thing that happened while Reeve was stopped: the Event-Type it would have had, and its payload but for the repository. */
-export type Missed = {
+export type MissedEvent = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
   /** What makes it one and the same however often it is found. */
@@ -34,19 +34,22 @@ const nothing = '0'.repeat(40);
  * Returns what happened between what was seen and what is live, oldest kinds first: that the repository was made, then
  * branches, tags, and items by number.
  */
-export function differencesOf(seen: SeenRepository, live: Live): readonly Missed[] {
+export function differencesOf(snapshot: RepositorySnapshot, live: CurrentRepository): readonly MissedEvent[] {
   const items = live.items.toSorted((a, b) => a.number - b.number);
   return [
-    ...(seen.isNew ? [madeNow] : []),
-    ...refDifferences(seen.refs, live.refs),
-    ...(seen.tags ? tagDifferences(seen.tags, live.tags) : []),
-    ...items.flatMap((item) => itemDifferences(seen, item)),
+    ...(snapshot.isNew ? [madeNow] : []),
+    ...refDifferences(snapshot.refs, live.refs),
+    ...(snapshot.tags ? tagDifferences(snapshot.tags, live.tags) : []),
+    ...items.flatMap((item) => itemDifferences(snapshot, item)),
   ];
 }
 
-const madeNow: Missed = { eventType: 'repository', payload: { action: 'created' }, key: 'created' };
+const madeNow: MissedEvent = { eventType: 'repository', payload: { action: 'created' }, key: 'created' };
 
-function* refDifferences(before: SeenRepository['refs'], after: SeenRepository['refs']): Generator<Missed> {
+function* refDifferences(
+  before: RepositorySnapshot['refs'],
+  after: RepositorySnapshot['refs'],
+): Generator<MissedEvent> {
   for (const [name, commit] of Object.entries(after)) {
     const known = before[name];
     if (known === commit) continue;
@@ -65,7 +68,10 @@ function* refDifferences(before: SeenRepository['refs'], after: SeenRepository['
 }
 
 /** Events of tags come as a forge sends them: a new or moved one has no commit before it. */
-function* tagDifferences(before: Readonly<Record<string, string>>, after: Live['tags']): Generator<Missed> {
+function* tagDifferences(
+  before: Readonly<Record<string, string>>,
+  after: CurrentRepository['tags'],
+): Generator<MissedEvent> {
   for (const [name, { id, commit }] of Object.entries(after)) {
     const known = before[name];
     if (known === id || known === commit) continue;
@@ -83,31 +89,31 @@ function* tagDifferences(before: Readonly<Record<string, string>>, after: Live['
   }
 }
 
-function itemDifferences(seen: SeenRepository, item: LiveItem): readonly Missed[] {
-  const now = seenItemOf(item.value, item.kind);
+function itemDifferences(snapshot: RepositorySnapshot, item: CurrentItem): readonly MissedEvent[] {
+  const now = toItemSnapshot(item.value, item.kind);
   if (now === undefined) return [];
-  const before = seen.items[item.number];
-  return activitiesOf(before, now, { item, seen }).map((activity) =>
+  const before = snapshot.items[item.number];
+  return activitiesOfItem(before, now, { item, snapshot }).map((activity) =>
     missedOf(item, now, { activity, before }),
   );
 }
 
 /** Returns what happened to an item, in the words of deliveries. */
-function activitiesOf(
-  before: SeenItem | undefined,
-  now: SeenItem,
-  { item, seen }: { item: LiveItem; seen: SeenRepository },
+function activitiesOfItem(
+  before: ItemSnapshot | undefined,
+  now: ItemSnapshot,
+  { item, snapshot }: { item: CurrentItem; snapshot: RepositorySnapshot },
 ): readonly string[] {
-  const since = Date.parse(seen.at);
+  const since = Date.parse(snapshot.at);
   const isOpen = now.state === 'open';
   if (before === undefined) {
     const moved = item.hasMoved ? ['synchronized'] : [];
-    if (instantOf(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
+    if (toMs(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
     // What is older than its repository came with it, from elsewhere.
-    if (seen.isNew) return [];
+    if (snapshot.isNew) return [];
     // All that was open is known, so this one was closed: what is open now was opened again.
     if (isOpen) return ['reopened', ...moved];
-    return instantOf(item.value.closed_at) >= since ? ['closed'] : [];
+    return toMs(item.value.closed_at) >= since ? ['closed'] : [];
   }
   const found: string[] = [];
   const wasOpen = before.state === 'open';
@@ -121,20 +127,20 @@ function activitiesOf(
   return found;
 }
 
-function instantOf(value: unknown): number {
+function toMs(value: unknown): number {
   return typeof value === 'string' ? Date.parse(value) : Number.NaN;
 }
 
-const typesOf: Readonly<Record<SeenItem['kind'], Readonly<Record<string, string>>>> = {
+const typesOf: Readonly<Record<ItemSnapshot['kind'], Readonly<Record<string, string>>>> = {
   pull_request: { synchronized: 'pull_request_sync', label_updated: 'pull_request_label' },
   issue: { label_updated: 'issue_label' },
 };
 
 function missedOf(
-  { kind, number, value }: LiveItem,
-  now: SeenItem,
-  { activity, before }: { activity: string; before: SeenItem | undefined },
-): Missed {
+  { kind, number, value }: CurrentItem,
+  now: ItemSnapshot,
+  { activity, before }: { activity: string; before: ItemSnapshot | undefined },
+): MissedEvent {
   const plain = kind === 'issue' ? 'issues' : 'pull_request';
   const isMoved = activity === 'synchronized';
   return {

@@ -1,31 +1,31 @@
 import type { Client } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
-import type { Live, LiveItem, LiveTag } from './difference.ts';
-import { type SeenItem, type SeenRepository, seenItemOf } from './snapshot.ts';
+import type { CurrentItem, CurrentRepository, CurrentTag } from './difference.ts';
+import { type ItemSnapshot, type RepositorySnapshot, toItemSnapshot } from './snapshot.ts';
 
 /**
  * Reads what a repository is like: its branches, its tags, its open pull requests, and what changed since it was last
  * seen, or its open issues where it never was. Four lists, one request for each pull request that was closed since, and one for
  * each that was opened since and is not as it was opened.
  */
-export async function readLive(
+export async function readCurrent(
   { login, name }: { readonly login: string; readonly name: string },
   client: Client,
-  before: SeenRepository | undefined,
-): Promise<Live> {
+  before: RepositorySnapshot | undefined,
+): Promise<CurrentRepository> {
   const params = { owner: login, repo: name };
   const refs: Record<string, string> = {};
   for await (const branch of client.items(operations.listBranches, { params })) {
     if (branch.commit?.id) refs[branch.name] = branch.commit.id;
   }
-  const tags: Record<string, LiveTag> = {};
+  const tags: Record<string, CurrentTag> = {};
   for await (const tag of client.items(operations.listTags, { params })) {
     const commit = tag.commit?.sha ?? tag.id;
     if (commit) tags[tag.name] = { id: tag.id ?? commit, commit };
   }
-  const items = new Map<number, LiveItem>();
-  const add = (kind: SeenItem['kind'], number: number, value: object): void => {
+  const items = new Map<number, CurrentItem>();
+  const add = (kind: ItemSnapshot['kind'], number: number, value: object): void => {
     items.set(number, { kind, number, value: value as Readonly<Record<string, unknown>> });
   };
   for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
@@ -49,15 +49,15 @@ export async function readLive(
 
 /** Says whether a pull request that was not known before was pushed to since: its newest commit is younger than it. */
 async function hasMoved(
-  { kind, number, value }: LiveItem,
+  { kind, number, value }: CurrentItem,
   {
     client,
     params,
     before,
-  }: { client: Client; params: { owner: string; repo: string }; before: SeenRepository },
+  }: { client: Client; params: { owner: string; repo: string }; before: RepositorySnapshot },
 ): Promise<boolean> {
   const [createdMs, updatedMs] = [value.created_at, value.updated_at].map((at) => Date.parse(String(at)));
-  const sha = seenItemOf(value, kind)?.head;
+  const sha = toItemSnapshot(value, kind)?.head;
   if (sha === undefined || before.items[number] !== undefined || createdMs === updatedMs) return false;
   try {
     const query = { stat: false, verification: false, files: false };
@@ -73,7 +73,7 @@ async function hasMoved(
 /** The bound of a listing includes its instant, so that what is known comes again. */
 function isNews(
   { number, updated_at }: { number: number; updated_at?: string | null | undefined },
-  before: SeenRepository | undefined,
+  before: RepositorySnapshot | undefined,
 ): boolean {
   const known = before?.items[number];
   return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');

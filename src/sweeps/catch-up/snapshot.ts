@@ -1,5 +1,5 @@
 /** An issue or pull request as it was last seen. */
-export type SeenItem = {
+export type ItemSnapshot = {
   readonly kind: 'issue' | 'pull_request';
   readonly state: string;
   /** RFC 3339. */
@@ -13,10 +13,10 @@ export type SeenItem = {
 };
 
 /** A repository as it was last seen, so that what was missed can be found by reading. */
-export type SeenRepository = {
+export type RepositorySnapshot = {
   /** The forge's own instant up to which changes are known, RFC 3339. */
   readonly at: string;
-  readonly items: Readonly<Record<string, SeenItem>>;
+  readonly items: Readonly<Record<string, ItemSnapshot>>;
   /** Branch → commit. */
   readonly refs: Readonly<Record<string, string>>;
   /** Tag → commit, or tag object where a delivery named that. Absent: tags were never read. */
@@ -29,7 +29,7 @@ export type SeenRepository = {
 export const maxItems = 1_000;
 
 /** Returns how an issue or pull request looks, from what a forge says of it, or undefined where it says too little. */
-export function seenItemOf(value: unknown, kind: SeenItem['kind']): SeenItem | undefined {
+export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): ItemSnapshot | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { state, updated_at, labels, title, body, head, base } = value as Readonly<Record<string, unknown>>;
   if (typeof state !== 'string' || typeof updated_at !== 'string') return undefined;
@@ -42,7 +42,7 @@ export function seenItemOf(value: unknown, kind: SeenItem['kind']): SeenItem | u
       .map((label) => String(memberOf(label, 'name')))
       .sort()
       .join('\n'),
-    text: `${String(title ?? '')}\n${String(memberOf(base, 'ref') ?? '')}\n${digestOf(String(body ?? ''))}`,
+    text: `${String(title ?? '')}\n${String(memberOf(base, 'ref') ?? '')}\n${textDigest(String(body ?? ''))}`,
     ...(typeof commit === 'string' ? { head: commit } : {}),
   };
 }
@@ -52,7 +52,7 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 /** Enough to notice that a text is another one: its length and a sum of 32 bits. */
-function digestOf(text: string): string {
+function textDigest(text: string): string {
   let sum = 0;
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0;
   return `${text.length}:${sum}`;

@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Store } from '../../store/store.ts';
-import { withEvent } from './apply-event.ts';
-import { maxItems, type SeenRepository } from './snapshot.ts';
+import { applyEvent } from './apply-event.ts';
+import { maxItems, type RepositorySnapshot } from './snapshot.ts';
 
 /** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
-export interface Seen {
-  read(repositoryId: number): Promise<SeenRepository | undefined>;
-  write(repositoryId: number, seen: SeenRepository): Promise<void>;
+export interface Snapshots {
+  read(repositoryId: number): Promise<RepositorySnapshot | undefined>;
+  write(repositoryId: number, seen: RepositorySnapshot): Promise<void>;
   /** Takes in an event that was handled, so that catching up does not find it again. */
   note(event: Event): Promise<void>;
   /** Writes what was noted; after a crash before it, what is found again changes nothing. */
@@ -19,15 +19,15 @@ const maxRepositories = 50;
 /** Notes are written together after this time at the latest, when another comes. */
 const saveAfterMs = 30_000;
 
-export function createSeen(
+export function createSnapshots(
   store: Pick<Store, 'remember' | 'recall'>,
   clock: Pick<Clock, 'monotonicMs'>,
-): Seen {
-  const kept = new Map<number, { seen: SeenRepository; isDirty: boolean }>();
+): Snapshots {
+  const kept = new Map<number, { seen: RepositorySnapshot; isDirty: boolean }>();
   let savedAtMs = clock.monotonicMs();
   const keyOf = (id: number): string => `seen ${id}`;
 
-  const put = async (id: number, seen: SeenRepository, isDirty: boolean): Promise<void> => {
+  const put = async (id: number, seen: RepositorySnapshot, isDirty: boolean): Promise<void> => {
     kept.delete(id);
     kept.set(id, { seen, isDirty });
     const [oldest] = kept;
@@ -36,12 +36,12 @@ export function createSeen(
     if (oldest[1].isDirty) await store.remember(keyOf(oldest[0]), oldest[1].seen);
   };
 
-  const seenStore: Seen = {
+  const seenStore: Snapshots = {
     async read(id) {
       const known = kept.get(id);
       if (known) return known.seen;
       // The border to the store: what is under this key was written here alone.
-      return (await store.recall(keyOf(id))) as SeenRepository | undefined;
+      return (await store.recall(keyOf(id))) as RepositorySnapshot | undefined;
     },
     async write(id, seen) {
       const bounded = { ...seen, items: latest(seen.items) };
@@ -53,7 +53,7 @@ export function createSeen(
       const before = id === undefined ? undefined : await seenStore.read(id);
       // What was never seen has no baseline yet: the first catch-up makes it.
       if (id === undefined || before === undefined) return;
-      const after = withEvent(before, event);
+      const after = applyEvent(before, event);
       if (after === before) return;
       await put(id, after, true);
       if (clock.monotonicMs() - savedAtMs > saveAfterMs) await seenStore.save();
@@ -70,7 +70,7 @@ export function createSeen(
   return seenStore;
 }
 
-function latest(items: SeenRepository['items']): SeenRepository['items'] {
+function latest(items: RepositorySnapshot['items']): RepositorySnapshot['items'] {
   const entries = Object.entries(items);
   if (entries.length <= maxItems) return items;
   return Object.fromEntries(

@@ -5,14 +5,14 @@ import type { Store } from '../../store/store.ts';
 import type { Scheduled } from './schedule.ts';
 
 /** Something that Reeve does for itself now and again. */
-type Chore = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
+type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
 
 /**
  * Returns the chores by name: `retention` deletes what is old once a day, `size` keeps the store below its size, `health` looks
  * at token and disk and tells the log before anything fails, `rules` reads the rules of repositories and organizations for
  * their clocks.
  */
-export function createChores(options: {
+export function createMaintenance(options: {
   store: Pick<Store, 'prune' | 'healthy'>;
   /** Asks the forge who we are. */
   checkToken: () => Promise<unknown>;
@@ -20,7 +20,7 @@ export function createChores(options: {
   readRules: () => Promise<void>;
   retention: Retention;
   log: Log;
-}): Readonly<Record<string, Chore>> {
+}): Readonly<Record<string, MaintenanceJob>> {
   const { store, log, retention } = options;
   return {
     retention: {
@@ -58,10 +58,10 @@ export function createChores(options: {
 }
 
 /** Lanes of the chores that need no forge: a store must not fill up during an outage. */
-export const localChoreLanes: readonly string[] = ['chore retention', 'chore size'];
+export const maintenanceLanes: readonly string[] = ['chore retention', 'chore size'];
 
 /** Returns the chores as entries of the scheduler. */
-export function scheduledChores(chores: Readonly<Record<string, Chore>>): readonly Scheduled[] {
+export function scheduledMaintenance(chores: Readonly<Record<string, MaintenanceJob>>): readonly Scheduled[] {
   return Object.entries(chores).map(([name, { cron }]) => ({
     id: name,
     schedule: { cron, timezone: 'UTC' },

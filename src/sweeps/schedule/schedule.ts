@@ -54,11 +54,11 @@ const lookMs = 1_000;
 
 /** Returns the identity of a slot: what is due, by which clock, at which instant. */
 function slotOf({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>, at: Date): string {
-  return `${keyOf({ id, schedule })}@${at.toISOString()}`;
+  return `${keyOfSchedule({ id, schedule })}@${at.toISOString()}`;
 }
 
 /** Returns the key of a schedule's state. */
-export function keyOf({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>): string {
+export function keyOfSchedule({ id, schedule }: Pick<Scheduled, 'id' | 'schedule'>): string {
   return `${id}#${schedule.cron}`;
 }
 
@@ -104,7 +104,7 @@ export function createScheduler(options: {
     const at = now.toISOString();
     // First sight: earlier slots were not asked for.
     if (state === undefined) return { lookedAt: at, overlaps: 0, missed: 0 };
-    const key = keyOf(entry);
+    const key = keyOfSchedule(entry);
     const since = cursors.get(key) ?? new Date(state.lookedAt);
     cursors.set(key, now);
     // A clock that was set back: what is due from here on is due again, and its slot is known where it ran.
@@ -146,7 +146,7 @@ export function createScheduler(options: {
     const known = await load();
     let changed = false;
     for (const entry of options.entries()) {
-      const key = keyOf(entry);
+      const key = keyOfSchedule(entry);
       const before = known.get(key);
       const after = await look(entry, before, now);
       if (after === before) continue;

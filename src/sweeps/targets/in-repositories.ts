@@ -4,14 +4,14 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Each } from '../../rules/rule.ts';
 import { freshPages } from './pages.ts';
-import { failuresIn, type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
+import { failuresIn, type ListPosition, servedRepositories, toRepositoryRef } from './repositories.ts';
 import type { Target, TargetPage, Walk } from './target.ts';
 
 /** Repositories whose first pages are asked together. */
 const atOnce = 8;
 
 /** A place: the page of repositories, how many of it are done, and in a long list of one of the next ones, its page. */
-type Place = RepositoryPlace & {
+type RepositoriesPosition = ListPosition & {
   readonly done: number;
   readonly inside?: { readonly repository: number; readonly page: number };
 };
@@ -21,11 +21,11 @@ type Place = RepositoryPlace & {
  * together; a repository with more pages follows page by page. One that cannot be listed is a failure among the others.
  */
 export async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
-  const from = walk.from as Place | undefined;
+  const from = walk.from as RepositoriesPosition | undefined;
   for await (const page of servedRepositories(walk.client, walk.served, from)) {
     const isFirst = from?.source === page.place.source && from.page === page.place.page;
     const refs = page.repositories
-      .map(refOf)
+      .map(toRepositoryRef)
       .filter((repository) => walk.isInScope({ kind: 'repository', repository }));
     let done = isFirst ? from.done : 0;
     let inside = isFirst ? from.inside : undefined;
@@ -41,8 +41,8 @@ export async function* targetsInRepositories(each: Each, walk: Walk): AsyncGener
 type Some = {
   readonly each: Each;
   readonly walk: Walk;
-  readonly place: Place;
-  readonly inside: Place['inside'];
+  readonly place: RepositoriesPosition;
+  readonly inside: RepositoriesPosition['inside'];
 };
 
 async function* ofSome(refs: readonly RepositoryRef[], some: Some): AsyncGenerator<TargetPage> {
@@ -74,9 +74,9 @@ async function* ofSome(refs: readonly RepositoryRef[], some: Some): AsyncGenerat
   }
 }
 
-type Step = { readonly page: ListPage<Target> } | { readonly error: Error } | { readonly end: true };
+type WalkStep = { readonly page: ListPage<Target> } | { readonly error: Error } | { readonly end: true };
 
-async function step(pages: AsyncGenerator<ListPage<Target>>): Promise<Step> {
+async function step(pages: AsyncGenerator<ListPage<Target>>): Promise<WalkStep> {
   try {
     const { value, done } = await pages.next();
     return done ? { end: true } : { page: value };

@@ -50,12 +50,12 @@ function statuses(parts: readonly ASTNode[], condition: string): Narrowed {
 
 /** `x`, `!x`, `x == true`, `x == false`. */
 function saysFlag(node: ASTNode, chain: string): boolean | undefined {
-  if (textOf(node) === chain) return true;
+  if (nodeText(node) === chain) return true;
   if (node.op === '!_') {
     const inner = saysFlag(node.args, chain);
     return inner === undefined ? undefined : !inner;
   }
-  if (node.op !== '==' || textOf(node.args[0]) !== chain || node.args[1].op !== 'value') return undefined;
+  if (node.op !== '==' || nodeText(node.args[0]) !== chain || node.args[1].op !== 'value') return undefined;
   const value: unknown = node.args[1].args;
   return typeof value === 'boolean' ? value : undefined;
 }
@@ -64,7 +64,7 @@ function types(parts: readonly ASTNode[]): Narrowed {
   for (const part of parts) {
     if (part.op !== '==' && part.op !== 'in') continue;
     const [left, right] = part.args;
-    if (textOf(left) !== 'notification.subject.type') continue;
+    if (nodeText(left) !== 'notification.subject.type') continue;
     const written = right.op === 'list' ? right.args : [right];
     const words = written.map((one: ASTNode) =>
       one.op === 'value' ? subjectTypes[String(one.args)] : undefined,
@@ -84,7 +84,7 @@ function bounds(parts: readonly ASTNode[], now: Date): Narrowed {
     const [left, right] = part.args;
     const isLeft = isUpdated(left);
     if (!isLeft && !isUpdated(right)) continue;
-    const instant = instantOf(isLeft ? right : left, now);
+    const instant = instantOfNode(isLeft ? right : left, now);
     if (instant === undefined) continue;
     const isUpper = part.op.startsWith('<') === isLeft;
     if (isUpper) found.before = earlier(found.before, instant);
@@ -106,18 +106,18 @@ function isUpdated(node: ASTNode): boolean {
   return (
     node.op === 'call' &&
     node.args[0] === 'timestamp' &&
-    textOf(node.args[1][0]) === 'notification.updated_at'
+    nodeText(node.args[1][0]) === 'notification.updated_at'
   );
 }
 
 /** `timestamp("…")`, `now`, `now - duration("…")`. */
-function instantOf(node: ASTNode, now: Date): string | undefined {
-  if (textOf(node) === 'now') return now.toISOString();
+function instantOfNode(node: ASTNode, now: Date): string | undefined {
+  if (nodeText(node) === 'now') return now.toISOString();
   if (node.op === 'call' && node.args[0] === 'timestamp') {
     const at = new Date(literalText(node.args[1][0]) ?? Number.NaN);
     return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
   }
-  if (node.op !== '-' || textOf(node.args[0]) !== 'now') return undefined;
+  if (node.op !== '-' || nodeText(node.args[0]) !== 'now') return undefined;
   const length = node.args[1];
   if (length.op !== 'call' || length.args[0] !== 'duration') return undefined;
   const ms = durationMs(literalText(length.args[1][0]) ?? '');
@@ -140,9 +140,9 @@ function literalText(node: ASTNode | undefined): string | undefined {
 }
 
 /** Returns a member chain as text, without spaces; other expressions as they are written. */
-function textOf(node: ASTNode | undefined): string {
+function nodeText(node: ASTNode | undefined): string {
   if (node === undefined) return '';
   if (node.op === 'id') return node.args;
-  if (node.op === '.') return `${textOf(node.args[0])}.${node.args[1]}`;
+  if (node.op === '.') return `${nodeText(node.args[0])}.${node.args[1]}`;
   return '';
 }

@@ -3,11 +3,11 @@ import { operations } from '../../contract/operations.ts';
 import type { NotificationThread } from '../../contract/resources/notifications.ts';
 import { ReeveError } from '../../errors.ts';
 import { narrowNotifications } from './narrow.ts';
-import { refOf } from './repositories.ts';
+import { toRepositoryRef } from './repositories.ts';
 import type { Target, TargetPage, Walk } from './target.ts';
 
 /** A place: only threads that changed at this instant or before are still to come. */
-type Place = { readonly before?: string };
+type NotificationsPosition = { readonly before?: string };
 
 const itemsPerPage = 50;
 const maxStalePages = 20;
@@ -21,14 +21,14 @@ const maxSeen = 5_000;
  */
 export async function* targetsInNotifications(walk: Walk): AsyncGenerator<TargetPage> {
   const { before: last, ...narrowed } = narrowNotifications(walk.rule.condition?.source, walk.now);
-  let before = (walk.from as Place | undefined)?.before ?? last;
+  let before = (walk.from as NotificationsPosition | undefined)?.before ?? last;
   const seen = new Set<number>();
   let page = 1;
   let isNews = false;
   let stale = 0;
   for (;;) {
     const query = {
-      ...queryOf(narrowed),
+      ...listQuery(narrowed),
       ...(before === undefined ? {} : { before }),
       limit: itemsPerPage,
       page,
@@ -54,7 +54,10 @@ export async function* targetsInNotifications(walk: Walk): AsyncGenerator<Target
     }
     const until = end.updated_at ?? before;
     const targets = fresh.map(targetOf).filter(({ subject }) => walk.isInScope(subject));
-    yield { targets, next: { ...(until === undefined ? {} : { before: until }) } satisfies Place };
+    yield {
+      targets,
+      next: { ...(until === undefined ? {} : { before: until }) } satisfies NotificationsPosition,
+    };
     const isSameInstant =
       until === undefined || (before !== undefined && Date.parse(until) >= Date.parse(before));
     page = isSameInstant ? page + 1 : 1;
@@ -63,7 +66,7 @@ export async function* targetsInNotifications(walk: Walk): AsyncGenerator<Target
   }
 }
 
-function queryOf(narrowed: Omit<ReturnType<typeof narrowNotifications>, 'before'>) {
+function listQuery(narrowed: Omit<ReturnType<typeof narrowNotifications>, 'before'>) {
   const { 'status-types': statuses, 'subject-type': types, ...rest } = narrowed;
   return {
     ...rest,
@@ -73,7 +76,7 @@ function queryOf(narrowed: Omit<ReturnType<typeof narrowNotifications>, 'before'
 }
 
 function targetOf(notification: NotificationThread): Target {
-  const repository = notification.repository ? refOf(notification.repository) : undefined;
+  const repository = notification.repository ? toRepositoryRef(notification.repository) : undefined;
   return {
     key: `notification ${notification.id}`,
     subject: subjectOf(notification, repository),

@@ -21,13 +21,13 @@ export type ServedBy = {
 export type ListFailure = { readonly item: string; readonly error: Error };
 
 /** A place in the lists of repositories: which list, and its page. */
-export type RepositoryPlace = { readonly source: number; readonly page: number };
+export type ListPosition = { readonly source: number; readonly page: number };
 
 /** Some served repositories, each once; `place` is where they stand, `following` the place after them. */
 type RepositoryPage = {
   readonly repositories: readonly Repository[];
-  readonly place: RepositoryPlace;
-  readonly following: RepositoryPlace;
+  readonly place: ListPosition;
+  readonly following: ListPosition;
   /** Repositories in all pages of this list, where the forge tells. */
   readonly total: number | undefined;
   /** A repository that is named in full, and that the forge does not show. */
@@ -48,7 +48,7 @@ type Source = {
 export async function* servedRepositories(
   client: Client,
   { login, listed, only }: ServedBy,
-  from: RepositoryPlace = { source: 0, page: 1 },
+  from: ListPosition = { source: 0, page: 1 },
 ): AsyncGenerator<RepositoryPage> {
   const isListed = listed.length === 0 ? () => false : createRepositoryScope(listed);
   const seen = new Set<unknown>();
@@ -94,7 +94,7 @@ export function failuresIn(
 }
 
 /** Returns what identifies a repository, from how it is listed. */
-export function refOf({ id, owner, name }: Repository): RepositoryRef {
+export function toRepositoryRef({ id, owner, name }: Repository): RepositoryRef {
   return { id, owner: owner.login, name };
 }
 

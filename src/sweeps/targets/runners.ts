@@ -5,15 +5,15 @@ import { messageOf, ReeveError } from '../../errors.ts';
 import {
   failuresIn,
   type ListFailure,
-  type RepositoryPlace,
-  refOf,
+  type ListPosition,
   servedRepositories,
+  toRepositoryRef,
 } from './repositories.ts';
 import { flapsWithinMs, type RunnerRecord, type SeenRunner } from './runner-memory.ts';
 import type { Target, TargetPage, Walk } from './target.ts';
 
 /** Whose runners these are. `owner` is an organization, a repository's full name, an account, or empty. */
-type Level = { readonly level: string; readonly owner: string };
+type RunnersOwner = { readonly level: string; readonly owner: string };
 
 /** The list of runners of one level. */
 type RunnerList =
@@ -22,7 +22,7 @@ type RunnerList =
   | typeof operations.listRepositoryRunners
   | typeof operations.listSiteRunners;
 
-type Place = RepositoryPlace | { readonly stage: 'repositories' };
+type RunnersPosition = ListPosition | { readonly stage: 'repositories' };
 
 /**
  * Yields the runners of the account's organizations, of the account, of served repositories that the account administers,
@@ -33,7 +33,7 @@ type Place = RepositoryPlace | { readonly stage: 'repositories' };
 export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> {
   const { client } = walk;
   const known = new Set<number>();
-  const lists: Lists = { answered: 0, missing: [] };
+  const lists: RunnerLists = { answered: 0, missing: [] };
   if (walk.from === undefined) {
     for await (const { name } of client.items(operations.listOwnOrganizations, {})) {
       const subject: Subject = { kind: 'runner', organization: name };
@@ -72,7 +72,7 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
 }
 
 /** How many lists the forge has answered, and those that it does not have: actions are off, or it is too old. */
-type Lists = { answered: number; readonly missing: ListFailure[] };
+type RunnerLists = { answered: number; readonly missing: ListFailure[] };
 
 /** Runners of other levels, also of those that this attempt did not ask: the instance lists them all. */
 async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
@@ -82,12 +82,16 @@ async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
   );
 }
 
-async function* ofRepositories(walk: Walk, known: Set<number>, lists: Lists): AsyncGenerator<TargetPage> {
-  const from = walk.from as Place | undefined;
+async function* ofRepositories(
+  walk: Walk,
+  known: Set<number>,
+  lists: RunnerLists,
+): AsyncGenerator<TargetPage> {
+  const from = walk.from as RunnersPosition | undefined;
   const start = from && 'page' in from ? from : undefined;
   for await (const page of servedRepositories(walk.client, walk.served, start)) {
     for (const one of page.repositories) {
-      const repository = refOf(one);
+      const repository = toRepositoryRef(one);
       const subject: Subject = { kind: 'runner', repository };
       if (!one.permissions?.admin || !walk.isInScope(subject)) continue;
       const owner = `${repository.owner}/${repository.name}`;
@@ -106,23 +110,27 @@ async function* ofRepositories(walk: Walk, known: Set<number>, lists: Lists): As
   }
 }
 
-type Asked = {
+type RunnerListing = {
   readonly walk: Walk;
   readonly subject: Subject;
   /** Ids of runners that another level has shown already: the instance lists all of them. */
   readonly known: Set<number>;
-  readonly lists: Lists;
+  readonly lists: RunnerLists;
   readonly params: Readonly<Record<string, string>>;
-  readonly next?: Place;
+  readonly next?: RunnersPosition;
 };
 
-async function* ofLevel(level: Level, operation: RunnerList, asked: Asked): AsyncGenerator<TargetPage> {
+async function* ofLevel(
+  level: RunnersOwner,
+  operation: RunnerList,
+  asked: RunnerListing,
+): AsyncGenerator<TargetPage> {
   const { walk, subject, known, lists, params } = asked;
   const name = [level.level, level.owner].filter(Boolean).join(' ');
   const next = asked.next ?? { stage: 'repositories' };
   let seen: readonly SeenRunner[];
   try {
-    seen = (await listRunners(walk.client, operation, params)).filter(({ id }) => !known.has(id));
+    seen = (await readRunners(walk.client, operation, params)).filter(({ id }) => !known.has(id));
   } catch (error) {
     // What is known of the level stays: only a complete listing says that a runner is gone.
     if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
@@ -155,7 +163,7 @@ function asError(error: unknown): Error {
 function targetOf(
   id: string,
   record: RunnerRecord,
-  { level, owner, subject, walk }: Level & { subject: Subject; walk: Walk },
+  { level, owner, subject, walk }: RunnersOwner & { subject: Subject; walk: Walk },
 ): Target {
   const sinceMs = (instant: string): number => Math.max(walk.now.getTime() - Date.parse(instant), 0);
   const isIdle = record.status === 'online' && !record.busy;
@@ -176,7 +184,7 @@ function targetOf(
 }
 
 /** Returns the complete list of runners; the client has put Forgejo's words into the baseline's. */
-async function listRunners(
+async function readRunners(
   client: Client,
   operation: RunnerList,
   params: Readonly<Record<string, string>>,

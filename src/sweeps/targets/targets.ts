@@ -3,7 +3,7 @@ import { operations } from '../../contract/operations.ts';
 import type { Each } from '../../rules/rule.ts';
 import { targetsInRepositories } from './in-repositories.ts';
 import { targetsInNotifications } from './notifications.ts';
-import { failuresIn, type RepositoryPlace, refOf, servedRepositories } from './repositories.ts';
+import { failuresIn, type ListPosition, servedRepositories, toRepositoryRef } from './repositories.ts';
 import { targetsInRunners } from './runners.ts';
 import type { Target, TargetPage, Walk } from './target.ts';
 
@@ -24,11 +24,11 @@ export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
 }
 
 async function* ofRepositories(walk: Walk): AsyncGenerator<TargetPage> {
-  const from = walk.from as RepositoryPlace | undefined;
+  const from = walk.from as ListPosition | undefined;
   for await (const page of servedRepositories(walk.client, walk.served, from)) {
     const targets = page.repositories
       .map((repository): Target => {
-        const ref = refOf(repository);
+        const ref = toRepositoryRef(repository);
         const subject: Subject = { kind: 'repository', repository: ref };
         return { key: `${ref.owner}/${ref.name}`, subject, item: { repository } };
       })

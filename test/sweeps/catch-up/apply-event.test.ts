@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../../src/contract/events/events.ts';
-import { withEvent } from '../../../src/sweeps/catch-up/apply-event.ts';
-import { differencesOf, type Live } from '../../../src/sweeps/catch-up/difference.ts';
-import { type SeenRepository, seenItemOf } from '../../../src/sweeps/catch-up/snapshot.ts';
+import { applyEvent } from '../../../src/sweeps/catch-up/apply-event.ts';
+import { type CurrentRepository, differencesOf } from '../../../src/sweeps/catch-up/difference.ts';
+import { type RepositorySnapshot, toItemSnapshot } from '../../../src/sweeps/catch-up/snapshot.ts';
 
 const at = '2026-05-04T10:00:00Z';
 const zeros = '0'.repeat(40);
@@ -21,12 +21,14 @@ const pull = (given: object = {}): Record<string, unknown> => ({
   ...given,
 });
 
-const seenWith = (item: object | undefined): SeenRepository => {
-  const known = seenItemOf(item, 'pull_request');
+const seenWith = (item: object | undefined): RepositorySnapshot => {
+  const known = toItemSnapshot(item, 'pull_request');
   return { at, refs: { main: 'c1' }, tags: { v1: 't1' }, items: known ? { 7: known } : {} };
 };
 
-const liveWith = (given: Partial<Live> & { pull?: Record<string, unknown> }): Live => ({
+const liveWith = (
+  given: Partial<CurrentRepository> & { pull?: Record<string, unknown> },
+): CurrentRepository => ({
   refs: { main: 'c1' },
   tags: { v1: { id: 't1', commit: 't1' } },
   items: given.pull ? [{ kind: 'pull_request', number: 7, value: given.pull }] : [],
@@ -34,13 +36,18 @@ const liveWith = (given: Partial<Live> & { pull?: Record<string, unknown> }): Li
 });
 
 /** What is found after an event was handled, in the words of deliveries. */
-const foundAfter = (seen: SeenRepository, live: Live): readonly string[] =>
+const foundAfter = (seen: RepositorySnapshot, live: CurrentRepository): readonly string[] =>
   differencesOf(seen, live).map(({ eventType, payload }) => `${eventType} ${payload.action ?? payload.ref}`);
 
 describe('a delivery that comes before catching up does not hide', () => {
   const pushed = pull({ head: { sha: 'bbb' }, labels: [{ name: 'blocked' }] });
-  const hear = (seen: SeenRepository, eventType: string, action: string, now: object): SeenRepository =>
-    withEvent(
+  const hear = (
+    seen: RepositorySnapshot,
+    eventType: string,
+    action: string,
+    now: object,
+  ): RepositorySnapshot =>
+    applyEvent(
       seen,
       parseEvent(eventType, { action, number: 7, pull_request: now, repository, sender: null }),
     );
@@ -79,7 +86,7 @@ describe('a delivery that comes before catching up does not hide', () => {
   it('a push that came before the one it tells', () => {
     const event = parseEvent('push', { ref: 'refs/heads/main', before: 'c2', after: 'c3', repository });
 
-    const seen = withEvent(seenWith(undefined), event);
+    const seen = applyEvent(seenWith(undefined), event);
 
     expect(foundAfter(seen, liveWith({ refs: { main: 'c3' } }))).toEqual(['push refs/heads/main']);
   });
@@ -112,7 +119,7 @@ describe('refs', () => {
     { kind: 'push', payload: { ref: 'refs/tags/v2', before: zeros, after: 't2' } },
     { kind: 'create', payload: { ref: 'v2', ref_type: 'tag', sha: 't2' } },
   ])('that a $kind tells are not found again', ({ kind, payload }) => {
-    const seen = withEvent(seenWith(undefined), parseEvent(kind, { ...payload, repository }));
+    const seen = applyEvent(seenWith(undefined), parseEvent(kind, { ...payload, repository }));
 
     const tags = { v1: { id: 't1', commit: 't1' }, v2: { id: 't2', commit: 't2' } };
     expect(foundAfter(seen, liveWith({ tags }))).toEqual([]);
@@ -145,7 +152,7 @@ describe('a pull request', () => {
   });
 
   it('that came with a repository from elsewhere is no news', () => {
-    const seen: SeenRepository = { ...seenWith(undefined), at: '2026-05-04T10:30:00Z', isNew: true };
+    const seen: RepositorySnapshot = { ...seenWith(undefined), at: '2026-05-04T10:30:00Z', isNew: true };
 
     expect(foundAfter(seen, liveWith({ pull: pull() }))).toEqual(['repository created']);
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { Log } from '../../../src/log.ts';
 import { standardRetention } from '../../../src/store/retention-limits.ts';
-import { createChores, scheduledChores } from '../../../src/sweeps/schedule/maintenance.ts';
+import { createMaintenance, scheduledMaintenance } from '../../../src/sweeps/schedule/maintenance.ts';
 import { makeDelivery, makeRun } from '../../store/make.ts';
 import { makeStore } from '../../support/make-store.ts';
 
@@ -17,7 +17,7 @@ async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?
     void said.push(`${level} ${message} ${JSON.stringify(members)}`);
   const log: Log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
   const parts = { healthy: store.healthy };
-  const chores = createChores({
+  const chores = createMaintenance({
     store: { prune: store.prune, healthy: () => parts.healthy() },
     checkToken: given.checkToken ?? (async () => ({})),
     readRules: async () => {
@@ -113,7 +113,7 @@ it('rules reads the rules of repositories anew', async () => {
 it('every chore has a clock of its own', async () => {
   const { close, chores } = await setChores();
 
-  const entries = scheduledChores(chores);
+  const entries = scheduledMaintenance(chores);
 
   expect(entries.map(({ id, kind, payload }) => `${id} ${kind} ${JSON.stringify(payload)}`)).toEqual([
     'retention chore {"chore":"retention"}',

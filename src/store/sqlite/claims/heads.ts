@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { turnOf } from '../../lane.ts';
-import type { Row } from '../rows.ts';
+import type { SqlRow } from '../rows.ts';
 
 /** At most this many repositories whose round is remembered; beyond, all rounds start again. */
 const maxRounds = 10_000;
@@ -31,7 +31,7 @@ export function createHeads(database: DatabaseSync): Heads {
   /** Position of each repository's round; removed when it starts again. */
   const lastLanes = new Map<string, string>();
 
-  const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): Row | undefined => {
+  const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): SqlRow | undefined => {
     let row = nextLane.get(turn, lane);
     while (row !== undefined && busy.has(String(row.lane))) row = nextLane.get(turn, String(row.lane));
     return row;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Claim } from '../../store.ts';
 import type { Repeats } from '../repeats.ts';
-import { deliveryColumns, deliveryWithBodyOf, type Row } from '../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../rows.ts';
 import { createHeads } from './heads.ts';
 import { createWaits } from './waits.ts';
 
@@ -56,7 +56,7 @@ export function createLanes(database: DatabaseSync, repeats: Pick<Repeats, 'orig
     take.run(lease, id);
     confirmRepeat(id);
     // The border to SQLite: every value of a row is one of the five storage classes.
-    return { ...deliveryWithBodyOf(read.get(id) as Row), lease };
+    return { ...deliveryWithBodyOf(read.get(id) as SqlRow), lease };
   };
 
   return {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { turnOf } from '../../lane.ts';
 import type { DeliveryWithBody, Routing } from '../../store.ts';
 import type { Repeats } from '../repeats.ts';
-import { deliveryColumns, deliveryWithBodyOf, type Row } from '../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../rows.ts';
 
 /** Bodies handed out for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
@@ -37,7 +37,7 @@ export function createRoutings(database: DatabaseSync, repeats: Pick<Repeats, 'n
       let bytes = 0;
       for (const row of unrouted.iterate(limit)) {
         // The border to SQLite: every value of a row is one of the five storage classes.
-        const delivery = deliveryWithBodyOf(row as Row);
+        const delivery = deliveryWithBodyOf(row as SqlRow);
         bytes += delivery.bytes;
         if (found.length > 0 && bytes > maxUnroutedBytes) break;
         found.push(delivery);

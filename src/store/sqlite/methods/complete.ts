@@ -1,5 +1,5 @@
 import type { Claim, Store } from '../../store.ts';
-import { encodeRuns, type Settlements } from '../complete.ts';
+import { type Completion, encodeRuns } from '../complete.ts';
 import type { Redrive } from '../redrive.ts';
 import type { StoreContext } from './context.ts';
 import { type Leases, leaseLost } from './leases.ts';
@@ -7,7 +7,7 @@ import type { SettledCount } from './settled-count.ts';
 
 /** Returns the methods of the store that end an attempt, and those that record runs or revive deliveries. */
 export function createCompleteMethods(
-  parts: { readonly settlements: Settlements; readonly redrive: Redrive },
+  parts: { readonly completion: Completion; readonly redrive: Redrive },
   options: { readonly context: StoreContext; readonly leases: Leases; readonly settled: SettledCount },
 ): Pick<
   Store,
@@ -15,7 +15,7 @@ export function createCompleteMethods(
 > {
   const { context, leases, settled } = options;
   const { write, requireWorker, clock } = context;
-  const { settlements, redrive } = parts;
+  const { completion, redrive } = parts;
 
   /** Writes under a lease. The write says whether it was still held; it must not throw, or the whole batch runs again. */
   const fenced = async (claim: Claim, work: () => boolean): Promise<void> => {
@@ -28,24 +28,24 @@ export function createCompleteMethods(
   return {
     async settle(claim, runs, reason) {
       const encoded = encodeRuns(runs, claim.repositoryId);
-      await fenced(claim, () => settlements.settle(claim, encoded, clock.now(), reason));
+      await fenced(claim, () => completion.settle(claim, encoded, clock.now(), reason));
       leases.end(claim.lease);
       settled.add(1);
     },
     async advance(claim, { runs, repositoryId, checkpoint }) {
       const encoded = encodeRuns(runs, repositoryId ?? claim.repositoryId);
       const json = JSON.stringify(checkpoint ?? null);
-      await fenced(claim, () => settlements.advance(claim, encoded, repositoryId, json));
+      await fenced(claim, () => completion.advance(claim, encoded, repositoryId, json));
     },
     async retry(claim, again) {
-      await fenced(claim, () => settlements.retry(claim, again, clock.now()));
+      await fenced(claim, () => completion.retry(claim, again, clock.now()));
       leases.end(claim.lease);
     },
     async defer(claim, runs, wait) {
       const encoded = encodeRuns(runs);
       let superseded = 0;
       await fenced(claim, () => {
-        const count = settlements.defer(claim, encoded, wait, clock.now());
+        const count = completion.defer(claim, encoded, wait, clock.now());
         superseded = count ?? 0;
         return count !== undefined;
       });
@@ -53,21 +53,21 @@ export function createCompleteMethods(
       settled.add(superseded);
     },
     async endDeferral(id, reason) {
-      if (await write(() => settlements.endDeferral(id, reason, clock.now()))) settled.add(1);
+      if (await write(() => completion.endDeferral(id, reason, clock.now()))) settled.add(1);
     },
     async release(claim) {
-      await fenced(claim, () => settlements.release(claim));
+      await fenced(claim, () => completion.release(claim));
       leases.end(claim.lease);
     },
     async bury(claim, reason, runs = []) {
       const encoded = encodeRuns(runs, claim.repositoryId);
-      await fenced(claim, () => settlements.bury(claim, encoded, reason, clock.now()));
+      await fenced(claim, () => completion.bury(claim, encoded, reason, clock.now()));
       leases.end(claim.lease);
     },
 
     async appendRuns(runs, { repositoryId } = {}) {
       const encoded = encodeRuns(runs);
-      await write(() => settlements.append(encoded, undefined, repositoryId));
+      await write(() => completion.append(encoded, undefined, repositoryId));
     },
 
     async redrive(ids, by, { settled: also = false } = {}) {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../store.ts';
 import type { Counts } from '../counts.ts';
-import { createReadings } from '../queries.ts';
+import { createQueries } from '../queries.ts';
 import type { StoreContext } from './context.ts';
 import type { SettledCount } from './settled-count.ts';
 
@@ -19,13 +19,13 @@ export function createQueryMethods(
 > {
   const { counts, settled } = options;
   const { read } = options.context;
-  const readings = createReadings(database);
+  const queries = createQueries(database);
   return {
-    listDeliveries: async (query = {}) => read(() => readings.listDeliveries(query)),
-    readDelivery: async (id) => read(() => readings.readDelivery(id)),
-    describeDelivery: async (id) => read(() => readings.describeDelivery(id)),
-    listRuns: async (query = {}) => read(() => readings.listRuns(query)),
-    readRun: async (id) => read(() => readings.readRun(id)),
+    listDeliveries: async (query = {}) => read(() => queries.listDeliveries(query)),
+    readDelivery: async (id) => read(() => queries.readDelivery(id)),
+    describeDelivery: async (id) => read(() => queries.describeDelivery(id)),
+    listRuns: async (query = {}) => read(() => queries.listRuns(query)),
+    readRun: async (id) => read(() => queries.readRun(id)),
     counts: async () => read(() => ({ ...counts.countWaiting(), settled: settled.read() })),
     oldestWaiting: async () => read(() => counts.oldestWaiting()),
   };
