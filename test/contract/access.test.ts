@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
 type Role = 'owner' | 'administrator' | 'writer' | 'reader' | 'stranger' | 'anonymous';
 const roles: readonly Role[] = ['owner', 'administrator', 'writer', 'reader', 'stranger', 'anonymous'];
@@ -28,13 +28,11 @@ const table: readonly [string, string, unknown, readonly number[]][] = [
   ['DELETE', '/labels/0', undefined, [204, 204, 204, 403, 403, 401]],
 ];
 
-describe.each(contractForges)('who may do what on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('who may do what', (forge) => {
   let accounts: Record<Role, Account | undefined>;
   let open: string;
   let secret: string;
   beforeAll(async () => {
-    forge = await start();
     const [owner, administrator, writer, reader, stranger] = await Promise.all([
       forge.makeUser(),
       forge.makeUser(),
@@ -52,7 +50,6 @@ describe.each(contractForges)('who may do what on $name', ({ start }) => {
       await forge.ask('POST', `/repos/${repository}/issues`, { as: owner, body: { title: 'first' } });
     }
   });
-  afterAll(() => forge.close());
 
   it.each(table)('%s %s of a public repository', async (method, path, body, statuses) => {
     const answers: number[] = [];

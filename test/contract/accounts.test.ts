@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  basic,
-  type ContractForge,
-  contractForges,
-  freshName,
-} from '../support/contract-forge.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Account, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('accounts on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('accounts', (forge) => {
   let ada: Account;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
   });
-  afterAll(() => forge.close());
 
   it('shows private members to the account itself and to administrators only', async () => {
     const [own, admin, stranger, anonymous] = await Promise.all([

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type Cast, makeCast, type Role, roles } from '../support/cast.ts';
-import { type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('attachments on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('attachments', (forge) => {
   let cast: Cast;
   /** The path of the comment. */
   let comment: string;
-  beforeAll(async () => {
-    forge = await start();
-  });
   beforeEach(async () => {
     cast = await makeCast(forge);
     await cast.ask('POST', '/issues', { body: { title: 'with files', body: 'text' } });
@@ -19,7 +15,6 @@ describe.each(contractForges)('attachments on $name', ({ start }) => {
     });
     comment = `/issues/comments/${json.id}`;
   });
-  afterAll(() => forge.close());
 
   type File = { name?: string; bytes?: string; query?: string; as?: Role; part?: string };
   async function upload(path: string, file: File = {}) {

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fillPath, type Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
-import {
-  type Account,
-  type Ask,
-  basic,
-  type ContractForge,
-  contractForges,
-  freshName,
-} from '../support/contract-forge.ts';
+import { type Account, type Ask, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
 const withBody = Object.values<Operation>(operations).filter(({ body }) => body !== undefined);
 const json = { 'content-type': 'application/json' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe.each(contractForges)('bodies on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('bodies', (forge) => {
   let ada: Account;
   let repository: string;
   let paths: Readonly<Record<string, string | number>>;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     const organization = await forge.makeOrganization(ada);
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, {
@@ -35,7 +26,6 @@ describe.each(contractForges)('bodies on $name', ({ start }) => {
     const [owner = '', repo = ''] = repository.split('/');
     paths = { owner, repo, org: organization, username: ada.name, id: team.json.id };
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body, headers });

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describe.each(contractForges)('branches and pull requests that move on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('branches and pull requests that move', (forge) => {
   let ada: Account;
   let writer: Account;
   let reader: Account;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     [ada, writer, reader] = await Promise.all([forge.makeUser(), forge.makeUser(), forge.makeUser()]);
     repository = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(repository, ada, { with: writer, permission: 'write' });
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, as: Account | undefined = ada) =>
     forge.ask(method, `/repos/${repository}${path}`, { as, body });

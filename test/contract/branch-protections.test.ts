@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
 const members = [
   'approvals_whitelist_teams',
@@ -40,15 +40,13 @@ const members = [
   'updated_at',
 ];
 
-describe.each(contractForges)('branch protections on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('branch protections', (forge) => {
   let ada: Account;
   let writer: Account;
   let reader: Account;
   let stranger: Account;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     [ada, writer, reader, stranger] = [
       await forge.makeUser(),
       await forge.makeUser(),
@@ -61,7 +59,6 @@ describe.each(contractForges)('branch protections on $name', ({ start }) => {
     await forge.share(repository, ada, { with: writer, permission: 'write' });
     await forge.share(repository, ada, { with: reader, permission: 'read' });
   });
-  afterAll(() => forge.close());
 
   const ask = (
     method: string,

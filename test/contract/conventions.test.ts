@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('conventions on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('conventions', (forge) => {
   let ada: Account;
   let repository: string;
   let secret: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     repository = await forge.makeRepository(ada);
     secret = await forge.makeRepository(ada, { private: true });
@@ -19,7 +17,6 @@ describe.each(contractForges)('conventions on $name', ({ start }) => {
       await forge.ask('POST', `/repos/${repository}/issues`, { as: ada, body: { title: `issue ${at}` } });
     }
   });
-  afterAll(() => forge.close());
 
   it('answers JSON without a space before the charset and without a newline at the end', async () => {
     const answer = await forge.ask('GET', `/repos/${repository}`);

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  basic,
-  type ContractForge,
-  contractForges,
-  freshName,
-} from '../support/contract-forge.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Account, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('credentials on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('credentials', (forge) => {
   let ada: Account;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     repository = await forge.makeRepository(ada);
   });
-  afterAll(() => forge.close());
 
   it.each([
     ['a token header', () => ({ authorization: `token ${ada.token}` })],

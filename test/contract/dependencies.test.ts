@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type Cast, makeCast, until } from '../support/cast.ts';
-import { type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('dependencies on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('dependencies', (forge) => {
   let cast: Cast;
-  beforeAll(async () => {
-    forge = await start();
-  });
   beforeEach(async () => {
     cast = await makeCast(forge);
     for (const title of ['one', 'two', 'three']) await cast.ask('POST', '/issues', { body: { title } });
   });
-  afterAll(() => forge.close());
 
   const names = () => {
     const [owner = '', repo = ''] = cast.repository.split('/');

@@ -1,11 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  basic,
-  type ContractForge,
-  contractForges,
-  freshName,
-} from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
 /** The operations that the description of the service numbers, and those of notifications. */
 const described = [
@@ -37,14 +31,12 @@ const described = [
   ['GET', '/orgs/ORG/actions/runners'],
 ] as const;
 
-describe.each(contractForges)('described operations on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('described operations', (forge) => {
   let ada: Account;
   let narrow: string;
   let organization: string;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     organization = await forge.makeOrganization(ada);
     repository = await forge.makeRepository(ada, { auto_init: true });
@@ -54,7 +46,6 @@ describe.each(contractForges)('described operations on $name', ({ start }) => {
     });
     narrow = token.json.sha1;
   });
-  afterAll(() => forge.close());
 
   const fill = (path: string): string =>
     path.replace('REPO', repository).replace('ORG', organization).replace('ADA', ada.name);

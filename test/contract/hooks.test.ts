@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
 const config = { url: 'http://localhost:9/hook', content_type: 'json' };
 const issueFamily = ['issue_assign', 'issue_comment', 'issue_label', 'issue_milestone', 'issues'];
 
-describe.each(contractForges)('hooks on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('hooks', (forge) => {
   let ada: Account;
   let organization: string;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     organization = await forge.makeOrganization(ada);
     repository = await forge.makeRepository(ada);
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown) =>
     forge.ask(method, `/repos/${repository}/hooks${path}`, { as: ada, body });

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Cast, makeCast } from '../support/cast.ts';
-import { type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { describeContract, freshName } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('the rest of issues, milestones and labels on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('the rest of issues, milestones and labels', (forge) => {
   let cast: Cast;
-  beforeAll(async () => {
-    forge = await start();
-  });
   beforeEach(async () => {
     cast = await makeCast(forge);
     for (const title of ['one', 'two', 'three', 'four'])
       await cast.ask('POST', '/issues', { body: { title } });
   });
-  afterAll(() => forge.close());
 
   describe('an issue', () => {
     it('is removed by administrators, with all that hangs on it', async () => {

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../support/cast.ts';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('issues on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('issues', (forge) => {
   let ada: Account;
   let bob: Account;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     bob = await forge.makeUser();
   });
   beforeEach(async () => {
     repository = await forge.makeRepository(ada);
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, as: Account | undefined = ada) =>
     forge.ask(method, `/repos/${repository}${path}`, { as, body });

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('labels on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('labels', (forge) => {
   let ada: Account;
   let organization: string;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     organization = await forge.makeOrganization(ada);
   });
   beforeEach(async () => {
     repository = await forge.makeRepository(ada, { in: organization });
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown) =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });

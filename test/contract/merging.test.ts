@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('merging on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('merging', (forge) => {
   let ada: Account;
   let repository: string;
   let head: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
   });
   beforeEach(async () => {
@@ -16,7 +14,6 @@ describe.each(contractForges)('merging on $name', ({ start }) => {
     head = await write('b.txt', 'two\n', { branch: 'topic' });
     await ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main' });
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, as: Account = ada): Promise<Answer> =>
     forge.ask(method, `/repos/${repository}${path}`, { as, body });

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Cast, makeCast, until } from '../support/cast.ts';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
 type Thread = { id: number; subject: { title: string; type: string }; unread: boolean; pinned: boolean };
 
-describe.each(contractForges)('notifications on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('notifications', (forge) => {
   let cast: Cast;
-  beforeAll(async () => {
-    forge = await start();
-  });
   beforeEach(async () => {
     cast = await makeCast(forge, { auto_init: true });
   });
-  afterAll(() => forge.close());
 
   const list = (as: Account, query = '') => forge.ask('GET', `/notifications${query}`, { as });
   /** The titles of an account's threads once there are as many as expected. */

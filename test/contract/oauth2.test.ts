@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, basic, describeContract } from '../support/contract-forge.ts';
 
 const address = 'https://dashboard.example.org/back';
 
-describe.each(contractForges)('OAuth2 applications on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('OAuth2 applications', (forge) => {
   let ada: Account;
   const path = '/user/applications/oauth2';
   const make = (more: object = {}, as: Account = ada) =>
     forge.ask('POST', path, { as, body: { name: 'Dashboard', redirect_uris: [address], ...more } });
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
   });
-  afterAll(() => forge.close());
 
   it('show their secret once', async () => {
     const made = await make();

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
 const team = { permission: 'read', units_map: { 'repo.code': 'read' } };
 
-describe.each(contractForges)('organizations and accounts on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('organizations and accounts', (forge) => {
   let ada: Account;
   let bob: Account;
   let stranger: Account;
   let organization: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     bob = await forge.makeUser();
     stranger = await forge.makeUser();
@@ -18,7 +16,6 @@ describe.each(contractForges)('organizations and accounts on $name', ({ start })
     const { json } = await ask('POST', `/orgs/${organization}/teams`, ada, { name: 'crew', ...team });
     await ask('PUT', `/teams/${json.id}/members/${bob.name}`, ada);
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, as?: Account | string, body?: object) =>
     forge.ask(method, path, { as, ...(body ? { body } : {}) });

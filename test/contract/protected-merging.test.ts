@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('merging into a protected branch on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('merging into a protected branch', (forge) => {
   let ada: Account;
   let bob: Account;
   let reader: Account;
   let repository: string;
   let head: string;
   beforeAll(async () => {
-    forge = await start();
     [ada, bob, reader] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
   });
   beforeEach(async () => {
@@ -19,7 +17,6 @@ describe.each(contractForges)('merging into a protected branch on $name', ({ sta
     await ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main' });
     await ask('GET', '/pulls/1');
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, as: Account = ada): Promise<Answer> =>
     forge.ask(method, `/repos/${repository}${path}`, { as, body });

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('reviews on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('reviews', (forge) => {
   let ada: Account;
   let bob: Account;
   let eve: Account;
   let repository: string;
   let head: string;
   beforeAll(async () => {
-    forge = await start();
     [ada, bob, eve] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
   });
   beforeEach(async () => {
@@ -18,7 +16,6 @@ describe.each(contractForges)('reviews on $name', ({ start }) => {
     head = await write('a.txt', 'one\ntwo\nthree\n', { new_branch: 'topic' });
     await ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main' });
   });
-  afterAll(() => forge.close());
 
   const ask = (
     method: string,

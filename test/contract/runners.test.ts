@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('runners on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('runners', (forge) => {
   let owner: Account;
   let member: Account;
   let organization: string;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     [owner, member] = await Promise.all([forge.makeUser(), forge.makeUser()]);
     organization = await forge.makeOrganization(owner);
     repository = await forge.makeRepository(owner, { in: organization });
     await forge.share(repository, owner, { with: member, permission: 'admin' });
   });
-  afterAll(() => forge.close());
 
   /** Each level: who has it, and who has not although they are close. */
   const levels = (): readonly (readonly [string, Account | string, Account | undefined])[] => [

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../src/contract/operations.ts';
-import { type Account, basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { type Account, basic, describeContract } from '../support/contract-forge.ts';
 
 /** Members that the baseline leaves out where nothing is set; everything else is always there, null or not. */
 const omittedWhenUnset = new Set([
@@ -41,13 +41,11 @@ function missingMembers(schema: z.ZodType, value: unknown, path = ''): string[] 
   });
 }
 
-describe.each(contractForges)('answers on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('answers', (forge) => {
   let ada: Account;
   let organization: string;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     organization = await forge.makeOrganization(ada);
     repository = await forge.makeRepository(ada, { in: organization, auto_init: true });
@@ -67,7 +65,6 @@ describe.each(contractForges)('answers on $name', ({ start }) => {
     await forge.ask('PUT', `/user/starred/${repository}`, { as: ada });
     await forge.share(repository, ada, { with: await forge.makeUser(), permission: 'read' });
   });
-  afterAll(() => forge.close());
 
   it.each([
     ['getVersion', '/version'],

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, basic, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('stars on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('stars', (forge) => {
   let ada: Account;
   let stranger: Account;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     stranger = await forge.makeUser();
   });
-  afterAll(() => forge.close());
 
   const names = (json: { full_name: string }[]) => json.map(({ full_name }) => full_name);
   const star = (as: Account, repository: string) => forge.ask('PUT', `/user/starred/${repository}`, { as });

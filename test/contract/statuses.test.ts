@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('statuses on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('statuses', (forge) => {
   let ada: Account;
   let reader: Account;
   let repository: string;
   let sha: string;
   beforeAll(async () => {
-    forge = await start();
     [ada, reader] = [await forge.makeUser(), await forge.makeUser()];
   });
   beforeEach(async () => {
     repository = await forge.makeRepository(ada, { auto_init: true });
     sha = (await ask('GET', '/branches/main')).json.commit.id;
   });
-  afterAll(() => forge.close());
 
   const ask = (
     method: string,

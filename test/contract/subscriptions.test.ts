@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Cast, makeCast } from '../support/cast.ts';
-import { type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('subscriptions on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('subscriptions', (forge) => {
   let cast: Cast;
-  beforeAll(async () => {
-    forge = await start();
-  });
   beforeEach(async () => {
     cast = await makeCast(forge);
     await cast.ask('POST', '/issues', { body: { title: 'first' } });
   });
-  afterAll(() => forge.close());
 
   const logins = (json: { login: string }[]) => json.map(({ login }) => login).sort();
   const names = (json: { full_name: string }[]) => json.map(({ full_name }) => full_name);

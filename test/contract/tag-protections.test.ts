@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('tag protections on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('tag protections', (forge) => {
   let ada: Account;
   let writer: Account;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     [ada, writer] = [await forge.makeUser(), await forge.makeUser()];
   });
   beforeEach(async () => {
     repository = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(repository, ada, { with: writer, permission: 'write' });
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, as: Account = ada): Promise<Answer> =>
     forge.ask(method, `/repos/${repository}/tag_protections${path}`, { as, body });

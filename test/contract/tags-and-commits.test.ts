@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describe.each(contractForges)('tags and commits on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('tags and commits', (forge) => {
   let ada: Account;
   let reader: Account;
   let repository: string;
   let head: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     reader = await forge.makeUser();
     repository = await forge.makeRepository(ada, { auto_init: true });
     head = (await ask('GET', '/branches/main')).json.commit.id;
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown, as: Account | undefined = ada) =>
     forge.ask(method, `/repos/${repository}${path}`, { as, body });

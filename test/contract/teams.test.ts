@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
 type Team = { id: number; name: string };
 const readers = { permission: 'read', units_map: { 'repo.code': 'read', 'repo.issues': 'read' } };
 
-describe.each(contractForges)('teams on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('teams', (forge) => {
   let ada: Account;
   let bob: Account;
   let eve: Account;
@@ -16,7 +15,6 @@ describe.each(contractForges)('teams on $name', ({ start }) => {
   /** Ada owns the organization, Bob and Eve are in a team of it each. */
   let bobs: Team;
   beforeAll(async () => {
-    forge = await start();
     [ada, bob, eve, stranger] = await Promise.all(
       [1, 2, 3, 4].map(() => forge.makeUser()) as [
         Promise<Account>,
@@ -33,7 +31,6 @@ describe.each(contractForges)('teams on $name', ({ start }) => {
     await must('PUT', `/teams/${bobs.id}/members/${bob.name}`);
     await must('PUT', `/teams/${eves.id}/members/${eve.name}`);
   });
-  afterAll(() => forge.close());
 
   const makeTeam = (more: object, as: Account | undefined = ada) =>
     forge.ask('POST', `/orgs/${organization}/teams`, { as, body: { name: freshName('team'), ...more } });

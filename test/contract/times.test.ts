@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type Cast, makeCast } from '../support/cast.ts';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('tracked times on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('tracked times', (forge) => {
   let cast: Cast;
-  beforeAll(async () => {
-    forge = await start();
-  });
   beforeEach(async () => {
     cast = await makeCast(forge);
     await cast.ask('POST', '/issues', { body: { title: 'work' } });
   });
-  afterAll(() => forge.close());
 
   const track = (time: number, as: Account = cast.owner, more: object = {}) =>
     cast.ask('POST', '/issues/1/times', { body: { time, ...more }, as });

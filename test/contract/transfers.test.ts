@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('giving a repository away on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('giving a repository away', (forge) => {
   let ada: Account;
   let bob: Account;
   let eve: Account;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     bob = await forge.makeUser();
     eve = await forge.makeUser();
   });
-  afterAll(() => forge.close());
 
   const give = (repository: string, to: string, more: object = {}, as: Account | string = ada) =>
     forge.ask('POST', `/repos/${repository}/transfer`, { as, body: { new_owner: to, ...more } });

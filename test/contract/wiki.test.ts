@@ -1,23 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const text = (encoded: string) => Buffer.from(encoded, 'base64').toString('utf8');
 
-describe.each(contractForges)('wikis on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('wikis', (forge) => {
   let ada: Account;
   let repository: string;
   const wiki = (path: string) => `/repos/${repository}/wiki${path}`;
   const write = (title: string, content: string, as: Account | undefined = ada) =>
     forge.ask('POST', wiki('/new'), { as, body: { title, content_base64: base64(content) } });
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     repository = await forge.makeRepository(ada);
   });
-  afterAll(() => forge.close());
 
   it('is not there before its first page', async () => {
     const fresh = await forge.makeRepository(ada);

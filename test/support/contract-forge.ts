@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { expectDifferences } from './known-differences.ts';
 import { realForge } from './real-forge.ts';
@@ -50,6 +51,21 @@ export const contractForges: readonly { readonly name: string; start(): Promise<
   { name: 'the embedded forge', start: () => startEmbedded() },
   ...realForges(),
 ];
+
+/**
+ * Describes a subject of the contract on every forge that the suite runs on. The forge starts before the tests of the
+ * subject and is closed after them; `forge` may be used in hooks and tests.
+ */
+export function describeContract(subject: string, tests: (forge: ContractForge, name: string) => void): void {
+  describe.each(contractForges)(`${subject} on $name`, ({ name, start }) => {
+    const forge = {} as ContractForge;
+    beforeAll(async () => {
+      Object.assign(forge, await start());
+    });
+    afterAll(() => forge.close());
+    tests(forge, name);
+  });
+}
 
 /** Starts the embedded forge, with its inside at hand (`forge.deliveries`); `data` keeps its files over a restart. */
 export async function startEmbedded(
