@@ -10,74 +10,17 @@ import { type OperatorEntry, type OperatorFile, readOperatorFile } from './opera
 import { type Pace, readPace } from './operator-file/pace.ts';
 import type { WebhookForm } from './operator-file/webhook.ts';
 import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
+import { settingsTable } from './settings-table.ts';
 
-type SettingRow = {
-  readonly name: string;
-  readonly meaning: string;
-  /** As people read it; absent: unset. */
-  readonly default?: string;
-  /** A secret may also be given as a file: `NAME_FILE`. */
-  readonly secret?: true;
-};
-
-/** Every variable that Reeve reads. The reference page is made from this table. */
-export const settingsTable: readonly SettingRow[] = [
-  {
-    name: 'FORGE_URL',
-    meaning: 'URL of the forge, with or without /api/v1. Unset: serve starts the embedded forge.',
-  },
-  { name: 'FORGE_TOKEN', meaning: 'Access token of the bot’s account.', secret: true },
-  { name: 'FORGE_USER', meaning: 'Name of the bot’s account, instead of a token.' },
-  { name: 'FORGE_PASSWORD', meaning: 'Password of the bot’s account, instead of a token.', secret: true },
-  {
-    name: 'WEBHOOK_AUTHORIZATION',
-    meaning: 'Required value of the Authorization header of deliveries; one accepted value per line.',
-    secret: true,
-  },
-  {
-    name: 'WEBHOOK_SECRET',
-    meaning: 'Secret of the delivery signatures; one accepted value per line.',
-    secret: true,
-  },
-  {
-    name: 'SETUP_TOKEN',
-    meaning:
-      'Access token of an account that can create and read hooks, only for reeve setup and reeve doctor. It is not stored. Unset: FORGE_TOKEN.',
-    secret: true,
-  },
-  {
-    name: 'OAUTH2_CLIENT_ID',
-    meaning:
-      'Client id of the OAuth2 application on the forge for dashboard sign-in; reeve setup creates it.',
-  },
-  { name: 'OAUTH2_CLIENT_SECRET', meaning: 'Client secret of this application.', secret: true },
-  { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
-  { name: 'REEVE_DATA', meaning: 'Folder for all data that survives a restart.', default: './data' },
-  {
-    name: 'REEVE_CONFIG',
-    meaning: 'The operator file: secrets with a scope, grants, served repositories, organizations, limits.',
-  },
-  {
-    name: 'REEVE_SECRET_NAME',
-    meaning:
-      'Value of the secret NAME, which operator rules refer to as { secret: NAME }; any number of variables.',
-    secret: true,
-  },
-  { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
-  { name: 'PORT', meaning: 'Port to listen on; 0 selects a free one.', default: '8080' },
-  { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 selects a free one.', default: '3000' },
-  { name: 'LOG_LEVEL', meaning: `Lowest logged level: ${logLevels.join(', ')}.`, default: 'info' },
-];
-
-/** What Reeve runs with. */
+/** All settings of Reeve. */
 export type Settings = RuleGrants &
   Pace & {
     readonly forge: SignedIn | undefined;
-    /** Credentials of an account that may see hooks; for setup and doctor alone. */
+    /** Token of an account that can read hooks; only for setup and doctor. */
     readonly setupToken: string | undefined;
-    /** The hooks that setup keeps and doctor looks at. */
+    /** The hooks that setup manages and doctor checks. */
     readonly webhook: WebhookForm | undefined;
-    /** Address of the dashboard, and the OAuth2 application people sign in with. */
+    /** URL of the dashboard, and the OAuth2 client for sign-in. */
     readonly dashboard: string | undefined;
     readonly signIn: { readonly clientId: string; readonly clientSecret: string } | undefined;
     readonly secrets: readonly SecretEntry[];
@@ -85,7 +28,7 @@ export type Settings = RuleGrants &
     readonly data: string;
     readonly repositories: readonly string[];
     readonly allowAdmin: boolean;
-    /** Values that rules of the operator may name. */
+    /** Secret values that operator rules can refer to. */
     readonly namedSecrets: ReadonlyMap<string, string>;
     readonly host: string;
     readonly port: number;
@@ -95,13 +38,13 @@ export type Settings = RuleGrants &
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Words that begin the name of a variable of ours: a misspelt one is reported instead of being ignored. */
+/** Prefixes of Reeve's variables: an unknown variable with such a prefix is reported as a mistake. */
 const ours = /^(REEVE|WEBHOOK)_/;
 
 /**
- * Reads the settings from the environment and the operator file. Throws `settings` with everything that is wrong, one
- * line each; no line repeats a secret. Without `FORGE_URL` no webhook secret is needed: the demo makes its own. Neither is
- * one for commands that hear no deliveries (`needsSecrets: false`).
+ * Reads the settings from the environment and the operator file. Throws `settings` with all problems, one line each; no
+ * line contains a secret. No webhook secret is needed without `FORGE_URL`, because the demo generates one, and for
+ * commands that receive no deliveries (`needsSecrets: false`).
  */
 export async function loadSettings(
   environment: EnvironmentVariables,
