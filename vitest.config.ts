@@ -7,7 +7,6 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/git-starter.ts', 'test/support/password-cost.ts'],
     // No judgement of speed: a test that hangs ends here, on the busiest machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,

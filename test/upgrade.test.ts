@@ -14,7 +14,6 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
 import { createSweepStore } from '../src/sweeps/sweep-store.ts';
 import { reeve, reeveProcess } from './support/command.ts';
-import { setPasswordCost } from './support/password-cost.ts';
 import { authorization, secret } from './support/stage-hooks.ts';
 
 /** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
@@ -47,14 +46,9 @@ const demo = { owner: 'acme', repo: 'demo' };
 
 let data: string;
 beforeEach(() => {
-  // The recorded accounts have the passwords of the program.
-  setPasswordCost('real');
   data = mkdtempSync(join(tmpdir(), 'reeve-upgrade-'));
 });
-afterEach(() => {
-  setPasswordCost('none');
-  rmSync(data, { recursive: true, force: true });
-});
+afterEach(() => rmSync(data, { recursive: true, force: true }));
 
 it('there is a recorded installation', () => {
   expect(commits).toContain('e8eb7d0');

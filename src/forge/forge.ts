@@ -7,6 +7,7 @@ import { ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { createPasswordGate } from './access/password-gate.ts';
+import { createPasswords } from './access/passwords.ts';
 import { ensureAdministrator } from './accounts/users.ts';
 import { recover } from './code/recovery.ts';
 import { createFaults, type Faults } from './control/faults.ts';
@@ -68,6 +69,8 @@ type ForgeOptions = {
   readonly limits?: Partial<Limits> | undefined;
   /** Brought about once the forge has an address, before `listen` returns. */
   readonly seed?: { readonly seed: Seed; readonly placeOf?: SeedFile['placeOf'] } | undefined;
+  /** The cost N of scrypt for passwords, a power of 2, for an instance with many short-lived accounts; default 16,384. */
+  readonly passwordCost?: number | undefined;
   /** Mounts `/-/control/`; the forge then listens on loopback alone. */
   readonly control?: boolean | undefined;
 };
@@ -110,7 +113,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
     attachments,
     features,
     limits,
-    passwords: createPasswordGate(clock),
+    passwords: createPasswordGate(clock, createPasswords(options.passwordCost)),
   };
   // What a former process had not come to, or not come to the end of.
   const finishRecovery = await recover(context);

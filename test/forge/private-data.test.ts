@@ -6,6 +6,7 @@ import { createForge } from '../../src/forge/forge.ts';
 import { createPrivateFolder } from '../../src/private-files.ts';
 import { finished, printed, start } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
+import { passwordCost } from '../support/password-cost.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -81,12 +82,12 @@ describe('data that is for its owner alone', { timeout: 120_000 }, () => {
   });
 
   it('A6: is closed at the next start where an earlier version left it open', async () => {
-    const first = await createForge({ clock: () => new Date(), data });
+    const first = await createForge({ passwordCost, clock: () => new Date(), data });
     await first.close();
     const paths = ['', 'forge.db', 'repositories', 'repositories/git.config'].map((name) => join(data, name));
     for (const path of paths) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
 
-    const second = await createForge({ clock: () => new Date(), data });
+    const second = await createForge({ passwordCost, clock: () => new Date(), data });
     await second.close();
 
     expect(paths.map(modeOf)).toEqual(['700', '600', '700', '600']);

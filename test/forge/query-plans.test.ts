@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { createPasswordGate } from '../../src/forge/access/password-gate.ts';
+import { createPasswords } from '../../src/forge/access/passwords.ts';
 import { ensureAdministrator } from '../../src/forge/accounts/users.ts';
 import { createAttachmentStore } from '../../src/forge/core/attachment-store.ts';
 import { createBackground } from '../../src/forge/core/background.ts';
@@ -19,6 +20,7 @@ import { createDeliveries } from '../../src/forge/hooks/deliveries.ts';
 import { registerOperations } from '../../src/forge/http/route.ts';
 import { silentLog } from '../../src/log.ts';
 import { basic } from '../support/contract-forge.ts';
+import { passwordCost } from '../support/password-cost.ts';
 
 /** Tables that grow with the forge: reading one of them whole is what this test is against. */
 const growing =
@@ -71,7 +73,7 @@ describe('statements of the forge', () => {
       attachments: createAttachmentStore(traced, join(folder, 'attachments')),
       features: defaultFeatures,
       limits: defaultLimits,
-      passwords: createPasswordGate(clock),
+      passwords: createPasswordGate(clock, createPasswords(passwordCost)),
     };
   }
 

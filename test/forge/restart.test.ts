@@ -6,6 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForge } from '../../src/forge/forge.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { basic, startEmbedded } from '../support/contract-forge.ts';
+import { passwordCost } from '../support/password-cost.ts';
 
 let data: string;
 beforeEach(() => {
@@ -35,7 +36,7 @@ describe('the embedded forge', () => {
 
   it('says which port is taken', async () => {
     const first = await startEmbedded();
-    const second = await createForge({ clock: () => new Date(), data });
+    const second = await createForge({ passwordCost, clock: () => new Date(), data });
     const port = Number(new URL(first.url).port);
 
     await expect(second.listen({ port })).rejects.toMatchObject({ code: 'port-taken' });
@@ -43,7 +44,12 @@ describe('the embedded forge', () => {
   });
 
   it('tells others the address it was given', async () => {
-    const forge = await createForge({ clock: () => new Date(), data, rootUrl: 'https://forge.example/' });
+    const forge = await createForge({
+      passwordCost,
+      clock: () => new Date(),
+      data,
+      rootUrl: 'https://forge.example/',
+    });
     const listening = await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'pw' });
 
@@ -55,7 +61,11 @@ describe('the embedded forge', () => {
   });
 
   it('takes the time from its clock', async () => {
-    const forge = await createForge({ clock: () => new Date('2020-02-03T04:05:06.789Z'), data });
+    const forge = await createForge({
+      passwordCost,
+      clock: () => new Date('2020-02-03T04:05:06.789Z'),
+      data,
+    });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'pw' });
 
@@ -67,7 +77,7 @@ describe('the embedded forge', () => {
   });
 
   it('gives an administrator who exists already the new password', async () => {
-    const forge = await createForge({ clock: () => new Date(), data });
+    const forge = await createForge({ passwordCost, clock: () => new Date(), data });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'old' });
     await forge.createAdministrator({ name: 'root', password: 'new' });

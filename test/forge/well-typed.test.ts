@@ -7,6 +7,7 @@ import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
 import { basic } from '../support/contract-forge.ts';
+import { passwordCost } from '../support/password-cost.ts';
 
 const isLong = Boolean(process.env.LONG);
 /** Requests of one run of the property; with the garbage of its neighbour 100,000 in the long run. */
@@ -45,7 +46,7 @@ describe('the embedded forge under random requests of the right types', () => {
       })),
       runners: [{ name: 'runner', owner: 'acme', state: 'idle' as const }],
     };
-    forge = await createForge({ clock: () => new Date(), log, seed: { seed } });
+    forge = await createForge({ passwordCost, clock: () => new Date(), log, seed: { seed } });
     await forge.listen();
   }, 60_000);
   afterAll(() => forge.close());

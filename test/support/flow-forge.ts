@@ -8,6 +8,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
 import { type Beacon, lightBeacon } from './forge-beacon.ts';
+import { passwordCost } from './password-cost.ts';
 
 /** The forge that a flow runs on: the embedded one, started for it, or the real server that the environment names. */
 export interface FlowForge {
@@ -76,7 +77,7 @@ const accountOf = (username: string) => ({
 
 async function startEmbedded({ data, clock = () => new Date(), control = false }: FlowForgeOptions) {
   const options = { clock, data: join(data, 'forge'), control };
-  let forge = await createForge(options);
+  let forge = await createForge({ passwordCost, ...options });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
     createClient({ url, credentials: { user, password: passwordOf(user) }, sleep: async () => {} });
@@ -98,7 +99,7 @@ async function startEmbedded({ data, clock = () => new Date(), control = false }
     settle: () => forge.deliveries.idle(),
     async restart() {
       await forge.close();
-      forge = await createForge({ ...options, rootUrl: url });
+      forge = await createForge({ passwordCost, ...options, rootUrl: url });
       await forge.listen({ port: Number(new URL(url).port) });
     },
     close: () => forge.close(),

@@ -3,7 +3,7 @@ import { createFailureThrottle } from '../../http/failure-throttle.ts';
 import type { PasswordAttempt, PasswordGate } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { createSlots } from '../git/slots.ts';
-import { hashPassword, isPassword } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 
 const kinds = ['pair', 'address', 'name'] as const;
 type Kind = (typeof kinds)[number];
@@ -16,7 +16,7 @@ const capacity = 1_000;
 const atOnce = 4;
 
 /** Creates the gate. All doors of a forge share one, so that none gives more tries than another. */
-export function createPasswordGate(now: () => Date): PasswordGate {
+export function createPasswordGate(now: () => Date, passwords: Passwords): PasswordGate {
   const throttleOf = (kind: Kind) => createFailureThrottle({ perMinute: limits[kind], clock: { now } });
   const throttles = {
     pair: throttleOf('pair'),
@@ -51,7 +51,7 @@ export function createPasswordGate(now: () => Date): PasswordGate {
         // Checked again: attempts sent at once have waited here for the failures of the first ones.
         assertNotThrottled(keys);
         if (isKnown()) return true;
-        const isRight = await isPassword(attempt.password, hash);
+        const isRight = await passwords.verify(attempt.password, hash);
         if (isRight) {
           right.add(digest);
           trusted.add(keys.pair);
@@ -60,7 +60,7 @@ export function createPasswordGate(now: () => Date): PasswordGate {
       });
     },
     async hash(password) {
-      const hash = await hashPassword(password);
+      const hash = await passwords.hash(password);
       right.add(digestOf(hash, password));
       return hash;
     },

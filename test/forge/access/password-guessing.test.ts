@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPasswordGate } from '../../../src/forge/access/password-gate.ts';
-import { hashPassword, isPassword } from '../../../src/forge/access/passwords.ts';
+import { createPasswords } from '../../../src/forge/access/passwords.ts';
 import type { UserRow } from '../../../src/forge/core/rows.ts';
 import { createForge, type Forge } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { runGit } from '../../support/git-client.ts';
-import { setPasswordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/password-cost.ts';
 
 describe('guesses of a password at the embedded forge', { timeout: 60_000 }, () => {
   let forge: Forge;
   let nowMs: number;
   beforeEach(async () => {
     nowMs = Date.now();
-    forge = await createForge({ clock: () => new Date(nowMs) });
+    forge = await createForge({ passwordCost, clock: () => new Date(nowMs) });
     await forge.listen();
     for (const name of ['ada', 'ben']) await forge.createAdministrator({ name, password: 'right' });
   });
@@ -114,14 +114,14 @@ describe('guesses of a password at the embedded forge', { timeout: 60_000 }, () 
 });
 
 describe('the gate of passwords', () => {
-  afterEach(() => setPasswordCost('none'));
+  const passwords = createPasswords();
 
   const account = async (id: number): Promise<UserRow> =>
     // Of an account the gate reads these two.
-    ({ id, password_hash: await hashPassword('right') }) as UserRow;
+    ({ id, password_hash: await passwords.hash('right') }) as UserRow;
 
   it('A6: refuses guesses for one account from many addresses, except from where it is used', async () => {
-    const gate = createPasswordGate(() => new Date(0));
+    const gate = createPasswordGate(() => new Date(0), passwords);
     const user = await account(1);
     const tryFrom = (address: string, password: string) =>
       gate.check({ address, name: 'ada', user, password });
@@ -135,13 +135,12 @@ describe('the gate of passwords', () => {
   it('A6: does the same work for an account, for one without a password, and for none', async () => {
     const microseconds = async (hash: string): Promise<number> => {
       const before = process.cpuUsage();
-      for (let at = 0; at < 5; at += 1) expect(await isPassword('wrong', hash)).toBe(false);
+      for (let at = 0; at < 5; at += 1) expect(await passwords.verify('wrong', hash)).toBe(false);
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
 
-    setPasswordCost('real');
-    const stored = await hashPassword('right');
+    const stored = await passwords.hash('right');
     await microseconds(stored);
     const [known, empty, broken] = [
       await microseconds(stored),

@@ -8,6 +8,7 @@ import { createForge, type Forge } from '../../../src/forge/forge.ts';
 import { makeCast } from '../../support/cast.ts';
 import { type Account, basic, startEmbedded } from '../../support/contract-forge.ts';
 import { startReceiver } from '../../support/hook-receiver.ts';
+import { passwordCost } from '../../support/password-cost.ts';
 
 const everything = ['issues', 'issue_comment', 'pull_request', 'push', 'create', 'delete', 'repository'];
 
@@ -178,7 +179,7 @@ describe('settings of the instance', () => {
   };
   beforeEach(async () => {
     const features = { attachments: false, crossRepositoryDependencies: false };
-    forge = await createForge({ clock: () => new Date(), features });
+    forge = await createForge({ passwordCost, clock: () => new Date(), features });
     url = await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'pw' });
     for (const name of ['app', 'other']) {

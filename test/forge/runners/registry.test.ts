@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createForge, type Forge } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
+import { passwordCost } from '../../support/password-cost.ts';
 
 const start = new Date('2026-05-01T12:00:00Z');
 const told = [
@@ -21,6 +22,7 @@ describe('runners told to the embedded forge', () => {
   let forge: Forge;
   beforeAll(async () => {
     forge = await createForge({
+      passwordCost,
       clock: () => start,
       control: true,
       seed: {

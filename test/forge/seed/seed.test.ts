@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createForge, type Forge } from '../../../src/forge/forge.ts';
 import { parseSeed, type SeedFile } from '../../../src/forge/seed/file.ts';
 import { basic } from '../../support/contract-forge.ts';
+import { passwordCost } from '../../support/password-cost.ts';
 
 const example = readFileSync(new URL('../../../examples/seed.yml', import.meta.url), 'utf8');
 
@@ -19,7 +20,7 @@ describe('the example seed', { timeout: 120_000 }, () => {
   let forge: Forge;
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'seed-'));
-    forge = await createForge({ clock: () => new Date(), data, seed: seedOf(example) });
+    forge = await createForge({ passwordCost, clock: () => new Date(), data, seed: seedOf(example) });
     await forge.listen();
     await forge.deliveries.idle();
   }, 120_000);
@@ -129,13 +130,13 @@ describe('the example seed', { timeout: 120_000 }, () => {
     const after = await openAndCount(data, seedOf(example));
 
     expect(after).toEqual(before);
-    forge = await createForge({ clock: () => new Date(), data });
+    forge = await createForge({ passwordCost, clock: () => new Date(), data });
     await forge.listen();
   });
 });
 
 async function openAndCount(data: string, seed: SeedFile | undefined): Promise<unknown> {
-  const forge = await createForge({ clock: () => new Date(), data, seed });
+  const forge = await createForge({ passwordCost, clock: () => new Date(), data, seed });
   await forge.listen();
   const headers = basic('chief', 'chief-on-loopback');
   const texts: unknown[] = [];
@@ -192,7 +193,7 @@ repositories:
 runners:
   - { name: r, repository: acme/nothing }
 `;
-    const forge = await createForge({ clock: () => new Date(), seed: seedOf(text) });
+    const forge = await createForge({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
 
     const failure = await forge.listen().then(
       () => '',
@@ -227,7 +228,7 @@ repositories:
   - name: ada/half
     labels: [{ name: x, color: no-color }]
 `;
-    const forge = await createForge({ clock: () => new Date(), seed: seedOf(text) });
+    const forge = await createForge({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
 
     await expect(forge.listen()).rejects.toThrow(/seed\.yml:5:\d+: the seed stopped here: .*labels.* 422/s);
 

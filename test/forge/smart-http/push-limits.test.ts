@@ -10,6 +10,7 @@ import { createForge, type Forge } from '../../../src/forge/forge.ts';
 import { finished, start } from '../../support/command.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
+import { passwordCost } from '../../support/password-cost.ts';
 
 const mebibyte = 1024 * 1024;
 const type = 'application/x-git-receive-pack-request';
@@ -35,7 +36,7 @@ describe('a push beyond the limits', { timeout: 120_000 }, () => {
     before = process.env.TMPDIR;
     process.env.TMPDIR = scratch;
     const limits = { pushBytes: 4 * mebibyte, objectBytes: 2 * mebibyte };
-    forge = await createForge({ clock: () => new Date(), data, limits });
+    forge = await createForge({ passwordCost, clock: () => new Date(), data, limits });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'password' });
   });

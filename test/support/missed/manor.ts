@@ -13,6 +13,7 @@ import type { LoadedRule } from '../../../src/rules/rule.ts';
 import { type Server, startServer } from '../../../src/server/server.ts';
 import { loadRuleFiles } from '../../../src/sources/folder.ts';
 import { type HookReceiver, startReceiver } from '../hook-receiver.ts';
+import { passwordCost } from '../password-cost.ts';
 
 const authorization = 'Bearer a-value-that-only-the-hook-knows';
 const secret = 'a-secret-that-only-the-hook-knows';
@@ -53,7 +54,7 @@ export async function setManor(): Promise<Manor> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-manor-'));
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
-  const forge = await createForge({ clock: now, data: join(data, 'forge'), control: true });
+  const forge = await createForge({ passwordCost, clock: now, data: join(data, 'forge'), control: true });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
     createClient({ url, credentials: { user, password: `${user}-password` } });
