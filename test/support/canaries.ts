@@ -17,7 +17,7 @@ export function leaksOf(
   const written = files.map(({ name }) => readFileSync(join(stage.data, name)).toString('latin1'));
   const bytes = [...written, JSON.stringify(stage.runs), ...told].join('\n');
   if (bytes.length < 10_000)
-    throw new Error('hardly anything was written: nothing is told by finding nothing in it');
+    throw new Error('hardly anything was written: finding nothing in it would prove nothing');
   const values = [stage.token, authorization, secret, ...more];
   const forms = values.flatMap((value) => [
     ...[

@@ -11,13 +11,13 @@ export interface Cast {
   readonly writer: Account;
   readonly reader: Account;
   readonly stranger: Account;
-  /** Sends a request below the repository's path; the owner asks where nobody is named. */
+  /** Sends a request below the repository's path; as the owner by default. */
   ask(method: string, path: string, options?: { body?: unknown; as?: Role | Account }): Promise<Answer>;
   /** Returns the status that each role gets, in the order of `roles`. */
   statuses(method: string, path: string, body?: unknown): Promise<number[]>;
 }
 
-/** Makes a private repository with an owner, a writer, a reader and somebody who has nothing to do with it. */
+/** Makes a private repository with an owner, a writer, a reader and a stranger. */
 export async function makeCast(forge: ContractForge, options: Record<string, unknown> = {}): Promise<Cast> {
   const [owner, writer, reader, stranger] = await Promise.all([
     forge.makeUser(),

@@ -20,7 +20,7 @@ export interface ContractForge {
   ask(method: string, path: string, options?: Ask): Promise<Answer>;
   /** Like `ask`, for an answer that says to try again later and means it. */
   askOnce(method: string, path: string, options?: Ask): Promise<Answer>;
-  /** Makes a person with a token of every scope, under a name nobody had before. */
+  /** Makes a person with a token of every scope, under a new name. */
   makeUser(options?: { visibility?: string; restricted?: boolean }): Promise<Account>;
   /** Makes an organization that the account owns; returns its name. */
   makeOrganization(owner: Account, options?: { visibility?: string }): Promise<string>;
@@ -33,7 +33,7 @@ export interface ContractForge {
 
 export type Account = { readonly name: string; readonly password: string; readonly token: string };
 export type Ask = {
-  /** Who asks; absent: nobody. */
+  /** The caller; absent: anonymous. */
   readonly as?: Account | string | undefined;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;

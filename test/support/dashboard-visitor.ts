@@ -1,4 +1,4 @@
-/** Somebody at the dashboard, without a browser: keeps the cookie, follows nothing. */
+/** A visitor of the dashboard without a browser: keeps the cookie, follows no redirects. */
 export type Visitor = {
   /** Asks for a page by its path. */
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;

@@ -129,7 +129,7 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
     makeToken: (name, scopes) => makeToken(url, name, scopes),
     async settle() {
       beacon ??= await lightBeacon(await flow.makePerson(`beacon-${randomBytes(4).toString('hex')}`));
-      // A push is told in two steps, each of them queued: what the first one made is behind the second.
+      // A push sends its events in two steps, each of them queued: what the first one made is behind the second.
       for (let round = 0; round < 2; round += 1) {
         await sleep(150);
         await beacon.flash();

@@ -28,7 +28,7 @@ const unguessable = realServer ? randomBytes(12).toString('hex') : '';
 export const acme = `acme${ending}`;
 /** Its first repository. */
 export const at = { owner: acme, repo: 'demo' } as const;
-/** Accounts: a site administrator, a person, the bot, and somebody who brings work from outside. */
+/** Accounts: a site administrator, a person, the bot, and a contributor from outside. */
 export const people = {
   root: `root${ending}`,
   ada: `ada${ending}`,

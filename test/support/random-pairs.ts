@@ -122,7 +122,7 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
 const granted = fc.oneof(fc.constant(everything), fc.subarray(everything, { minLength: 1 }));
 const place = fc.constantFrom<Readonly<Record<string, readonly string[]>>>(
   ...[{ repositories: ['*/*'] }, { repositories: ['*/*'] }, { repositories: ['acme/*'] }],
-  ...[{ repositories: ['evil/demo', 'ada/-x.y'] }, { repositories: ['acme/nobody'] }],
+  ...[{ repositories: ['evil/demo', 'ada/-x.y'] }, { repositories: ['acme/missing'] }],
   ...[{ organizations: ['acme'] }, { organizations: ['acme'] }, { organizations: ['evil'] }],
 );
 const grant = fc.tuple(place, granted).map(([where, names]) => ({ ...where, actions: names }));
@@ -133,7 +133,7 @@ function deliveriesOf({ name }: Occasion): readonly (MadeDelivery | undefined)[]
   return heard.length === 0 ? [undefined] : heard;
 }
 
-/** A delivery of a home whose every text is somebody's, and which speaks of other repositories wherever it can. */
+/** A delivery about the home repository, with hostile text in every field, which names other repositories wherever it can. */
 function about(
   home: Pair['home'],
   { eventType, activity, payload }: MadeDelivery,

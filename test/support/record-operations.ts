@@ -38,7 +38,7 @@ type Published = {
 /**
  * Writes down which operations the test file that imports this calls and how they were answered, one line
  * `file id status real|embedded` each, into the file that CONTRACT_RECORD names; without it, does nothing. Every request
- * of this process counts, whoever sends it.
+ * of this process counts, from every sender.
  */
 export function recordOperations(): void {
   const target = process.env.CONTRACT_RECORD;

@@ -24,7 +24,7 @@ type Registered = WantedRunner & { readonly id: number; readonly headers: Record
 const offlineAfterMs = 100_000;
 
 /**
- * Returns what puts runners on this forge: the embedded one is told through its control routes; with a real server they
+ * Returns what puts runners on this forge: the embedded one through its control routes; with a real server they
  * register, say that they are there and fall silent by the protocol that runners speak (Connect, in JSON).
  */
 export function handsOnRunners(forge: FlowForge, owner: Client): RunnerHands {

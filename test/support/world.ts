@@ -170,7 +170,7 @@ async function arrangeBystanders(
     body: { name: 'kept', color: 'aaaaaa' },
   });
   await ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: [label.id] } });
-  // The very words that a rule would write, by somebody else.
+  // The same text that a rule would write, by another account.
   const body = '<!-- reeve:tidy/main -->\nnot ours';
   const comment = await ada.call(operations.createComment, { params: { ...at, index }, body: { body } });
   await ada.call(operations.editIssue, { params: { ...at, index: issue }, body: { body } });
@@ -209,7 +209,7 @@ async function arrangeBystanders(
   });
 }
 
-/** Numbers and instants that follow from anything that happens are nobody's setting. */
+/** Numbers and instants that follow from events are no settings. */
 function withoutCounts(resource: Readonly<Record<string, unknown>>): unknown {
   const left = Object.entries(resource).filter(
     ([name]) => !/(_count|_counter|^comments|^updated_at|^size)$/.test(name),

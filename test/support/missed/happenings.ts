@@ -155,7 +155,7 @@ const work: readonly Happening[] = [
     }),
   },
   {
-    name: 'somebody says something',
+    name: 'a person comments',
     weight: 5,
     happen: onIssue(({ manor, serial }, issue) =>
       manor.ada.call(operations.createComment, { params: paramsOf(issue), body: { body: `Said ${serial}` } }),

@@ -209,7 +209,7 @@ async function hookTo(server: string, bot: Client): Promise<void> {
 
 type Holder = { release(): Promise<void> };
 
-/** Keeps a port from being anybody else's while nobody answers at it. */
+/** Reserves a port while no server listens on it. */
 async function holdPort(port: number): Promise<Holder> {
   const holder = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));

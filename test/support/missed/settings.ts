@@ -2,7 +2,7 @@ import { operations } from '../../../src/contract/operations.ts';
 import type { Happening } from './happenings.ts';
 import { type At, next, type Story } from './story.ts';
 
-/** What administrators change by hand: nobody is told of most of it. */
+/** What administrators change by hand; most of it sends no event. */
 export const settings: readonly Happening[] = [
   {
     name: 'a branch protection is changed',

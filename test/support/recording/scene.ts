@@ -12,7 +12,7 @@ export interface Scene {
   readonly version: string;
   /** At the end of every name, so that several recordings fit on one server. */
   readonly suffix: string;
-  /** Owner, reviewer, somebody from outside, second member of the team. */
+  /** Owner, reviewer, contributor from outside, second member of the team. */
   readonly people: Readonly<Record<'ada' | 'ben' | 'cyd' | 'dee', Person>>;
   readonly organization: string;
   /** `acme/demo`, with the suffix in the organization's name. */
