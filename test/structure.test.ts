@@ -27,9 +27,7 @@ const longFunctions: readonly string[] = [
   'src/receiver/route.ts receiver',
   'src/server/dashboard-data.ts createDashboardData',
   'src/server/rules-in-force.ts openRules',
-  'src/sources/rule-source.ts createRuleSource',
   'src/sweeps/schedule/cron.ts createCron',
-  'src/sweeps/schedule/schedule.ts createScheduler',
   'src/sweeps/sweep.ts openSweep',
 ];
 

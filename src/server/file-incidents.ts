@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts';
 import { type Incident, type IncidentKind, type Occurrence, shorten } from '../incidents/incident.ts';
 import type { Log } from '../log.ts';
 import type { Level } from '../rules/rule.ts';
-import type { FileReading } from '../sources/rule-source.ts';
+import type { FileReading } from '../sources/rule-files.ts';
 import type { Store } from '../store/store.ts';
 
 type IncidentStore = Pick<Store, 'raise' | 'clear' | 'listIncidents'>;

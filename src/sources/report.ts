@@ -6,7 +6,7 @@ import { type Log, silentLog } from '../log.ts';
 import type { Pins } from './organization.ts';
 import type { BranchHead } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
-import type { FileReading } from './rule-source.ts';
+import type { FileReading } from './rule-files.ts';
 
 /** How an unusable rule file is reported in its repository. */
 const reportProblems = ['status', 'issue', 'none'] as const;

@@ -1,4 +1,3 @@
-import { createTtlCache } from '../cache/ttl-cache.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
@@ -7,18 +6,13 @@ import { messageOf } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
-
 import type { AdmittedEvent } from './admission.ts';
 import type { Enrolment } from './enrolment.ts';
-import { createGrants, type Grant } from './grants.ts';
-import {
-  type OrganizationReading,
-  type OrganizationSource,
-  type Pins,
-  readOrganizationRules,
-} from './organization.ts';
-import type { BranchHead } from './read-at-head.ts';
-import { type RepositoryReading, type RepositoryRules, readRepositoryRules } from './repository-file.ts';
+import type { Grant } from './grants.ts';
+import type { OrganizationSource, Pins } from './organization.ts';
+import type { RepositoryRules } from './repository-file.ts';
+import { createRuleFiles, type OnRead } from './rule-files.ts';
+import { createRuleSets } from './rule-sets.ts';
 
 /** The rules in force for an event. */
 export type InForce = {
@@ -48,24 +42,6 @@ export interface RuleSource {
   replaceOperatorRules(rules: readonly LoadedRule[]): void;
 }
 
-/** All files of one location after a new reading, valid or not. */
-export type FileReading = {
-  readonly level: 'repository' | 'organization';
-  /** Full name of the repository with the files, as requested. */
-  readonly name: string;
-  /** Id of the repository; 0 if unknown. */
-  readonly repositoryId: number;
-  /** Absent if the location is not usable. */
-  readonly head: BranchHead | undefined;
-  readonly files: readonly RepositoryRules[];
-};
-
-type OnRead = (reading: FileReading) => void;
-
-/** How long rules are cached without a push: a lost delivery must not keep old rules in force for long. */
-const maxAgeMs = 10 * 60_000;
-const maxRepositories = 5_000;
-
 /**
  * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name;
  * both are removed on any push to their default branch, and when they are old.
@@ -83,89 +59,35 @@ export function createRuleSource(options: {
   onRead?: OnRead;
 }): RuleSource {
   const { client, clock, onRead, log = silentLog } = options;
-  const grants = createGrants(options.grants ?? []);
-  const organizations = new Map(
-    (options.organizations ?? []).map((source) => [source.name.toLowerCase(), source]),
-  );
-  let operatorRules = options.operatorRules;
-  let operatorSet = createRuleSet(operatorRules);
-  const pins = options.pins ?? forgetful;
-  const repositories = createTtlCache<number, RepositoryReading>({
-    maxAgeMs,
-    maxEntries: maxRepositories,
+  let operator = createRuleSet(options.operatorRules);
+  const files = createRuleFiles({
+    client,
+    organizations: options.organizations ?? [],
+    grants: options.grants ?? [],
+    pins: options.pins ?? forgetful,
     clock,
+    log,
+    onRead,
   });
-  const shared = createTtlCache<string, OrganizationReading>({
-    maxAgeMs,
-    maxEntries: maxRepositories,
-    clock,
-  });
-  /** Sets are created once for the same rules: indexing a thousand rules for every event would be slow. */
-  const sets = new WeakMap<readonly LoadedRule[], WeakMap<object, RuleSet>>();
-
-  const tell = (reading: FileReading): void => {
-    for (const { source, problems } of reading.files) {
-      if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
-    }
-    onRead?.(reading);
-  };
-  const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
-    repositories.get(at.id, async () => {
-      const reading = await readRepositoryRules(client, at, grants.ofRepository(at));
-      const name = `${at.owner}/${at.name}`;
-      tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
-      return reading;
-    });
-  /** Rejects if they cannot be read now: the organization's repositories wait, and do not run without them. */
-  const readShared = async (owner: string): Promise<readonly RepositoryRules[]> => {
-    const key = owner.toLowerCase();
-    const source = organizations.get(key);
-    if (source === undefined) return [];
-    const { head, files } = await shared.get(key, async () => {
-      const reading = await readOrganizationRules(client, source, {
-        pins,
-        grants: grants.ofOrganization(source.name),
-      });
-      const { head, files } = reading;
-      tell({ level: 'organization', name: source.rules, repositoryId: head?.at.id ?? 0, head, files });
-      return reading;
-    });
-    // A missing or replaced rules repository may return at any time without a push.
-    if (head === undefined) shared.delete(key);
-    return files;
-  };
-  const setOf = (own: RepositoryRules, ofOrganization: readonly RepositoryRules[]): RuleSet => {
-    const rules = [...ofOrganization.flatMap((file) => file.rules), ...own.rules];
-    if (rules.length === 0) return operatorSet;
-    const byOwn = sets.get(operatorRules) ?? new WeakMap<object, RuleSet>();
-    sets.set(operatorRules, byOwn);
-    const known = byOwn.get(own);
-    if (known && sameRules(known, operatorRules, rules)) return known;
-    const made = createRuleSet([...operatorRules, ...rules]);
-    byOwn.set(own, made);
-    return made;
-  };
-
+  const sets = createRuleSets();
   return {
     async rulesFor(event) {
       const { repository } = event;
-      if (movesDefaultBranch(event)) {
-        repositories.delete(repository.id);
-        shared.deleteWhere(({ head }) => head === undefined || head.at.id === repository.id);
-      }
-      const { file } = await readOwn(repository);
-      const ofOrganization = await readShared(repository.owner);
+      files.note(repository, event);
+      const { file } = await files.ofRepository(repository);
+      const ofOrganization = await files.ofOrganization(repository.owner);
       const broken = [...ofOrganization, file].filter(({ problems }) => problems.length > 0);
-      return { rules: setOf(file, ofOrganization), broken };
+      return { rules: sets.of(operator, { own: file, ofOrganization }), broken };
     },
-    operator: () => operatorRules,
+    operator: () => operator.rules,
     async everyRule() {
-      const found = [...operatorRules];
-      const owners = [...organizations.keys()];
+      const found = [...operator.rules];
       const readings = [
-        ...owners.map((owner) => async () => (await readShared(owner)).flatMap(({ rules }) => rules)),
+        ...files.organizations.map(
+          (owner) => async () => (await files.ofOrganization(owner)).flatMap(({ rules }) => rules),
+        ),
         ...(await options.served.starred()).map((at) => async () => {
-          const { head, file } = await readOwn(at);
+          const { head, file } = await files.ofRepository(at);
           return head.archived ? [] : file.rules;
         }),
       ];
@@ -179,40 +101,13 @@ export function createRuleSource(options: {
       }
       return found;
     },
-    read: async (repository) => (await readOwn(repository)).file,
-    forget: (repositoryId) => repositories.delete(repositoryId),
-    noteUnserved(event) {
-      if (event.repository === undefined || !movesDefaultBranch(event)) return;
-      const fullName = `${event.repository.owner}/${event.repository.name}`.toLowerCase();
-      for (const [key, { rules }] of organizations) {
-        if (rules.toLowerCase() === fullName) shared.delete(key);
-      }
-    },
+    read: async (repository) => (await files.ofRepository(repository)).file,
+    forget: files.forget,
+    noteUnserved: files.noteUnserved,
     replaceOperatorRules(rules) {
-      operatorRules = rules;
-      operatorSet = createRuleSet(rules);
+      operator = createRuleSet(rules);
     },
   };
 }
 
 const forgetful: Pins = { recall: async () => undefined, remember: async () => {} };
-
-function sameRules(set: RuleSet, operator: readonly LoadedRule[], others: readonly LoadedRule[]): boolean {
-  if (set.rules.length !== operator.length + others.length) return false;
-  return others.every((rule) => set.find(rule.id) === rule);
-}
-
-/**
- * A push to the default branch may have changed the rules, because its list of files is truncated; so may a repository that
- * was created, deleted, or got another default branch, as shown in the payload. A false positive costs one reading.
- */
-function movesDefaultBranch(event: Event): boolean {
-  if (event.family === 'repository') return true;
-  if (event.family !== 'push' && event.family !== 'create' && event.family !== 'delete') return false;
-  const repository = event.payload.repository;
-  const branch =
-    typeof repository === 'object' && repository !== null && 'default_branch' in repository
-      ? repository.default_branch
-      : undefined;
-  return event.subject?.ref === branch;
-}

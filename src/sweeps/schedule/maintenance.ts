@@ -2,7 +2,7 @@ import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Retention } from '../../store/retention-limits.ts';
 import type { Store } from '../../store/store.ts';
-import type { Scheduled } from './schedule.ts';
+import type { Scheduled } from './slots.ts';
 
 /** Something that Reeve does for itself now and again. */
 type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) => Promise<void> };

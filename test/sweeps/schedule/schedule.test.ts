@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/log.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createScheduler, type Scheduled, type Scheduler } from '../../../src/sweeps/schedule/schedule.ts';
+import { createScheduler, type Scheduler } from '../../../src/sweeps/schedule/schedule.ts';
+import type { Scheduled } from '../../../src/sweeps/schedule/slots.ts';
 import { makeStore } from '../../support/make-store.ts';
 
 const nightly: Scheduled = {
