@@ -69,7 +69,7 @@ const upperUnicode = (text: string): string =>
   text.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`);
 const goJson = (text: string): string => unicode(json(text), /[<>&\u2028\u2029]/g);
 const asciiJson = (text: string): string => unicode(goJson(text), /[\u007f-\uffff]/g);
-const html = (text: string, quote: string, apostrophe: string): string =>
+const escapedHtml = (text: string, quote: string, apostrophe: string): string =>
   text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -93,8 +93,8 @@ const escapes: readonly Redact[] = [
   (text) => upperUnicode(goJson(text)),
   asciiJson,
   (text) => asciiJson(text).replaceAll('/', '\\/'),
-  (text) => html(text, '&#34;', '&#39;'),
-  (text) => html(text, '&quot;', '&#x27;'),
+  (text) => escapedHtml(text, '&#34;', '&#39;'),
+  (text) => escapedHtml(text, '&quot;', '&#x27;'),
 ];
 
 /**

@@ -4,16 +4,16 @@ import type { Comment as WrittenComment } from '../contract/resources/issues.ts'
 import { comments as commentsRow } from '../facts/comments.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
-import { atIndex, inRepository } from '../facts/where.ts';
+import { indexParams, repositoryParams } from '../facts/where.ts';
 import { wiki } from '../facts/wiki.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { itemsOf, paramsOf, type Row } from './inverses/forms.ts';
+import { type ForgeObject, pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
 
-const Comment = z
+const CommentForm = z
   .strictObject({
     key: z
       .string()
@@ -39,13 +39,13 @@ const Comment = z
   .refine((given) => (given.text === undefined) !== (given.wiki === undefined), {
     message: 'give either text or wiki',
   });
-type Comment = z.output<typeof Comment>;
+type CommentForm = z.output<typeof CommentForm>;
 
 const commentsFact = requestOf(commentsRow);
 
 const undoCreateComment: Inverse = async (change, client) => {
-  const params = paramsOf(change);
-  const found = (await itemsOf(client, operations.listComments, { params })).find(
+  const params = pathParams(change);
+  const found = (await readItems(client, operations.listComments, { params })).find(
     ({ body }) => body === change.after,
   );
   const { index: _index, ...where } = params;
@@ -56,8 +56,8 @@ const undoCreateComment: Inverse = async (change, client) => {
 };
 
 const undoEditComment: Inverse = async (change, client) => {
-  const live = (await client.send(operations.getComment, { params: paramsOf(change) })) as Row;
-  const input = { params: paramsOf(change), body: { body: change.before } };
+  const live = (await client.send(operations.getComment, { params: pathParams(change) })) as ForgeObject;
+  const input = { params: pathParams(change), body: { body: change.before } };
   return { value: live.body, undo: () => ({ operation: operations.editComment, input }) };
 };
 
@@ -70,7 +70,7 @@ const undoDeleteComment: Inverse = async () => ({
  * Keeps one comment per key while `when` holds: found by its marker and our account, edited in place, never
  * repeated. Comments of others are never changed.
  */
-export const comment = defineAction<Comment>({
+export const comment = defineAction<CommentForm>({
   name: 'comment',
   meaning:
     'Keeps one comment per key with this text on the issue or pull request while `when` holds. The comment is edited in place, never repeated. While `when` does not hold, it is deleted, or its text is `otherwise`. Comments of others are never changed.',
@@ -79,7 +79,7 @@ with:
   when: repository.has_wiki
   text: "Thank you, \${{ sender.login }}! The notes for newcomers are in the wiki."
 `,
-  arguments: Comment,
+  arguments: CommentForm,
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
   describesState: true,
@@ -99,14 +99,14 @@ with:
     const live = all.find((one) => isOurs(one, marker, context));
     const holds = given.when ?? true;
     if (!holds && (given.otherwise === undefined || live === undefined)) {
-      return [live ? removal(live, given, facts, context) : absence(given, facts, context)];
+      return [live ? commentRemoval(live, given, facts, context) : absence(given, facts, context)];
     }
-    const text = holds ? await textOf(given, facts) : (given.otherwise ?? '');
+    const text = holds ? await commentText(given, facts) : (given.otherwise ?? '');
     return [writing(live, withMarker(marker, text), given, facts, context)];
   },
 });
 
-async function textOf(given: Comment, facts: Facts): Promise<string> {
+async function commentText(given: CommentForm, facts: Facts): Promise<string> {
   if (given.wiki === undefined) return given.text ?? '';
   const page = await facts.ask(wikiFact(given.wiki));
   if (page === null) throw new Error(`there is no wiki page "${given.wiki}"`);
@@ -118,10 +118,10 @@ function wikiFact(page: string) {
   return requestOf(wiki, page);
 }
 
-function head(given: Comment, facts: Facts, context: PlanContext) {
+function head(given: CommentForm, facts: Facts, context: PlanContext) {
   return {
     action: 'comment',
-    target: `comment:${context.rule}/${given.key} on #${atIndex(facts.subject).index}`,
+    target: `comment:${context.rule}/${given.key} on #${indexParams(facts.subject).index}`,
     reads: [commentsFact],
   };
 }
@@ -129,7 +129,7 @@ function head(given: Comment, facts: Facts, context: PlanContext) {
 function writing(
   live: WrittenComment | undefined,
   body: string,
-  given: Comment,
+  given: CommentForm,
   facts: Facts,
   context: PlanContext,
 ): Change {
@@ -138,11 +138,11 @@ function writing(
     return {
       ...common,
       operation: operations.createComment.id,
-      input: { params: atIndex(facts.subject), body: { body } },
+      input: { params: indexParams(facts.subject), body: { body } },
       reason: 'the comment does not exist',
     };
   }
-  const params = { ...inRepository(facts.subject), id: live.id };
+  const params = { ...repositoryParams(facts.subject), id: live.id };
   return {
     ...common,
     operation: operations.editComment.id,
@@ -153,11 +153,16 @@ function writing(
   };
 }
 
-function removal(live: WrittenComment, given: Comment, facts: Facts, context: PlanContext): Change {
+function commentRemoval(
+  live: WrittenComment,
+  given: CommentForm,
+  facts: Facts,
+  context: PlanContext,
+): Change {
   return {
     ...head(given, facts, context),
     operation: operations.deleteComment.id,
-    input: { params: { ...inRepository(facts.subject), id: live.id } },
+    input: { params: { ...repositoryParams(facts.subject), id: live.id } },
     value: null,
     before: live.body ?? null,
     after: null,
@@ -166,11 +171,11 @@ function removal(live: WrittenComment, given: Comment, facts: Facts, context: Pl
   };
 }
 
-function absence(given: Comment, facts: Facts, context: PlanContext): Change {
+function absence(given: CommentForm, facts: Facts, context: PlanContext): Change {
   return {
     ...head(given, facts, context),
     operation: operations.createComment.id,
-    input: { params: atIndex(facts.subject) },
+    input: { params: indexParams(facts.subject) },
     value: null,
     before: null,
     after: null,

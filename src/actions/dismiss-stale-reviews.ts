@@ -8,13 +8,13 @@ import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { reviews as reviewsRow } from '../facts/reviews.ts';
-import { atIndex } from '../facts/where.ts';
+import { indexParams } from '../facts/where.ts';
 import { compileGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { paramsOf, type Row } from './inverses/forms.ts';
+import { type ForgeObject, pathParams } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 
 const DismissStaleReviews = z.strictObject({
@@ -41,11 +41,11 @@ const pullFact = requestOf(pullRequest);
 const reviewsFact = requestOf(reviewsRow);
 
 const undoDismissal: Inverse = async (change, client) => {
-  const live = (await client.send(operations.getReview, { params: paramsOf(change) })) as Row;
+  const live = (await client.send(operations.getReview, { params: pathParams(change) })) as ForgeObject;
   return {
     // The author of the review is shown for information; the number identifies the review.
-    value: { ...(change.after as Row), state: live.state, dismissed: live.dismissed },
-    undo: () => ({ operation: operations.undismissReview, input: { params: paramsOf(change) } }),
+    value: { ...(change.after as ForgeObject), state: live.state, dismissed: live.dismissed },
+    undo: () => ({ operation: operations.undismissReview, input: { params: pathParams(change) } }),
   };
 };
 
@@ -147,7 +147,7 @@ function dismissal(review: PullReview, why: string, given: DismissStaleReviews, 
     action: 'dismiss-stale-reviews',
     operation: operations.dismissReview.id,
     input: {
-      params: { ...atIndex(facts.subject), id: review.id },
+      params: { ...indexParams(facts.subject), id: review.id },
       body: { message: given.message, priors: given.priors },
     },
     target: `review:${review.id}`,

@@ -4,7 +4,7 @@ import type { NotificationThread } from '../contract/resources/notifications.ts'
 import { requestOf } from '../facts/fact.ts';
 import { notification as notificationRow } from '../facts/notification.ts';
 import { defineAction } from './action.ts';
-import { paramsOf, type Row } from './inverses/forms.ts';
+import { type ForgeObject, pathParams } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 
 const MarkNotifications = z.strictObject({
@@ -17,9 +17,9 @@ type MarkNotifications = z.output<typeof MarkNotifications>;
 const notificationFact = requestOf(notificationRow);
 
 const undoMark: Inverse = async (change, client) => {
-  const live = (await client.send(operations.getNotification, { params: paramsOf(change) })) as Row;
+  const live = (await client.send(operations.getNotification, { params: pathParams(change) })) as ForgeObject;
   const value = live.pinned ? 'pinned' : live.unread ? 'unread' : 'read';
-  const input = { params: paramsOf(change), query: { 'to-status': change.before } };
+  const input = { params: pathParams(change), query: { 'to-status': change.before } };
   return { value, undo: () => ({ operation: operations.markNotification, input }) };
 };
 

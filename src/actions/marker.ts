@@ -3,7 +3,7 @@ import type { FactRequest, Facts } from '../facts/fact.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /** Text and author of a comment or an issue. */
-type Written = {
+type WrittenText = {
   readonly body?: string | null | undefined;
   readonly user?: { readonly id: number } | null | undefined;
 };
@@ -26,13 +26,13 @@ export function withMarker(marker: string, text: string): string {
  * Returns whether we wrote this under the marker: the marker is on the first line, where inserted text never is, and our
  * account is the author. In a what-if, which has no account, the marker decides.
  */
-export function isOurs(written: Written, marker: string, context: PlanContext): boolean {
+export function isOurs(written: WrittenText, marker: string, context: PlanContext): boolean {
   const [first = ''] = (written.body ?? '').split('\n', 1);
   return first.trimEnd() === marker && isByUs(written, context);
 }
 
 /** Returns whether our account wrote this; true in a what-if, which has no account. */
-export function isByUs(written: Written, { account }: PlanContext): boolean {
+export function isByUs(written: WrittenText, { account }: PlanContext): boolean {
   return account === undefined || written.user?.id === account.id;
 }
 

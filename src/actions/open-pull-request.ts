@@ -6,15 +6,15 @@ import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { labelDefinitions } from '../facts/label-definitions.ts';
 import { openPull } from '../facts/open-pull.ts';
-import { inRepository } from '../facts/where.ts';
+import { repositoryParams } from '../facts/where.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { itemsOf, paramsOf, type Row, undoEdit } from './inverses/forms.ts';
+import { type ForgeObject, pathParams, readItems, undoEdit } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { resolveLabel } from './label-names.ts';
 import { isByUs, isSameText } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
-import { lower } from './same-names.ts';
+import { toLowerCase } from './same-names.ts';
 
 const branch = z
   .string()
@@ -46,11 +46,12 @@ type OpenPullRequest = z.output<typeof OpenPullRequest>;
 const definitionsFact = requestOf(labelDefinitions);
 
 const undoCreatePull: Inverse = async (change, client) => {
-  const { head, base } = (change.input.body ?? {}) as Row;
-  const params = paramsOf(change);
-  const open = await itemsOf(client, operations.listPulls, { params, query: { state: 'open' } });
+  const { head, base } = (change.input.body ?? {}) as ForgeObject;
+  const params = pathParams(change);
+  const open = await readItems(client, operations.listPulls, { params, query: { state: 'open' } });
   const found = open.find(
-    (pull) => (pull.head as Row | null)?.ref === head && (pull.base as Row | null)?.ref === base,
+    (pull) =>
+      (pull.head as ForgeObject | null)?.ref === head && (pull.base as ForgeObject | null)?.ref === base,
   );
   return {
     value: found === undefined ? null : change.after,
@@ -104,8 +105,8 @@ with:
     const pull = PullRequest.safeParse(answer);
     if (!pull.success) return undefined;
     const body = change.input.body as { labels?: readonly number[]; reviewers?: readonly string[] };
-    const asked = pull.data.requested_reviewers.map(({ login }) => lower(login));
-    const missing = (body.reviewers ?? []).filter((reviewer) => !asked.includes(lower(reviewer)));
+    const asked = pull.data.requested_reviewers.map(({ login }) => toLowerCase(login));
+    const missing = (body.reviewers ?? []).filter((reviewer) => !asked.includes(toLowerCase(reviewer)));
     if (missing.length > 0)
       return `it was opened, but the forge did not request a review from ${missing.join(', ')}`;
     const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
@@ -142,7 +143,7 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
     ...wish(given),
     operation: operations.createPull.id,
     input: {
-      params: inRepository(facts.subject),
+      params: repositoryParams(facts.subject),
       body: {
         head,
         base,
@@ -174,7 +175,7 @@ function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: 
     ...wish(given),
     operation: operations.editPull.id,
     input: {
-      params: { ...inRepository(facts.subject), index: open.number },
+      params: { ...repositoryParams(facts.subject), index: open.number },
       body: { title, ...(body === undefined ? {} : { body }) },
     },
     before: { state: 'open', title: open.title, body: open.body ?? '' },

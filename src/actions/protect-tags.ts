@@ -3,12 +3,12 @@ import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
 import { tagProtections } from '../facts/tag-protections.ts';
-import { inRepository } from '../facts/where.ts';
+import { repositoryParams } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
 import { undoCreate, undoDelete, undoMember } from './inverses/forms.ts';
-import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protections/fields.ts';
+import { learnDropped, mergeBodies, planProtection, pruneProtection, unshown } from './protections/fields.ts';
 
 const names = z.array(z.string().min(1).max(255)).max(200).optional();
 const ProtectTags = z.strictObject({
@@ -73,7 +73,7 @@ with:
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
     const all = await facts.ask(protectionsFact);
-    const at = inRepository(facts.subject);
+    const at = repositoryParams(facts.subject);
     const changes: Change[] = [];
     for (const { name_pattern, ...lists } of given.tags) {
       const live = all.find((one) => one.name_pattern === name_pattern);
@@ -116,7 +116,7 @@ with:
     }
     return changes;
   },
-  join: async (changes) => ({ params: changes[0]?.input.params ?? {}, body: bodyOf(changes) }),
+  join: async (changes) => ({ params: changes[0]?.input.params ?? {}, body: mergeBodies(changes) }),
   confirm: unshown,
   learn: learnDropped,
 });

@@ -6,7 +6,7 @@ import { requestOf } from '../facts/fact.ts';
 import { ownIssues } from '../facts/own-issues.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { itemsOf, membersLike, paramsOf, undoEdit } from './inverses/forms.ts';
+import { membersLike, pathParams, readItems, undoEdit } from './inverses/forms.ts';
 import { type Inverse, isStill } from './inverses/inverse.ts';
 import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -27,7 +27,7 @@ const ReportIssue = z.strictObject({
 type ReportIssue = z.output<typeof ReportIssue>;
 
 /** Repository of the issue, and its markers while the report is open and after it is settled. */
-type Place = {
+type ReportPlace = {
   readonly owner: string;
   readonly repo: string;
   readonly standing: string;
@@ -35,8 +35,8 @@ type Place = {
 };
 
 const undoCreateIssue: Inverse = async (change, client) => {
-  const params = paramsOf(change);
-  const open = await itemsOf(client, operations.listIssues, {
+  const params = pathParams(change);
+  const open = await readItems(client, operations.listIssues, {
     params,
     query: { state: 'open', type: 'issues' },
   });
@@ -80,7 +80,7 @@ with:
   operatorOnly: ['repository'],
   facts: (given) => (given.repository === undefined ? [] : [issuesFact(given.repository)]),
   async plan(given, facts, context) {
-    const place = placeOf(given, facts, context);
+    const place = reportPlace(given, facts, context);
     const all = await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`));
     // Two of them can only result from a race; the older one is used.
     const found = all
@@ -93,7 +93,7 @@ with:
   },
 });
 
-function placeOf(given: ReportIssue, facts: Facts, context: PlanContext): Place {
+function reportPlace(given: ReportIssue, facts: Facts, context: PlanContext): ReportPlace {
   const home = facts.subject.repository;
   const here = home === undefined ? undefined : `${home.owner}/${home.name}`;
   const where = given.repository ?? here;
@@ -115,7 +115,7 @@ function issuesFact(repository: string) {
 }
 
 /** The value for conflict detection: the open issue, or none. */
-function head(given: ReportIssue, place: Place) {
+function head(given: ReportIssue, place: ReportPlace) {
   return {
     action: 'report-issue',
     target: `issue:${given.key} in ${place.owner}/${place.repo}`,
@@ -127,7 +127,7 @@ function saying({ title, body = '' }: ReportIssue, marker: string) {
   return { title, body: withMarker(marker, body) };
 }
 
-function opening(given: ReportIssue, place: Place): Change {
+function opening(given: ReportIssue, place: ReportPlace): Change {
   const { owner, repo } = place;
   const text = saying(given, place.standing);
   return {
@@ -141,7 +141,7 @@ function opening(given: ReportIssue, place: Place): Change {
   };
 }
 
-function nothing(given: ReportIssue, { owner, repo, ...place }: Place): Change {
+function nothing(given: ReportIssue, { owner, repo, ...place }: ReportPlace): Change {
   return {
     ...head(given, { owner, repo, ...place }),
     operation: operations.createIssue.id,
@@ -154,7 +154,7 @@ function nothing(given: ReportIssue, { owner, repo, ...place }: Place): Change {
   };
 }
 
-function edit(issue: Issue, body: Readonly<Record<string, string>>, given: ReportIssue, place: Place) {
+function edit(issue: Issue, body: Readonly<Record<string, string>>, given: ReportIssue, place: ReportPlace) {
   const { owner, repo } = place;
   return {
     ...head(given, place),
@@ -164,7 +164,7 @@ function edit(issue: Issue, body: Readonly<Record<string, string>>, given: Repor
   };
 }
 
-function standing(issue: Issue, isSettled: boolean, given: ReportIssue, place: Place): Change {
+function standing(issue: Issue, isSettled: boolean, given: ReportIssue, place: ReportPlace): Change {
   const text = saying(given, place.standing);
   const value = { state: 'open', ...text };
   const change = { ...edit(issue, { state: 'open', ...text }, given, place), value, after: value };
@@ -178,7 +178,7 @@ function standing(issue: Issue, isSettled: boolean, given: ReportIssue, place: P
   return { ...change, ...edit(issue, { title, body }, given, place), reason: 'its title or body differs' };
 }
 
-function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: Place): Change {
+function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: ReportPlace): Change {
   const body = withoutFirstLine(issue.body ?? '', place.settled);
   const value = { state: 'closed' };
   const change = { value, after: { state: 'closed', title: issue.title, body } };

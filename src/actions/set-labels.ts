@@ -7,10 +7,10 @@ import { requestOf } from '../facts/fact.ts';
 import type { LabelDefinition } from '../facts/label-definitions.ts';
 import { labelDefinitions } from '../facts/label-definitions.ts';
 import { labels as labelsRow } from '../facts/labels.ts';
-import { atIndex, inRepository } from '../facts/where.ts';
+import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { itemsOf, paramsOf, undoCreate } from './inverses/forms.ts';
+import { pathParams, readItems, undoCreate } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { exclusiveScope, type LabelSource, resolveLabel } from './label-names.ts';
 
@@ -44,9 +44,9 @@ const labelsFact = requestOf(labelsRow);
 const definitionsFact = requestOf(labelDefinitions);
 
 const undoIssueLabel: Inverse = async (change, client) => {
-  const params = paramsOf(change);
+  const params = pathParams(change);
   const name = change.target.slice('label:'.length);
-  const labels = await itemsOf(client, operations.listIssueLabels, { params });
+  const labels = await readItems(client, operations.listIssueLabels, { params });
   const label = labels.find((one) => one.name === name);
   return {
     value: label !== undefined,
@@ -160,7 +160,7 @@ with:
     const added = changes.filter((change) => change.value === true).map(labelOf);
     const kept = live.filter((label) => !gone.has(label.name));
     const definitions = added.length === 0 ? [] : await definitionsFor(added, facts);
-    const params = atIndex(facts.subject);
+    const params = indexParams(facts.subject);
     const found = added.map((label) => definitions && resolveLabel(label, definitions));
     // In a what-if without definitions, or before a label is created, names replace ids; the forge accepts either, not both.
     if (found.some((one) => one?.id === undefined)) {
@@ -224,11 +224,11 @@ function labelOf(change: Change): string {
 }
 
 function labelChange(label: string, there: boolean, reason: string, facts: Facts): Change {
-  const { index } = atIndex(facts.subject);
+  const { index } = indexParams(facts.subject);
   return {
     action: 'set-labels',
     operation: operations.replaceIssueLabels.id,
-    input: { params: atIndex(facts.subject) },
+    input: { params: indexParams(facts.subject) },
     target: `label:${label}`,
     value: there,
     before: !there,
@@ -256,7 +256,7 @@ function createChange(label: string, create: NonNullable<SetLabels['create']>, f
   return {
     action: 'set-labels',
     operation: operations.createLabel.id,
-    input: { params: inRepository(facts.subject), body },
+    input: { params: repositoryParams(facts.subject), body },
     target: `label-definition:${label}`,
     value: { color: body.color, description: body.description },
     before: null,

@@ -3,9 +3,9 @@ import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
 import { head } from '../facts/head.ts';
 import { statuses } from '../facts/statuses.ts';
-import { inRepository } from '../facts/where.ts';
+import { repositoryParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
-import { itemsOf, paramsOf, type Row } from './inverses/forms.ts';
+import { type ForgeObject, pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -36,15 +36,15 @@ const SetStatus = z.strictObject({
     }),
 });
 type SetStatus = z.output<typeof SetStatus>;
-type State = SetStatus['state'];
+type StatusState = SetStatus['state'];
 
 const headFact = requestOf(head);
 const statusesFact = requestOf(statuses);
 
 const undoStatus: Inverse = async (change, client) => {
-  const params = paramsOf(change);
+  const params = pathParams(change);
   const name = change.target.slice('status:'.length);
-  const all = await itemsOf(client, operations.listStatuses, { params });
+  const all = await readItems(client, operations.listStatuses, { params });
   const newest = all
     .filter(({ context }) => context === name)
     .toSorted((a, b) => Number(b.id) - Number(a.id))[0];
@@ -57,7 +57,7 @@ const undoStatus: Inverse = async (change, client) => {
         ? 'a status cannot be taken back, and there was none before'
         : {
             operation: operations.createStatus,
-            input: { params, body: { context: name, ...(change.before as Row) } },
+            input: { params, body: { context: name, ...(change.before as ForgeObject) } },
           },
   };
 };
@@ -102,12 +102,12 @@ with:
       {
         action: 'set-status',
         operation: operations.createStatus.id,
-        input: { params: { ...inRepository(facts.subject), sha }, body: { context: name, ...wanted } },
+        input: { params: { ...repositoryParams(facts.subject), sha }, body: { context: name, ...wanted } },
         target: `status:${name}`,
         value: wanted,
         before,
         after: wanted,
-        reason: already ? 'the commit already has this status' : reasonOf(given, live?.status),
+        reason: already ? 'the commit already has this status' : statusReason(given, live?.status),
         reads: [statusesFact],
         ...(already ? { already } : {}),
       },
@@ -126,7 +126,7 @@ function wantedOf(given: SetStatus) {
   return shown(state, description, target_url);
 }
 
-function opposite(state: State): State {
+function opposite(state: StatusState): StatusState {
   return state === 'success' ? 'failure' : 'success';
 }
 
@@ -138,7 +138,7 @@ function shown(
   return { state: state ?? '', description: description ?? '', target_url: address ?? '' };
 }
 
-function reasonOf({ when }: SetStatus, live: string | null | undefined): string {
+function statusReason({ when }: SetStatus, live: string | null | undefined): string {
   const why =
     when === undefined ? 'the rule wants it' : when ? 'its condition holds' : 'its condition does not hold';
   return live ? `${why}, and the status is ${live}` : `${why}, and the commit has no such status`;

@@ -6,12 +6,12 @@ import { type BranchProtection, EditBranchProtection } from '../contract/resourc
 import { branchProtections } from '../facts/branch-protections.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
-import { inRepository } from '../facts/where.ts';
+import { repositoryParams } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
 import { undoCreate, undoDelete, undoMember } from './inverses/forms.ts';
-import { bodyOf, learnDropped, planProtection, pruneProtection, unshown } from './protections/fields.ts';
+import { learnDropped, mergeBodies, planProtection, pruneProtection, unshown } from './protections/fields.ts';
 import { capabilityFor, contradictionsIn, withSwitches } from './protections/terms.ts';
 
 const Protection = EditBranchProtection.extend({
@@ -97,7 +97,7 @@ with:
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
     const all = await facts.ask(protectionsFact);
-    const at = inRepository(facts.subject);
+    const at = repositoryParams(facts.subject);
     const changes: Change[] = [];
     for (const { rule_name, ...wanted } of given.protections) {
       const live = all.find((one) => one.rule_name === rule_name);
@@ -126,7 +126,7 @@ with:
     const params = changes[0]?.input.params ?? {};
     const all = await facts.ask(protectionsFact);
     const live = all.find((one) => one.rule_name === params.name);
-    return { params, body: withSwitches(bodyOf(changes), live) };
+    return { params, body: withSwitches(mergeBodies(changes), live) };
   },
   confirm: unshown,
   learn: learnDropped,
@@ -156,7 +156,7 @@ function pruning(
         target: `protection:${live.rule_name}`,
         call: {
           operation: operations.deleteBranchProtection.id,
-          params: { ...inRepository(facts.subject), name: live.rule_name },
+          params: { ...repositoryParams(facts.subject), name: live.rule_name },
         },
         live,
         reads: [protectionsFact],

@@ -7,19 +7,19 @@ import { defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { adoptHooks } from './hooks/adopt.ts';
 import {
-  creation,
   type Declared,
   differing,
-  edition,
   type Held,
-  removal,
+  hookCreation,
+  hookEdit,
+  hookRemoval,
   replacedBy,
   type Situation,
   testChange,
 } from './hooks/changes.ts';
 import { SyncHooks } from './hooks/forms.ts';
 import { hookPlace } from './hooks/place.ts';
-import { keepHook, printsOf, recallHook } from './hooks/secrets.ts';
+import { fingerprintSecrets, recallHook, rememberHook } from './hooks/secrets.ts';
 import { undoCreateHook, undoDeleteHook, undoEditHook, undoTestHook } from './inverses/hooks.ts';
 
 /**
@@ -88,7 +88,7 @@ with:
           async (hook): Promise<Held> => ({ hook, known: await recallHook(context.memory, hook.id) }),
         ),
       );
-      const prints = printsOf(wanted, context);
+      const prints = fingerprintSecrets(wanted, context);
       const situation = { wanted, prints, place, isBlind: context.secrets === undefined };
       changes.push(...(await planHook(situation, held, facts)));
     }
@@ -103,15 +103,15 @@ with:
   async remember(change, answer, { memory, ...context }) {
     const answered = Hook.safeParse(answer);
     if (!answered.success || !isDeclared(change.value)) return;
-    const prints = printsOf(change.value, { memory, ...context });
+    const prints = fingerprintSecrets(change.value, { memory, ...context });
     if (change.stage !== 0) {
       const known = await recallHook(memory, answered.data.id);
-      return keepHook(memory, answered.data.id, {
+      return rememberHook(memory, answered.data.id, {
         ...known,
         authorization: prints.authorization ?? known?.authorization,
       });
     }
-    await keepHook(memory, answered.data.id, {
+    await rememberHook(memory, answered.data.id, {
       authorization: 'none',
       ...prints,
       replaces: replacedBy(change),
@@ -131,14 +131,14 @@ async function planHook(
     held.filter(({ hook }) => !replaced.has(hook.id)),
     situation.wanted.url,
   );
-  if (current === undefined) return [creation(situation, [])];
+  if (current === undefined) return [hookCreation(situation, [])];
   const isOther = !isBlind && prints.hmac !== undefined && prints.hmac !== current.known?.hmac;
   const leaving = isOther ? [current, ...leftovers] : leftovers;
-  const first = isOther ? creation(situation, leaving) : edition(situation, current);
+  const first = isOther ? hookCreation(situation, leaving) : hookEdit(situation, current);
   if (leaving.length === 0) return [first];
   // The id of a hook that is not created yet is unknown; the new plan before the test has it.
   const testing = await testChange(situation, isOther ? 0 : current.hook.id, facts);
-  const after = [...testing, ...leaving.map((old) => removal(situation, old))];
+  const after = [...testing, ...leaving.map((old) => hookRemoval(situation, old))];
   return [first, ...(isOther ? after.map((change) => ({ ...change, needs: first.target })) : after)];
 }
 

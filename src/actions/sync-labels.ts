@@ -5,14 +5,14 @@ import { Label } from '../contract/resources/labels.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { ownLabels } from '../facts/own-labels.ts';
-import { inOrganization, inRepository } from '../facts/where.ts';
+import { organizationParams, repositoryParams } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import { type Adopted, type AdoptedPlace, readAll } from './adoption.ts';
 import type { Change } from './change.ts';
 import { undoCreate, undoDelete, undoEdit } from './inverses/forms.ts';
 
 const name = z.string().min(1).max(255);
-const Definition = z.strictObject({
+const LabelForm = z.strictObject({
   name,
   color: z
     .string()
@@ -28,10 +28,10 @@ const Definition = z.strictObject({
     .optional()
     .meta({ description: 'Former names: a label with such a name is renamed and stays on its issues.' }),
 });
-type Definition = z.output<typeof Definition>;
+type LabelForm = z.output<typeof LabelForm>;
 
 const SyncLabels = z.strictObject({
-  labels: z.array(Definition).min(1).max(200),
+  labels: z.array(LabelForm).min(1).max(200),
   prune: z.boolean().optional().meta({
     description: 'Deletes all other labels, at most 5 or a quarter of them in one run. Default false.',
   }),
@@ -91,15 +91,15 @@ with:
     });
     if (!given.prune) return changes;
     const others = live.filter((label) => !taken.has(label.id));
-    return [...changes, ...others.map((label) => removal(label, live.length, facts))];
+    return [...changes, ...others.map((label) => labelRemoval(label, live.length, facts))];
   },
   confirm(change, answer) {
     const answered = Label.safeParse(answer);
     if (!answered.success || change.value === null) return undefined;
-    const wanted = change.value as Members;
+    const wanted = change.value as LabelMembers;
     const live = membersOf(answered.data);
     const lost = Object.keys(wanted).filter(
-      (key) => live[key as keyof Members] !== wanted[key as keyof Members],
+      (key) => live[key as keyof LabelMembers] !== wanted[key as keyof LabelMembers],
     );
     return lost.length === 0 ? undefined : `the forge did not take ${lost.join(', ')} of the label`;
   },
@@ -120,7 +120,7 @@ function namedTwice(written: SyncLabels) {
 }
 
 /** Finds a label by name, then by the former names in order. Throws if two labels have the same name. */
-function findLabel(wanted: Definition, live: readonly Label[]): Label | undefined {
+function findLabel(wanted: LabelForm, live: readonly Label[]): Label | undefined {
   for (const one of [wanted.name, ...(wanted.previously ?? [])]) {
     const found = live.filter((label) => label.name === one);
     if (found.length > 1) throw new Error(`there are ${found.length} labels named "${one}"`);
@@ -130,7 +130,7 @@ function findLabel(wanted: Definition, live: readonly Label[]): Label | undefine
 }
 
 /** The compared members, in the forge's spelling. */
-type Members = {
+type LabelMembers = {
   readonly name: string;
   readonly color: string;
   readonly description: string;
@@ -138,7 +138,7 @@ type Members = {
   readonly is_archived: boolean;
 };
 
-function membersOf(label: Label): Members {
+function membersOf(label: Label): LabelMembers {
   return {
     name: label.name,
     color: (label.color ?? '').replace('#', '').toLowerCase(),
@@ -154,7 +154,7 @@ function wantedMembers({
   description,
   exclusive,
   archived,
-}: Definition): Partial<Members> {
+}: LabelForm): Partial<LabelMembers> {
   const digits = color.replace('#', '').toLowerCase();
   return {
     name: wanted,
@@ -165,7 +165,7 @@ function wantedMembers({
   };
 }
 
-function definitionChange(definition: Definition, found: Label | undefined, facts: Facts): Change {
+function definitionChange(definition: LabelForm, found: Label | undefined, facts: Facts): Change {
   const value = wantedMembers(definition);
   const common = {
     action: 'sync-labels',
@@ -177,12 +177,19 @@ function definitionChange(definition: Definition, found: Label | undefined, fact
   } as const;
   if (found === undefined) {
     const reason = 'there is no label of this name';
-    return { ...common, ...at('create', facts), before: null, after: value, reason, ...bodyOf(facts, value) };
+    return {
+      ...common,
+      ...at('create', facts),
+      before: null,
+      after: value,
+      reason,
+      ...labelRequest(facts, value),
+    };
   }
   const live = membersOf(found);
   const after = { ...live, ...value };
   const differing = Object.keys(value).filter(
-    (key) => live[key as keyof Members] !== after[key as keyof Members],
+    (key) => live[key as keyof LabelMembers] !== after[key as keyof LabelMembers],
   );
   const isSo = differing.length === 0;
   const was = found.name === definition.name ? '' : `it is still named "${found.name}"; `;
@@ -194,16 +201,16 @@ function definitionChange(definition: Definition, found: Label | undefined, fact
     before: live,
     after,
     reason: isSo ? 'already in the desired state' : `${was}different: ${differing.join(', ')}`,
-    ...bodyOf(facts, body, found.id),
+    ...labelRequest(facts, body, found.id),
     ...(isSo && { already: true }),
   };
 }
 
-function removal(label: Label, there: number, facts: Facts): Change {
+function labelRemoval(label: Label, there: number, facts: Facts): Change {
   return {
     action: 'sync-labels',
     ...at('delete', facts),
-    ...bodyOf(facts, undefined, label.id),
+    ...labelRequest(facts, undefined, label.id),
     target: `label-definition:${label.name}`,
     value: null,
     before: membersOf(label),
@@ -233,8 +240,8 @@ function at(what: keyof (typeof rows)['repository'], { subject }: Facts): { read
   return { operation: rows[subject.kind === 'organization' ? 'organization' : 'repository'][what] };
 }
 
-function bodyOf({ subject }: Facts, body: unknown, id?: number): Pick<Change, 'input'> {
-  const where = subject.kind === 'organization' ? inOrganization(subject) : inRepository(subject);
+function labelRequest({ subject }: Facts, body: unknown, id?: number): Pick<Change, 'input'> {
+  const where = subject.kind === 'organization' ? organizationParams(subject) : repositoryParams(subject);
   const params = id === undefined ? where : { ...where, id };
   return { input: body === undefined ? { params } : { params, body } };
 }

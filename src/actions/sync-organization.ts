@@ -6,7 +6,7 @@ import { Organization } from '../contract/resources/users.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { organization as organizationRow } from '../facts/organization.ts';
-import { inOrganization } from '../facts/where.ts';
+import { organizationParams } from '../facts/where.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
@@ -37,7 +37,7 @@ const SyncOrganization = z
   })
   .refine((given) => Object.keys(given).length > 0, { message: 'name at least one setting' });
 type SyncOrganization = z.output<typeof SyncOrganization>;
-type Setting = keyof SyncOrganization;
+type OrganizationSetting = keyof SyncOrganization;
 
 const organizationFact = requestOf(organizationRow);
 
@@ -87,14 +87,14 @@ with:
   async plan(given, facts) {
     const live = await facts.ask(organizationFact);
     return Object.entries(given).flatMap(([setting, value]) =>
-      value === undefined ? [] : [settingChange(setting as Setting, value, live, facts)],
+      value === undefined ? [] : [settingChange(setting as OrganizationSetting, value, live, facts)],
     );
   },
   async join(changes, facts) {
     const live = await facts.ask(organizationFact);
     const kept = Object.fromEntries(clearedByAbsence.map((setting) => [setting, live[setting] ?? '']));
     const wanted = Object.fromEntries(changes.map((change) => [settingOf(change), change.value]));
-    return { params: inOrganization(facts.subject), body: { ...kept, ...wanted } };
+    return { params: organizationParams(facts.subject), body: { ...kept, ...wanted } };
   },
   confirm(change, answer) {
     const answered = Organization.safeParse(answer);
@@ -111,8 +111,13 @@ function requiredFor(target: string, value: unknown): readonly Capability[] {
   return target === 'organization:visibility' && value === 'public' ? ['organization_public_again'] : [];
 }
 
-function settingChange(setting: Setting, value: string | boolean, live: Organization, facts: Facts): Change {
-  const params = inOrganization(facts.subject);
+function settingChange(
+  setting: OrganizationSetting,
+  value: string | boolean,
+  live: Organization,
+  facts: Facts,
+): Change {
+  const params = organizationParams(facts.subject);
   const before = live[setting] ?? null;
   const isSo = before === value;
   const target = `organization:${setting}`;
@@ -133,8 +138,8 @@ function settingChange(setting: Setting, value: string | boolean, live: Organiza
   };
 }
 
-function settingOf(change: Change): Setting {
-  return change.target.slice('organization:'.length) as Setting;
+function settingOf(change: Change): OrganizationSetting {
+  return change.target.slice('organization:'.length) as OrganizationSetting;
 }
 
 async function adoptOrganization(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Event } from '../contract/events/events.ts';
 import { namedEvent } from '../contract/events/named-event.ts';
+import { readMember } from '../contract/events/payload-members.ts';
 import { messageOf } from '../errors.ts';
 import type { RunnerEnvironment } from './runner.ts';
 
@@ -37,7 +38,7 @@ export function readStarted(environment: RunnerEnvironment): Started {
   const isOfPull = name === 'issue_comment' && payload.is_pull === true;
   const kind = isOfPull ? 'pull_request_comment' : (otherNames[name] ?? name);
   const event = noEvents.has(name) ? undefined : namedEvent(kind, payload);
-  const branch = memberOf(payload.repository, 'default_branch');
+  const branch = readMember(payload.repository, 'default_branch');
   return {
     name,
     event,
@@ -55,8 +56,4 @@ function readPayload(path: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
   throw new Error('the event of the runner is no map');
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

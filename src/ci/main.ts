@@ -1,16 +1,16 @@
 import { messageOf } from '../errors.ts';
-import { check } from './check.ts';
+import { checkFiles } from './check.ts';
 import type { Finished } from './problems.ts';
-import { apply, plan } from './run-event.ts';
-import { createRunner, inText, type Runner, type RunnerEnvironment } from './runner.ts';
-import { test } from './test.ts';
+import { applyEventRules, planEvent } from './run-event.ts';
+import { type ActionRunner, createActionRunner, inText, type RunnerEnvironment } from './runner.ts';
+import { testFiles } from './test.ts';
 
 /** What the action can be told to do. */
-const commands: Readonly<Record<string, (runner: Runner) => Promise<Finished>>> = {
-  check,
-  test,
-  plan,
-  apply,
+const commands: Readonly<Record<string, (runner: ActionRunner) => Promise<Finished>>> = {
+  check: checkFiles,
+  test: testFiles,
+  plan: planEvent,
+  apply: applyEventRules,
 };
 
 /** Runs Reeve as an action of Gitea Actions, Forgejo Actions, act or GitHub. Returns the exit status. */
@@ -18,7 +18,7 @@ export async function runAction(
   environment: RunnerEnvironment,
   print: (line: string) => void,
 ): Promise<number> {
-  const runner = createRunner(environment, print);
+  const runner = createActionRunner(environment, print);
   try {
     const name = runner.input('command') || 'check';
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -1,6 +1,6 @@
 import { count } from '../output/terminal.ts';
 import { formatProblem, type Problem } from '../rules/problem.ts';
-import { inCode, inText, type Runner, shortPath } from './runner.ts';
+import { type ActionRunner, inCode, inText, shortPath } from './runner.ts';
 
 /** What a command of the action came to. */
 export type Finished = {
@@ -13,7 +13,7 @@ export type Finished = {
 };
 
 /** Marks each problem at its place, with the line of the file below. */
-export function tellProblems(runner: Runner, problems: readonly Problem[]): readonly Problem[] {
+export function annotateProblems(runner: ActionRunner, problems: readonly Problem[]): readonly Problem[] {
   const short = problems.map((problem) => ({ ...problem, path: shortPath(runner.workspace, problem.path) }));
   for (const problem of short) {
     const { code, message, suggestion } = problem;
@@ -33,6 +33,6 @@ export function listProblems(problems: readonly Problem[]): string {
 }
 
 /** Returns files, rules and problems as one line. */
-export function countsOf(files: number, rules: number, problems: number): string {
+export function formatCounts(files: number, rules: number, problems: number): string {
   return `${count(files, 'file')}, ${count(rules, 'rule')}, ${count(problems, 'problem')}`;
 }

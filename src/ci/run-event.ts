@@ -14,14 +14,14 @@ import { loadRuleFiles } from '../sources/folder.ts';
 import { readRepositoryRules } from '../sources/repository-file.ts';
 import { readStarted, type Started } from './event.ts';
 import { readOrigin } from './origin.ts';
-import { type Finished, tellProblems } from './problems.ts';
-import { inCode, inText, type Runner, rulePaths } from './runner.ts';
+import { annotateProblems, type Finished } from './problems.ts';
+import { type ActionRunner, inCode, inText, rulePaths } from './runner.ts';
 
 /** Shows what would be done with the event of the workflow by the rule files that are checked out. Only reads. */
-export async function plan(runner: Runner): Promise<Finished> {
+export async function planEvent(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
   const files = await loadRuleFiles(rulePaths(runner));
-  const problems = tellProblems(
+  const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),
   );
@@ -35,7 +35,7 @@ export async function plan(runner: Runner): Promise<Finished> {
  * Does what rules ask for the event of the workflow: those of the repository's own file on its default branch, as the bot
  * reads it; or, where the default branch itself is checked out, the files that `config` names.
  */
-export async function apply(runner: Runner): Promise<Finished> {
+export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: say apply: true');
   const started = readStarted(runner.environment);
   const { event } = started;
@@ -50,8 +50,8 @@ export async function apply(runner: Runner): Promise<Finished> {
 }
 
 /** A fork brings code and text of strangers into a job whose token may write. What cannot be told counts as one. */
-async function refuseForks(runner: Runner, { name }: Started, event: Event): Promise<void> {
-  const origin = await readOrigin(clientOf(runner), event);
+async function refuseForks(runner: ActionRunner, { name }: Started, event: Event): Promise<void> {
+  const origin = await readOrigin(actionClient(runner), event);
   if (origin.from === 'repository') return;
   const words =
     origin.from === 'unknown'
@@ -60,31 +60,31 @@ async function refuseForks(runner: Runner, { name }: Started, event: Event): Pro
   throw new Error(`${words}, for which this action does not write: run Reeve as a server`);
 }
 
-type Loaded = { readonly rules: readonly LoadedRule[]; readonly problems: number };
+type LoadedRules = { readonly rules: readonly LoadedRule[]; readonly problems: number };
 
 /** Nothing that a pull request brings is trusted: the file is read from the default branch, whatever is checked out. */
-async function ownRules(runner: Runner, { repository }: Event): Promise<Loaded> {
+async function ownRules(runner: ActionRunner, { repository }: Event): Promise<LoadedRules> {
   if (repository === undefined) return { rules: [], problems: 0 };
-  const { file } = await readRepositoryRules(clientOf(runner), repository);
+  const { file } = await readRepositoryRules(actionClient(runner), repository);
   for (const problem of file.problems) runner.error(problem);
   return { rules: file.rules, problems: file.problems.length };
 }
 
-async function checkedOut(runner: Runner, started: Started): Promise<Loaded> {
+async function checkedOut(runner: ActionRunner, started: Started): Promise<LoadedRules> {
   if (!started.isOnDefaultBranch) {
     throw new Error(
       `config is read from what is checked out, which apply trusts on the default branch alone: leave it out for ${started.name}`,
     );
   }
   const files = await loadRuleFiles(rulePaths(runner));
-  const problems = tellProblems(
+  const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),
   );
   return { rules: files.flatMap((file) => file.rules), problems: problems.length };
 }
 
-function clientOf(runner: Runner): Client {
+function actionClient(runner: ActionRunner): Client {
   const token = runner.input('token');
   const url = runner.input('server-url') || runner.environment.GITHUB_SERVER_URL;
   if (!url) throw new Error('the runner names no forge: give server-url');
@@ -94,12 +94,12 @@ function clientOf(runner: Runner): Client {
 }
 
 async function runOn(
-  runner: Runner,
+  runner: ActionRunner,
   event: Event,
   rules: readonly LoadedRule[],
   mode: 'plan' | 'enforce',
 ): Promise<Run> {
-  const client = clientOf(runner);
+  const client = actionClient(runner);
   const { run } = await makeEventRun(event, {
     mode,
     door: 'ci',
@@ -128,7 +128,7 @@ function nothingIn({ name }: Started, problems: number): Finished {
 /** Most bytes of a plan that go into an output: runners cut or refuse larger ones. */
 const maxPlanBytes = 64 * 1024;
 
-function finish(runner: Runner, run: Run, problems: number): Finished {
+function finish(runner: ActionRunner, run: Run, problems: number): Finished {
   const json = JSON.stringify(run);
   const isShort = Buffer.byteLength(json) <= maxPlanBytes;
   runner.output(

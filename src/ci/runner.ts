@@ -14,7 +14,7 @@ type Spot = { readonly path: string; readonly line: number; readonly column: num
  * The runner that an action talks to: Gitea Actions, Forgejo Actions, act or GitHub. Whatever comes from the repository or
  * the forge is never printed at the start of a line: runners read commands there, and old ones obeyed all of them.
  */
-export interface Runner {
+export interface ActionRunner {
   readonly environment: RunnerEnvironment;
   readonly workspace: string;
   /** Returns an input without spaces around it; empty where it was not given. */
@@ -32,7 +32,10 @@ export interface Runner {
   readonly terminal: Terminal;
 }
 
-export function createRunner(environment: RunnerEnvironment, print: (line: string) => void): Runner {
+export function createActionRunner(
+  environment: RunnerEnvironment,
+  print: (line: string) => void,
+): ActionRunner {
   // Gitea and Forgejo keep the text of an annotation alone, so the place stands in it there; GitHub shows it at the place.
   const isGitea = environment.GITEA_ACTIONS === 'true' || environment.FORGEJO_ACTIONS === 'true';
   const write = (path: string | undefined, text: string): void => {
@@ -71,7 +74,7 @@ export function createRunner(environment: RunnerEnvironment, print: (line: strin
 const maxSummaryLength = 300_000;
 
 /** Returns where rule files are looked for: the input `config`, else what is there of the usual places. Throws where nothing is. */
-export function rulePaths(runner: Pick<Runner, 'workspace' | 'input'>): readonly string[] {
+export function rulePaths(runner: Pick<ActionRunner, 'workspace' | 'input'>): readonly string[] {
   const { workspace } = runner;
   const given = runner
     .input('config')

@@ -1,11 +1,11 @@
 import { testRules } from '../commands/rule-tests.ts';
-import { type Finished, listProblems, tellProblems } from './problems.ts';
-import { inCode, inText, type Runner, rulePaths, shortPath } from './runner.ts';
+import { annotateProblems, type Finished, listProblems } from './problems.ts';
+import { type ActionRunner, inCode, inText, rulePaths, shortPath } from './runner.ts';
 
 /** Runs the rule tests beside rule files. Makes no requests. */
-export async function test(runner: Runner): Promise<Finished> {
+export async function testFiles(runner: ActionRunner): Promise<Finished> {
   const { results, failed, unreached, summary, ...report } = await testRules(rulePaths(runner));
-  const problems = tellProblems(runner, report.problems);
+  const problems = annotateProblems(runner, report.problems);
   if (results.length === 0 && problems.length === 0) throw new Error('no rule test was found');
   const rows = failed.map(({ name, path, line, differences }) => {
     const spot = { path: shortPath(runner.workspace, path), line, column: 1 };

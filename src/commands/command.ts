@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Prompt } from '../output/prompt.ts';
 import type { Terminal } from '../output/terminal.ts';
-import type { EnvironmentVariables, Settings } from '../settings/config.ts';
+import type { Settings, Variables } from '../settings/config.ts';
 
 /** What a command line runs with; a test passes its own. */
 export type CommandContext = {
-  readonly environment: EnvironmentVariables;
+  readonly environment: Variables;
   readonly terminal: Terminal;
   /** Asks the person at the terminal; absent: there is no such person. */
   readonly prompt?: Prompt | undefined;

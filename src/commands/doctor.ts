@@ -5,7 +5,7 @@ import { createReport, type Report, wrong } from '../connection/finding.ts';
 import { adviceOf } from '../connection/steps/steps.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import { count, type Terminal } from '../output/terminal.ts';
-import { type EnvironmentVariables, loadSettings, type Settings, secretValues } from '../settings/config.ts';
+import { loadSettings, type Settings, secretValues, type Variables } from '../settings/config.ts';
 
 type DoctorOptions = {
   readonly settings?: string;
@@ -20,7 +20,7 @@ type DoctorOptions = {
  */
 export async function doctor(
   options: DoctorOptions,
-  environment: EnvironmentVariables,
+  environment: Variables,
   terminal: Terminal,
 ): Promise<number> {
   let secrets: readonly string[] = [];
@@ -47,10 +47,7 @@ export async function doctor(
   return status;
 }
 
-async function readSettings(
-  environment: EnvironmentVariables,
-  report: Report,
-): Promise<Settings | undefined> {
+async function readSettings(environment: Variables, report: Report): Promise<Settings | undefined> {
   try {
     const settings = await loadSettings(environment);
     report.add('settings', { state: 'ok', text: 'the settings can be used' });

@@ -11,7 +11,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { keepFilesPrivate } from './private-umask.ts';
 import { watchSignals } from './signals.ts';
 
-type ForgeOptions = {
+type ForgeCommandOptions = {
   readonly port?: string;
   readonly data?: string;
   readonly admin?: string;
@@ -24,7 +24,7 @@ type ForgeOptions = {
 };
 
 /** Runs the embedded forge on loopback until it is stopped. Returns the exit status. */
-export async function forge(options: ForgeOptions, terminal: Terminal): Promise<number> {
+export async function forge(options: ForgeCommandOptions, terminal: Terminal): Promise<number> {
   const administrator = readAdministrator(options);
   const port = readPort(options.port ?? '3000');
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
@@ -78,7 +78,7 @@ function readSeed(path: string): SeedFile {
   return read;
 }
 
-function readAdministrator(options: ForgeOptions): { name: string; password: string } | undefined {
+function readAdministrator(options: ForgeCommandOptions): { name: string; password: string } | undefined {
   if (options.adminPasswordFile !== undefined) {
     try {
       return {
@@ -102,7 +102,7 @@ export function seedSchema(terminal: Terminal): number {
   return 0;
 }
 
-function readLimits({ maxPush, maxObject }: ForgeOptions): Partial<Limits> {
+function readLimits({ maxPush, maxObject }: ForgeCommandOptions): Partial<Limits> {
   return {
     ...(maxPush === undefined ? {} : { pushBytes: readMebibytes('--max-push', maxPush) }),
     ...(maxObject === undefined ? {} : { objectBytes: readMebibytes('--max-object', maxObject) }),

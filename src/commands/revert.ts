@@ -68,13 +68,13 @@ async function revertThere(id: string, settings: Settings): Promise<Run> {
       receivedAt: new Date(),
       payload: { run: id },
     });
-    return await runOf(job.id, store);
+    return await waitForRun(job.id, store);
   } finally {
     await store.close();
   }
 }
 
-async function runOf(job: string, store: Store): Promise<Run> {
+async function waitForRun(job: string, store: Store): Promise<Run> {
   for (const until = Date.now() + patienceMs; Date.now() < until; await wait(100)) {
     const delivery = await store.readDelivery(job);
     if (delivery?.state === 'dead')

@@ -3,16 +3,16 @@ import { createClient } from '../client/client.ts';
 import { secretsOf } from '../client/credentials.ts';
 import { createReport, type ok } from '../connection/finding.ts';
 import {
-  lookAtAccount,
-  lookAtAdministrator,
-  lookAtForge,
-  lookAtRestriction,
-  lookAtScopes,
+  checkAccount,
+  checkAdministrator,
+  checkForge,
+  checkRestriction,
+  checkScopes,
 } from '../connection/forge-findings.ts';
 import { hookKinds } from '../connection/hooks/event-kinds.ts';
-import { placesOf } from '../connection/hooks/places.ts';
+import { hookLocations } from '../connection/hooks/places.ts';
 import { localAddress } from '../connection/hooks/probe-receiver.ts';
-import { lookAtServedHooks } from '../connection/hooks/served-hooks.ts';
+import { checkServedHooks } from '../connection/hooks/served-hooks.ts';
 import { neededScopes } from '../connection/needed-scopes.ts';
 import {
   type Answers,
@@ -20,21 +20,21 @@ import {
   keptVariables,
   type SetupOptions,
 } from '../connection/steps/answers.ts';
-import { bringAboutEnvFile, bringAboutOperatorFile } from '../connection/steps/files.ts';
+import { saveEnvFile, saveOperatorFile } from '../connection/steps/files.ts';
 import { readOperatorText } from '../connection/steps/operator-text.ts';
 import { planSecrets, secretVariables, withoutOldValues } from '../connection/steps/secrets.ts';
 import { settleHooks } from '../connection/steps/settle-hooks.ts';
-import { bringAboutSignIn } from '../connection/steps/sign-in.ts';
+import { setUpSignIn } from '../connection/steps/sign-in.ts';
 import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
 import { wantWebhook } from '../connection/steps/wanted-webhook.ts';
 import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import { type EnvironmentVariables, loadSettings, secretValues } from '../settings/config.ts';
+import { loadSettings, secretValues, type Variables } from '../settings/config.ts';
 import { parseOperatorFile } from '../settings/operator-file/operator-file.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 
-type Run = {
+type SetupRun = {
   readonly options: SetupOptions;
   readonly answers: Answers;
   readonly prompt: Prompt | undefined;
@@ -49,7 +49,7 @@ type Run = {
  */
 export async function setup(
   options: SetupOptions,
-  given: EnvironmentVariables,
+  given: Variables,
   terminal: Terminal,
   prompt?: Prompt,
 ): Promise<number> {
@@ -89,24 +89,24 @@ export async function setup(
   return steps.status;
 }
 
-async function connect(run: Run): Promise<void> {
+async function connect(run: SetupRun): Promise<void> {
   const { options, answers, steps, prompt } = run;
   const { environment } = answers;
   const plan = options.plan ?? false;
   const client = createClient(answers.forge);
-  const capabilities = await learn(steps, 'forge', () => lookAtForge(client, answers.forge.url));
-  const account = await learn(steps, 'token', () => lookAtAccount(client));
+  const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
+  const account = await learn(steps, 'token', () => checkAccount(client));
   const { file } = parseOperatorFile(
     answers.config,
     await steps.attempt('operator-file', () => readOperatorText(answers.config)),
   );
   const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
-  steps.tell('administrator', lookAtAdministrator(account, allowAdmin), { mustBeRight: true });
-  const restriction = lookAtRestriction(account, capabilities);
+  steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
+  const restriction = checkRestriction(account, capabilities);
   if (restriction) steps.tell('restricted', restriction);
   const rules = await steps.attempt('rules', () => loadRules(environment));
   if ('token' in answers.forge.credentials) {
-    const look = () => lookAtScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
+    const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
     steps.tell('scopes', await steps.attempt('scopes', look));
   }
   const maker =
@@ -114,7 +114,7 @@ async function connect(run: Run): Promise<void> {
       ? client
       : createClient({ url: answers.forge.url, credentials: { token: answers.setupToken } });
   const makerAccount =
-    maker === client ? account : await learn(steps, 'admin-token', () => lookAtAccount(maker));
+    maker === client ? account : await learn(steps, 'admin-token', () => checkAccount(maker));
 
   const standardUrl = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
   const webhook = await wantWebhook(options, file?.webhook, {
@@ -134,20 +134,20 @@ async function connect(run: Run): Promise<void> {
   run.secrets.push(...Object.values(secretPlan.values).flatMap((value) => value.split('\n')));
   steps.tell('secrets', secretPlan.finding, { mustBeRight: true });
   const wanted: Record<string, string | undefined> = { ...environment, ...secretPlan.values };
-  const writeEnvFile = () => bringAboutEnvFile(answers.envFile, keptOf(wanted), plan);
+  const writeEnvFile = () => saveEnvFile(answers.envFile, keptOf(wanted), plan);
   steps.tell('env-file', await steps.attempt('env-file', writeEnvFile));
   const edit = {
     webhook,
     dashboard: dashboard && { url: dashboard },
     'allow-admin': allowAdmin || file?.['allow-admin'],
   };
-  const writeOperatorFile = () => bringAboutOperatorFile(answers.config, edit, plan);
+  const writeOperatorFile = () => saveOperatorFile(answers.config, edit, plan);
   steps.tell('operator-file', await steps.attempt('operator-file', writeOperatorFile));
 
   if (dashboard !== undefined) {
     const [clientId, clientSecret] = [wanted.OAUTH2_CLIENT_ID, wanted.OAUTH2_CLIENT_SECRET];
     const live = clientId && clientSecret ? { clientId, clientSecret } : undefined;
-    const made = await steps.attemptAlone('sign-in', () => bringAboutSignIn(client, dashboard, live, plan));
+    const made = await steps.attemptAlone('sign-in', () => setUpSignIn(client, dashboard, live, plan));
     if (made?.signIn) {
       run.secrets.push(made.signIn.clientSecret);
       wanted.OAUTH2_CLIENT_ID = made.signIn.clientId;
@@ -173,11 +173,12 @@ async function connect(run: Run): Promise<void> {
       { client: maker, login: makerAccount.login },
       ...(maker === client ? [] : [{ client, login: account.login }]),
     ],
-    places: placesOf(webhook),
+    places: hookLocations(webhook),
     url: webhook.url,
   });
   const served = { client, login: account.login, listed: settings.repositories, store: undefined };
-  const lookAtServed = () => lookAtServedHooks({ ...served, places: placesOf(webhook), url: webhook.url });
+  const lookAtServed = () =>
+    checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
   const servedFinding = await steps.attemptAlone('served-hooks', lookAtServed);
   if (servedFinding) steps.tell('served-hooks', servedFinding);
   const left = withoutOldValues(wanted);
@@ -202,13 +203,13 @@ async function learn<Value>(
   return value;
 }
 
-async function loadRules(environment: EnvironmentVariables): Promise<readonly LoadedRule[]> {
+async function loadRules(environment: Variables): Promise<readonly LoadedRule[]> {
   if (!environment.REEVE_RULES) return [];
   return (await loadRuleFiles([environment.REEVE_RULES])).flatMap(({ rules }) => rules);
 }
 
 /** The variables that stand in the env file, with undefined for the form that is not used. */
-function keptOf(wanted: EnvironmentVariables): EnvironmentVariables {
+function keptOf(wanted: Variables): Variables {
   const names = [
     ...keptVariables,
     ...secretVariables.flatMap((name) => [name, `${name}_FILE`]),

@@ -84,7 +84,7 @@ async function findRule(name: string, settings: Settings): Promise<LoadedRule> {
 }
 
 /** Where the job is done: here, or by the server whose store this is. */
-type Door = {
+type SweepDoor = {
   readonly store: Store;
   readonly isAlone: boolean;
   /** Resolves when the job cannot be done here any more. */
@@ -92,7 +92,7 @@ type Door = {
   close(): Promise<void>;
 };
 
-async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSignal): Promise<Door> {
+async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSignal): Promise<SweepDoor> {
   const { forge } = settings;
   if (forge === undefined)
     throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');

@@ -12,7 +12,7 @@ export type Finding = {
   /** What to do, where something is wrong. */
   readonly advice?: string;
 };
-export type Entry = Finding & { readonly id: string };
+export type ReportEntry = Finding & { readonly id: string };
 
 /** Returns that all is well. */
 export const ok = (text: string): Finding => ({ state: 'ok', text });
@@ -35,7 +35,7 @@ const marks = {
 /** Prints findings as they come, for people; for machines they are printed at the end. */
 export interface Report {
   add(id: string, finding: Finding): void;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ReportEntry[];
 }
 
 /**
@@ -46,7 +46,7 @@ export function createReport(
   terminal: Terminal,
   options: { json?: boolean; secrets: () => readonly string[] },
 ): Report {
-  const entries: Entry[] = [];
+  const entries: ReportEntry[] = [];
   return {
     entries,
     add(id, finding) {
@@ -63,7 +63,7 @@ export function createReport(
   };
 }
 
-function printEntry({ id, state, text, advice }: Entry, terminal: Terminal): void {
+function printEntry({ id, state, text, advice }: ReportEntry, terminal: Terminal): void {
   const [mark, colour] = marks[state];
   terminal.out(`${terminal.style(colour, mark)} ${id.padEnd(17)} ${text}`);
   if (advice !== undefined) terminal.out(`${' '.repeat(20)}→ ${advice}`);

@@ -11,7 +11,7 @@ import type { Need } from './needed-scopes.ts';
 type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
 
 /** Looks whether an address is a forge, and which. Rejects where it is none, or cannot be reached. */
-export async function lookAtForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
+export async function checkForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
   const value = await findCapabilities(client).catch((error: unknown) => {
     // Forges refuse a token that they do not know everywhere: that is about the token, not about the forge.
     if (error instanceof ReeveError && error.code === 'forge-unauthorized')
@@ -23,13 +23,13 @@ export async function lookAtForge(client: Client, url: string): Promise<Learnt<C
 }
 
 /** Looks whom a credential belongs to. Rejects where the forge does not know it. */
-export async function lookAtAccount(client: Client): Promise<Learnt<User>> {
+export async function checkAccount(client: Client): Promise<Learnt<User>> {
   const value = await client.call(operations.getSelf, {});
   return { finding: ok(`the forge knows it: it belongs to @${value.login}`), value };
 }
 
 /** Looks whether an account may be used by Reeve: a site administrator’s only where the operator allows it. */
-export function lookAtAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
+export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
   if (!is_admin) return ok(`@${login} is no site administrator`);
   if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
   return wrong(
@@ -43,7 +43,7 @@ export function lookAtAdministrator({ login, is_admin }: User, allowAdmin: boole
  * when the account can write, and takes the workflow from the fork; for a restricted account it always requires one. Returns
  * undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`, `ifNeedApproval`.
  */
-export function lookAtRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
+export function checkRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
   if (!has.restricted_approval) return undefined;
   if (restricted) return ok(`@${login} is restricted: workflows of forks wait for approval`);
   return warning(
@@ -53,7 +53,7 @@ export function lookAtRestriction({ login, restricted }: User, { has }: Capabili
 }
 
 /** Looks which of the scopes that are needed the token lacks, and for what. */
-export async function lookAtScopes(
+export async function checkScopes(
   client: Client,
   needs: readonly Need[],
   options: { capabilities: Capabilities; readOnly?: boolean },

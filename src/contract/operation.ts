@@ -93,7 +93,7 @@ export function defineOperation<const O extends Operation>(operation: O): O {
   return operation;
 }
 
-type Shape<S> = S extends z.ZodType ? z.output<S> : never;
+type OutputOf<S> = S extends z.ZodType ? z.output<S> : never;
 /** True for a shape that an absent value satisfies: no members, or only optional ones. */
 type MayBeAbsent<I> = [I] extends [Record<string, never>] ? true : Partial<I> extends I ? true : false;
 type Given<K extends string, S> = S extends z.ZodType
@@ -108,7 +108,7 @@ export type InputOf<O extends Operation> = Given<'params', O['params']> &
   Given<'body', O['body']>;
 
 /** Output of a call: the answer as parsed by the row's shape. */
-export type AnswerOf<O extends Operation> = O extends { response: infer R } ? Shape<R> : undefined;
+export type AnswerOf<O extends Operation> = O extends { response: infer R } ? OutputOf<R> : undefined;
 
 /** Return value of a server's handler: the answer before it is parsed by the row's shape. */
 export type ReplyOf<O extends Operation> = O extends { response: infer R extends z.ZodType }

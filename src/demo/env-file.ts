@@ -37,13 +37,13 @@ export function readDemoSecrets(data: string): DemoSecrets {
   );
   const secrets = Object.entries(names).map(([member, name]) => [
     member,
-    known.get(name) ?? makeSecret(member),
+    known.get(name) ?? makeDemoSecret(member),
   ]);
   // Every member of the table has just been filled in.
   return Object.fromEntries(secrets) as DemoSecrets;
 }
 
-function makeSecret(member: string): string {
+function makeDemoSecret(member: string): string {
   if (member === 'reeveToken') return '';
   const random = randomBytes(24).toString('hex');
   return member === 'authorization' ? `Bearer ${random}` : random;

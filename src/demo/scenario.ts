@@ -40,7 +40,7 @@ export async function playScenario(options: {
   say: Say;
 }): Promise<void> {
   const { people, say, waitForRun } = options;
-  const known = await findPull(people.ada);
+  const known = await findDemoPull(people.ada);
   if (known) {
     say('pull', `#${known.number} "${known.title}" is there already: ${known.html_url}`);
     say('labels', await labelsOf(people.ada, known.number));
@@ -64,7 +64,7 @@ export async function playScenario(options: {
   say('pull', `#${pull.number} "${pull.title}" by ada, labelled by her: help wanted   ${pull.html_url}`);
   await follow('opened', pull.number, after, ['help wanted']);
 
-  const before = await namesOf(people.ada, pull.number);
+  const before = await labelNames(people.ada, pull.number);
   after = Date.now();
   const second = await checkout.commit('Write a program instead', {
     'docs/handbook.md': null,
@@ -89,7 +89,7 @@ export async function playScenario(options: {
       `${run.trigger.kind}.${activity} accepted as ${run.trigger.delivery}, ${delivery?.bytes ?? 0} bytes, vouched for by "${delivery?.entry}"`,
     );
     sayRun(run, say);
-    const labelsAfter = await namesOf(people.ada, index);
+    const labelsAfter = await labelNames(people.ada, index);
     say('labels', `before: ${show(labelsBefore)}   after: ${show(labelsAfter)}`);
     assertDone(run, labelsAfter);
   }
@@ -134,7 +134,7 @@ function assertDone(run: Run, labels: readonly string[]): void {
   }
 }
 
-async function findPull(client: Client): Promise<PullRequest | undefined> {
+async function findDemoPull(client: Client): Promise<PullRequest | undefined> {
   for await (const pull of client.items(operations.listPulls, { params: at, query: { state: 'all' } })) {
     if (pull.title === title) return pull;
   }
@@ -147,13 +147,13 @@ async function labelId(client: Client, name: string): Promise<number> {
   throw new ReeveError('internal', `the demo's repository has no label "${name}"`);
 }
 
-async function namesOf(client: Client, index: number): Promise<readonly string[]> {
+async function labelNames(client: Client, index: number): Promise<readonly string[]> {
   const labels = await client.call(operations.listIssueLabels, { params: { ...at, index } });
   return labels.map((label) => label.name);
 }
 
 async function labelsOf(client: Client, index: number): Promise<string> {
-  return show(await namesOf(client, index));
+  return show(await labelNames(client, index));
 }
 
 function show(names: readonly string[]): string {

@@ -2,10 +2,10 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { ReeveError } from '../errors.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import type { Meter } from '../patterns/meter.ts';
+import type { Evidence } from './evidence.ts';
 import type { ExpressionProblem } from './expression-problem.ts';
-import type { Finding } from './finding.ts';
 import type { Knowledge } from './knowledge.ts';
-import { createPart, type Part, readingsOf, runPart, Values } from './part.ts';
+import { createPart, type Part, runPart, Values, valuesRead } from './part.ts';
 import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
 import { boolType, describeType, mayBe } from './values/types.ts';
 
@@ -15,13 +15,13 @@ export type Condition = {
   /** The facts that it names; ask them before `evaluate`. */
   readonly facts: readonly FactRequest[];
   /** Returns the answer with its evidence, paid for by the meter. Never throws. */
-  readonly evaluate: (knowledge: Knowledge, meter: Meter) => Answer;
+  readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
 };
 
 /** `error` where it could not be known; `cause` then says why, and whether a later attempt may help. */
-export type Answer = {
+export type ConditionResult = {
   readonly result: 'held' | 'not' | 'error';
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Evidence[];
   readonly reason?: string;
   readonly cause?: Error;
 };
@@ -61,7 +61,7 @@ export function compileCondition(
   const tree = treeOf(node, plant);
   const leaves = leavesOf(tree);
   const facts = [...resolution.facts.values()];
-  const evaluate = (knowledge: Knowledge, meter: Meter): Answer =>
+  const evaluate = (knowledge: Knowledge, meter: Meter): ConditionResult =>
     ask(tree, leaves, new Values(knowledge, environment, meter));
   return { condition: { source, facts, evaluate } };
 }
@@ -114,7 +114,7 @@ function leavesOf(tree: Tree): readonly Leaf[] {
 type Truth = boolean | 'error';
 type LeafAnswer = { readonly truth: Truth; readonly error?: string; readonly cause?: Error };
 
-function ask(tree: Tree, leaves: readonly Leaf[], values: Values): Answer {
+function ask(tree: Tree, leaves: readonly Leaf[], values: Values): ConditionResult {
   const answers = new Map<Leaf, LeafAnswer>();
   const truth = truthOf(tree, (leaf) => {
     const answer = answerOf(leaf.part, values);
@@ -162,10 +162,10 @@ function answerOf(part: Part, values: Values): LeafAnswer {
   return { truth: 'error', error: `${part.text} is ${result.value === null ? 'null' : 'not true or false'}` };
 }
 
-function findingOf({ part, where: place }: Leaf, answer: LeafAnswer | undefined, values: Values): Finding {
+function findingOf({ part, where: place }: Leaf, answer: LeafAnswer | undefined, values: Values): Evidence {
   const where = { expression: part.text, ...place };
   if (answer === undefined) return { ...where, result: 'unevaluated', values: {} };
-  const seen = readingsOf(part, values);
+  const seen = valuesRead(part, values);
   if (answer.truth === 'error')
     return { ...where, result: 'error', values: { ...seen, error: answer.error } };
   return { ...where, result: answer.truth ? 'held' : 'not', values: seen };

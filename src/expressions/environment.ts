@@ -13,7 +13,7 @@ export type Name = {
 };
 
 /** The names that the expressions of a rule may use, over everything it listens to. */
-export type Environment = {
+export type ExpressionEnvironment = {
   readonly names: ReadonlyMap<string, Name>;
   /** Names that exist, but on none of the occasions: why. */
   readonly absent: ReadonlyMap<string, string>;

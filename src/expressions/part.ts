@@ -1,12 +1,12 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { ReeveError } from '../errors.ts';
-import { type FactRequest, keyOf } from '../facts/fact.ts';
+import { type FactRequest, factKey } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { costs } from './budget/costs.ts';
-import type { Environment } from './environment.ts';
+import type { ExpressionEnvironment } from './environment.ts';
 import type { Evaluate } from './interpret/frame.ts';
 import { interpret } from './interpret/interpret.ts';
-import { type Read, type Reads, readsOf } from './interpret/reads.ts';
+import { collectReads, type Read, type Reads } from './interpret/reads.ts';
 import type { Knowledge, Known } from './knowledge.ts';
 import { textOf } from './parse/tree.ts';
 import type { Resolution } from './resolve/resolution.ts';
@@ -29,8 +29,8 @@ export type Result = { readonly value: unknown } | { readonly error: string; rea
 
 /** Returns the part of an expression that starts at this node. */
 export function createPart(node: ASTNode, resolution: Resolution): Part {
-  const reads = readsOf(node);
-  const roots = [...new Map([...reads.needs, ...reads.asks].map((root) => [keyOf(root), root])).values()];
+  const reads = collectReads(node);
+  const roots = [...new Map([...reads.needs, ...reads.asks].map((root) => [factKey(root), root])).values()];
   return {
     text: textOf(node),
     reads,
@@ -44,18 +44,18 @@ export function createPart(node: ASTNode, resolution: Resolution): Part {
 export class Values {
   readonly meter: Meter;
   readonly #knowledge: Knowledge;
-  readonly #environment: Environment;
+  readonly #environment: ExpressionEnvironment;
   readonly #known = new Map<string, Known | undefined>();
   readonly #readings = new Map<string, unknown>();
 
-  constructor(knowledge: Knowledge, environment: Environment, meter: Meter) {
+  constructor(knowledge: Knowledge, environment: ExpressionEnvironment, meter: Meter) {
     this.#knowledge = knowledge;
     this.#environment = environment;
     this.meter = meter;
   }
 
   find(request: FactRequest): Known | undefined {
-    const key = keyOf(request);
+    const key = factKey(request);
     const before = this.#known.get(key);
     if (before !== undefined) return before;
     const known = this.#knowledge.find(request);
@@ -89,7 +89,7 @@ export function runPart(part: Part, values: Values): Result {
     for (const root of part.roots) {
       const known = values.find(root);
       const isNeeded = part.reads.needs.includes(root);
-      if (known === undefined && isNeeded) return { error: `there is no ${keyOf(root)} here` };
+      if (known === undefined && isNeeded) return { error: `there is no ${factKey(root)} here` };
       if (known && 'error' in known && (isNeeded || !isAbsence(known.error))) {
         return { error: known.error.message, cause: known.error };
       }
@@ -109,7 +109,7 @@ function isAbsence(error: Error): boolean {
 }
 
 /** Returns what a part saw: member chain or fact as written → value, cut for reading. */
-export function readingsOf(part: Part, values: Values): Record<string, unknown> {
+export function valuesRead(part: Part, values: Values): Record<string, unknown> {
   const readings: Record<string, unknown> = {};
   try {
     for (const [place, read] of part.reads.reads.entries()) {

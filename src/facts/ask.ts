@@ -10,7 +10,7 @@ import {
   type FactMemory,
   type FactRequest,
   type Facts,
-  keyOf,
+  factKey,
   typedAsk,
 } from './fact.ts';
 import { findFact } from './facts.ts';
@@ -41,7 +41,7 @@ export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory 
   };
 }
 
-type Asked = { readonly answer: Promise<unknown>; answeredAtMs: number };
+type AskedFact = { readonly answer: Promise<unknown>; answeredAtMs: number };
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
 export function createFacts(options: {
@@ -53,13 +53,13 @@ export function createFacts(options: {
 }): Facts {
   return asking(new Map(), new Set());
 
-  function asking(asked: Map<string, Asked>, anew: ReadonlySet<string>): Facts {
+  function asking(asked: Map<string, AskedFact>, anew: ReadonlySet<string>): Facts {
     const ask: Ask = typedAsk((request) => {
-      const key = keyOf(request);
+      const key = factKey(request);
       const known = asked.get(key);
       if (known) return known.answer;
       const source = anew.has(key) ? undefined : sourceOf(request);
-      const entry: Asked = {
+      const entry: AskedFact = {
         answer: source ? takeFrom(source, request, ask) : askForge(request, ask, anew.has(key)),
         answeredAtMs: Number.POSITIVE_INFINITY,
       };
@@ -74,9 +74,9 @@ export function createFacts(options: {
       entry.answer.then(stamp, stamp);
       return entry.answer;
     });
-    const sourceOf = ({ name }: FactRequest): Asked | undefined => {
-      const names = findFact(name)?.within?.filter((known) => asked.has(keyOf({ name: known }))) ?? [];
-      return names[0] === undefined ? undefined : asked.get(keyOf({ name: names[0] }));
+    const sourceOf = ({ name }: FactRequest): AskedFact | undefined => {
+      const names = findFact(name)?.within?.filter((known) => asked.has(factKey({ name: known }))) ?? [];
+      return names[0] === undefined ? undefined : asked.get(factKey({ name: names[0] }));
     };
     return {
       subject: options.subject,
@@ -84,7 +84,7 @@ export function createFacts(options: {
       fresh(requests, maxAgeMs = -1) {
         const kept = new Map(asked);
         const dropped = new Set<string>();
-        for (const key of requests.map(keyOf)) {
+        for (const key of requests.map(factKey)) {
           const entry = kept.get(key);
           if (entry && options.clock.monotonicMs() - entry.answeredAtMs <= maxAgeMs) continue;
           kept.delete(key);
@@ -100,7 +100,7 @@ export function createFacts(options: {
   }
 
   /** Takes a fact from the answer of another fact; if that does not contain it, requests it. */
-  async function takeFrom(source: Asked, request: FactRequest, ask: AskContext['ask']): Promise<unknown> {
+  async function takeFrom(source: AskedFact, request: FactRequest, ask: AskContext['ask']): Promise<unknown> {
     const answer = await source.answer.catch(() => undefined);
     const value: unknown =
       typeof answer === 'object' && answer !== null ? Reflect.get(answer, request.name) : undefined;
@@ -137,7 +137,7 @@ export function createGivenFacts(options: {
       const given = givenValue(request, fact, options.given);
       // Null is a valid answer: no such file, no milestone.
       const value = given === undefined ? standIn(request.name, options.payload) : given;
-      if (value === undefined) throw new FactNotGiven(`${keyOf(request)} is not given`);
+      if (value === undefined) throw new FactNotGiven(`${factKey(request)} is not given`);
       return fact?.complete ? fact.complete(value) : value;
     }),
     fresh: () => facts,

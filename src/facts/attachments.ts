@@ -4,7 +4,7 @@ import { Attachment } from '../contract/resources/issues.ts';
 import { list, text } from '../contract/shape.ts';
 import { comment as commentRow } from './comment.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
-import { atIndex, inRepository } from './where.ts';
+import { indexParams, repositoryParams } from './where.ts';
 
 const Attached = Attachment.extend({ on: text });
 type Attached = z.output<typeof Attached>;
@@ -33,7 +33,7 @@ export const attachments = defineFact({
 });
 
 async function onIssue({ client, subject }: AskContext): Promise<readonly Attached[]> {
-  const found = await client.call(operations.listIssueAttachments, { params: atIndex(subject) });
+  const found = await client.call(operations.listIssueAttachments, { params: indexParams(subject) });
   return found.map((one) => ({ ...one, on: 'issue' }));
 }
 
@@ -45,7 +45,7 @@ async function onComment({ client, subject, ask }: AskContext): Promise<readonly
   const found = await Promise.all(
     assets.map((asset) =>
       client.call(operations.getCommentAttachment, {
-        params: { ...inRepository(subject), id, attachment_id: asset.id },
+        params: { ...repositoryParams(subject), id, attachment_id: asset.id },
       }),
     ),
   );

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { BranchProtection } from '../contract/resources/protections.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** All branch protections of the repository, by priority. */
 export const branchProtections = defineFact({
@@ -16,5 +16,5 @@ export const branchProtections = defineFact({
   requests: 1,
   example: 'branch_protections.exists(p, p.rule_name == "main" && p.required_approvals > 0)',
   ask: ({ client, subject }) =>
-    client.call(operations.listBranchProtections, { params: inRepository(subject) }),
+    client.call(operations.listBranchProtections, { params: repositoryParams(subject) }),
 });

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Branch } from '../contract/resources/branches.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 export const branch = defineFact({
   name: 'branch',
@@ -15,6 +15,8 @@ export const branch = defineFact({
   example: 'branch.protected && branch.required_approvals < 2',
   ask: ({ client, subject }) => {
     if (subject.ref === undefined) throw new ReeveError('internal', `a ${subject.kind} has no ref`);
-    return client.call(operations.getBranch, { params: { ...inRepository(subject), branch: subject.ref } });
+    return client.call(operations.getBranch, {
+      params: { ...repositoryParams(subject), branch: subject.ref },
+    });
   },
 });

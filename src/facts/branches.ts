@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Branch } from '../contract/resources/branches.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** All branches of the repository, last committed first. */
 export const branches = defineFact({
@@ -17,7 +17,7 @@ export const branches = defineFact({
   example: 'branches.exists(b, b.name == "develop" && b.protected)',
   async ask({ client, subject }) {
     const found: Branch[] = [];
-    for await (const one of client.items(operations.listBranches, { params: inRepository(subject) }))
+    for await (const one of client.items(operations.listBranches, { params: repositoryParams(subject) }))
       found.push(one);
     return found;
   },

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { User } from '../contract/resources/users.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** The collaborators of the repository, without users who have access through a team or as owner. */
 export const collaborators = defineFact({
@@ -16,7 +16,7 @@ export const collaborators = defineFact({
   example: 'collaborators.exists(c, c.login == "release-bot")',
   async ask({ client, subject }) {
     const found: User[] = [];
-    const params = inRepository(subject);
+    const params = repositoryParams(subject);
     for await (const one of client.items(operations.listCollaborators, { params })) found.push(one);
     return found;
   },

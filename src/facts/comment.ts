@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Comment } from '../contract/resources/issues.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** The current state of the comment that the event is about. */
 export const comment = defineFact({
@@ -18,6 +18,8 @@ export const comment = defineFact({
     if (subject.comment === undefined) {
       throw new ReeveError('forge-not-found', `this ${subject.kind} event is not about a comment`);
     }
-    return client.call(operations.getComment, { params: { ...inRepository(subject), id: subject.comment } });
+    return client.call(operations.getComment, {
+      params: { ...repositoryParams(subject), id: subject.comment },
+    });
   },
 });

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Comment } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The comments of the issue or pull request, oldest first. */
 export const comments = defineFact({
@@ -14,5 +14,5 @@ export const comments = defineFact({
   of: ['issue', 'pull_request'],
   requests: 1,
   example: 'comments.exists(c, c.user.login == "ci" && c.body.startsWith("Coverage"))',
-  ask: ({ client, subject }) => client.call(operations.listComments, { params: atIndex(subject) }),
+  ask: ({ client, subject }) => client.call(operations.listComments, { params: indexParams(subject) }),
 });

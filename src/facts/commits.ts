@@ -3,7 +3,7 @@ import { CommitEntry, type Compare } from '../contract/resources/branches.ts';
 import { list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The commits of a pull request, or of a push, newest first. */
 export const commits = defineFact({
@@ -20,7 +20,7 @@ export const commits = defineFact({
     if (subject.kind === 'branch')
       return ((await comparePush(context)) as Compare | undefined)?.commits ?? [];
     const found: CommitEntry[] = [];
-    for await (const commit of client.items(operations.listPullCommits, { params: atIndex(subject) })) {
+    for await (const commit of client.items(operations.listPullCommits, { params: indexParams(subject) })) {
       found.push(commit);
     }
     return found;

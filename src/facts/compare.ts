@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { Compare } from '../contract/resources/branches.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** Compares two branches or commits, from their merge base. */
 export const compare = defineFact({
@@ -21,7 +21,7 @@ export const compare = defineFact({
       ? { ...written, files: written.files.map(completeFile) }
       : written,
   ask: ({ client, subject }, basehead = '') =>
-    client.call(operations.compare, { params: { ...inRepository(subject), basehead } }),
+    client.call(operations.compare, { params: { ...repositoryParams(subject), basehead } }),
 });
 
 function completeFile(file: unknown): unknown {

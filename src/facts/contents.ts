@@ -5,8 +5,8 @@ import { instant, int, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
-import { defaultBranch, isNothing } from './push-range.ts';
-import { inRepository } from './where.ts';
+import { defaultBranch, isZeroCommit } from './push-range.ts';
+import { repositoryParams } from './where.ts';
 
 /** A file of the repository with its text; a directory, link or submodule has none. */
 const File = z.object({
@@ -42,21 +42,21 @@ export const contents = defineFact({
   complete: (written) =>
     typeof written === 'string' ? { path: '', type: 'file', content: written } : written,
   async ask(context, path = '') {
-    const query = await refOf(context);
-    const params = { ...inRepository(context.subject), filepath: path };
-    const entry = (await extended(context, params, query)) ?? (await plain(context, params, query));
+    const query = await contentsRef(context);
+    const params = { ...repositoryParams(context.subject), filepath: path };
+    const entry = (await extended(context, params, query)) ?? (await plainEntry(context, params, query));
     return entry === undefined ? null : toFile(entry, path);
   },
 });
 
-type Params = { readonly owner: string; readonly repo: string; readonly filepath: string };
+type ContentsParams = { readonly owner: string; readonly repo: string; readonly filepath: string };
 /** Cache key: whether the forge has the operation that includes the last commit. */
 const hasExtended = 'forge/contents-ext';
 
-type Found = ContentsEntry | 'directory';
+type FoundContents = ContentsEntry | 'directory';
 
 /** Returns the ref to read from; none means the default branch. */
-async function refOf(context: AskContext): Promise<{ ref?: string }> {
+async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
   const { subject, ask } = context;
   if (subject.kind === 'pull_request') {
     const { base } = await ask(requestOf(pullRequest));
@@ -64,7 +64,7 @@ async function refOf(context: AskContext): Promise<{ ref?: string }> {
   }
   if (subject.kind !== 'branch') return refOfBranch(context, undefined);
   const { range, ref, isTag } = subject;
-  if (range && !isNothing(range.after)) return { ref: range.after };
+  if (range && !isZeroCommit(range.after)) return { ref: range.after };
   return isTag && ref !== undefined ? { ref } : refOfBranch(context, ref);
 }
 
@@ -83,9 +83,9 @@ async function refOfBranch(
 /** A forge without this operation answers 404, like for a missing file; the plain operation then decides. */
 async function extended(
   { client, memory }: AskContext,
-  params: Params,
+  params: ContentsParams,
   query: { ref?: string },
-): Promise<Found | undefined> {
+): Promise<FoundContents | undefined> {
   const includes = 'file_content,lfs_metadata,commit_metadata,commit_message';
   const answer = await unlessAbsent(
     client.call(operations.getContentsExt, { params, query: { ...query, includes } }),
@@ -95,11 +95,11 @@ async function extended(
   return answer.file_contents ?? 'directory';
 }
 
-async function plain(
+async function plainEntry(
   { client, memory }: AskContext,
-  params: Params,
+  params: ContentsParams,
   query: { ref?: string },
-): Promise<Found | undefined> {
+): Promise<FoundContents | undefined> {
   if (memory.get(hasExtended)) return undefined;
   const answer = await unlessAbsent(client.call(operations.getContents, { params, query }));
   return Array.isArray(answer) ? 'directory' : answer;
@@ -114,7 +114,7 @@ async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function toFile(entry: Found, path: string): File {
+function toFile(entry: FoundContents, path: string): File {
   if (entry === 'directory') return { path, type: 'dir', content: null };
   const { encoding, content, ...rest } = entry;
   const isText = entry.type === 'file' && encoding === 'base64' && typeof content === 'string';

@@ -3,7 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The issues and pull requests that must close before this one. */
 export const dependencies = defineFact({
@@ -18,7 +18,7 @@ export const dependencies = defineFact({
   example: 'dependencies.exists(i, i.state == "open")',
   async ask({ client, subject }) {
     const found: Issue[] = [];
-    for await (const issue of client.items(operations.listDependencies, { params: atIndex(subject) })) {
+    for await (const issue of client.items(operations.listDependencies, { params: indexParams(subject) })) {
       // An unreadable one may be open and counts as open, so that no blocked item looks unblocked.
       found.push({ ...issue, state: issue.state || 'open' });
     }

@@ -118,7 +118,7 @@ export interface Facts {
 }
 
 /** Returns a key that is equal for equal requests only. */
-export function keyOf(request: FactRequest): string {
+export function factKey(request: FactRequest): string {
   return request.argument === undefined
     ? request.name
     : `${request.name}(${JSON.stringify(request.argument)})`;

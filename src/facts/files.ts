@@ -3,7 +3,7 @@ import { ChangedFile } from '../contract/resources/branches.ts';
 import { list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The changed files of a pull request or a push. */
 export const files = defineFact({
@@ -25,7 +25,7 @@ export const files = defineFact({
 
 async function ofPullRequest({ client, subject }: AskContext): Promise<ChangedFile[]> {
   const found: ChangedFile[] = [];
-  for await (const file of client.items(operations.listPullFiles, { params: atIndex(subject) }))
+  for await (const file of client.items(operations.listPullFiles, { params: indexParams(subject) }))
     found.push(file);
   return found;
 }

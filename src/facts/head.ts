@@ -5,9 +5,9 @@ import { ReeveError } from '../errors.ts';
 import { branch as branchRow } from './branch.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
-import { isNothing } from './push-range.ts';
+import { isZeroCommit } from './push-range.ts';
 import { repository as repositoryRow } from './repository.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** The commit that has the statuses of the subject. */
 export const head = defineFact({
@@ -22,7 +22,7 @@ export const head = defineFact({
   example: 'head.sha != ""',
   async ask(context) {
     const sha = await headOf(context);
-    if (!sha || isNothing(sha)) throw new ReeveError('forge-not-found', 'there is no commit here');
+    if (!sha || isZeroCommit(sha)) throw new ReeveError('forge-not-found', 'there is no commit here');
     return { sha };
   },
 });
@@ -35,6 +35,6 @@ async function headOf({ client, subject, ask }: AskContext): Promise<string | nu
     return subject.range?.after ?? (await ask(requestOf(branchRow))).commit?.id;
   }
   const { default_branch } = await ask(requestOf(repositoryRow));
-  const params = { ...inRepository(subject), branch: default_branch ?? 'main' };
+  const params = { ...repositoryParams(subject), branch: default_branch ?? 'main' };
   return (await client.call(operations.getBranch, { params })).commit?.id;
 }

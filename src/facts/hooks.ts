@@ -3,7 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { Hook } from '../contract/resources/hooks.ts';
 import { flag, list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
-import { inOrganization, inRepository } from './where.ts';
+import { organizationParams, repositoryParams } from './where.ts';
 
 /** A hook without the value of its header, which some releases show: values of facts may be printed. */
 export const SeenHook = Hook.omit({ authorization_header: true }).extend({
@@ -26,8 +26,8 @@ export const hooks = defineFact({
   ask: ({ client, subject }) =>
     seen(
       subject.kind === 'organization'
-        ? client.items(operations.listOrganizationHooks, { params: inOrganization(subject) })
-        : client.items(operations.listHooks, { params: inRepository(subject) }),
+        ? client.items(operations.listOrganizationHooks, { params: organizationParams(subject) })
+        : client.items(operations.listHooks, { params: repositoryParams(subject) }),
     ),
 });
 

@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The current state of the issue; for a pull request, its issue side. */
 export const issue = defineFact({
@@ -13,5 +13,5 @@ export const issue = defineFact({
   of: ['issue', 'pull_request', 'notification'],
   requests: 1,
   example: 'issue.state == "open" && issue.title.lower().contains("crash")',
-  ask: ({ client, subject }) => client.call(operations.getIssue, { params: atIndex(subject) }),
+  ask: ({ client, subject }) => client.call(operations.getIssue, { params: indexParams(subject) }),
 });

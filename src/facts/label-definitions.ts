@@ -5,7 +5,7 @@ import { list, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
-import { inRepository, repositoryOf } from './where.ts';
+import { repositoryOf, repositoryParams } from './where.ts';
 
 /** A label that is available in the repository; `level` says whether the repository or its organization defines it. */
 export const LabelDefinition = Label.extend({ level: text });
@@ -42,7 +42,7 @@ export const labelDefinitions = defineFact({
 
 async function ownLabels({ client, subject }: AskContext): Promise<LabelDefinition[]> {
   const found: LabelDefinition[] = [];
-  for await (const label of client.items(operations.listLabels, { params: inRepository(subject) })) {
+  for await (const label of client.items(operations.listLabels, { params: repositoryParams(subject) })) {
     found.push({ ...label, level: 'repository' });
   }
   return found;
@@ -51,7 +51,7 @@ async function ownLabels({ client, subject }: AskContext): Promise<LabelDefiniti
 async function sharedLabels({ client, subject }: AskContext): Promise<LabelDefinition[]> {
   const found: LabelDefinition[] = [];
   try {
-    const { owner } = inRepository(subject);
+    const { owner } = repositoryParams(subject);
     for await (const label of client.items(operations.listOrganizationLabels, { params: { org: owner } })) {
       found.push({ ...label, level: 'organization' });
     }

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The current labels of the issue or pull request. */
 export const labels = defineFact({
@@ -16,7 +16,7 @@ export const labels = defineFact({
   within: ['pull_request', 'issue'],
   example: 'labels.exists(l, l.name == "security")',
   complete: completeLabels,
-  ask: ({ client, subject }) => client.call(operations.listIssueLabels, { params: atIndex(subject) }),
+  ask: ({ client, subject }) => client.call(operations.listIssueLabels, { params: indexParams(subject) }),
 });
 
 /** Creates labels from names, for facts files and rule tests; ids are numbered. */

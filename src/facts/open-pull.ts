@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** The open pull request between two branches, or null. */
 export const openPull = defineFact({
@@ -19,7 +19,7 @@ export const openPull = defineFact({
   async ask({ client, subject }, between = '') {
     const [base = '', head = ''] = between.split('...');
     try {
-      const params = { ...inRepository(subject), base, head };
+      const params = { ...repositoryParams(subject), base, head };
       const pull = await client.call(operations.getPullByBranches, { params });
       return pull.state === 'open' ? pull : null;
     } catch (error) {

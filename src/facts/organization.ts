@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { Organization } from '../contract/resources/users.ts';
 import { defineFact } from './fact.ts';
-import { inOrganization } from './where.ts';
+import { organizationParams } from './where.ts';
 
 /** The current state of the organization: the item of a sweep, otherwise the owner of the repository. */
 export const organization = defineFact({
@@ -14,5 +14,6 @@ export const organization = defineFact({
   of: ['organization', 'repository', 'pull_request', 'issue', 'branch'],
   requests: 1,
   example: 'organization.visibility == "private"',
-  ask: ({ client, subject }) => client.call(operations.getOrganization, { params: inOrganization(subject) }),
+  ask: ({ client, subject }) =>
+    client.call(operations.getOrganization, { params: organizationParams(subject) }),
 });

@@ -3,7 +3,7 @@ import { Label } from '../contract/resources/labels.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
-import { inOrganization, inRepository } from './where.ts';
+import { organizationParams, repositoryParams } from './where.ts';
 
 /** The labels that the repository, or the organization if that is the subject, defines itself. */
 export const ownLabels = defineFact({
@@ -21,8 +21,8 @@ export const ownLabels = defineFact({
     const found: Label[] = [];
     const pages =
       subject.kind === 'organization'
-        ? client.items(operations.listOrganizationLabels, { params: inOrganization(subject) })
-        : client.items(operations.listLabels, { params: inRepository(subject) });
+        ? client.items(operations.listOrganizationLabels, { params: organizationParams(subject) })
+        : client.items(operations.listLabels, { params: repositoryParams(subject) });
     for await (const label of pages) found.push(label);
     return found;
   },

@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The current state of the pull request, with the numbers of added and deleted lines. */
 export const pullRequest = defineFact({
@@ -13,5 +13,5 @@ export const pullRequest = defineFact({
   of: ['pull_request', 'notification'],
   requests: 1,
   example: '!pull_request.draft && pull_request.additions + pull_request.deletions > 500',
-  ask: ({ client, subject }) => client.call(operations.getPull, { params: atIndex(subject) }),
+  ask: ({ client, subject }) => client.call(operations.getPull, { params: indexParams(subject) }),
 });

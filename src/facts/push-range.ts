@@ -4,7 +4,7 @@ import { ReeveError } from '../errors.ts';
 import type { AskContext } from './fact.ts';
 import { requestOf } from './fact.ts';
 import { repository as repositoryRow } from './repository.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /**
  * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few commits.
@@ -15,11 +15,11 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
     throw new ReeveError('forge-not-found', 'only a push has files and commits: this event names none');
   }
   const { before, after } = subject.range;
-  if (isNothing(after)) return undefined;
+  if (isZeroCommit(after)) return undefined;
   // A new branch has no earlier commit: it is compared with the default branch.
-  const base = isNothing(before) ? await defaultBranch(ask) : before;
+  const base = isZeroCommit(before) ? await defaultBranch(ask) : before;
   return client.call(operations.compare, {
-    params: { ...inRepository(subject), basehead: `${base}...${after}` },
+    params: { ...repositoryParams(subject), basehead: `${base}...${after}` },
   });
 }
 
@@ -30,6 +30,6 @@ export async function defaultBranch(ask: AskContext['ask']): Promise<string> {
 }
 
 /** Returns whether a commit id consists of zeros, which means no commit. */
-export function isNothing(commit: string): boolean {
+export function isZeroCommit(commit: string): boolean {
   return /^0+$/.test(commit);
 }

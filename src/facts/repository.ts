@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { Repository } from '../contract/resources/repositories.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 export const repository = defineFact({
   name: 'repository',
@@ -12,5 +12,5 @@ export const repository = defineFact({
   of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
   requests: 1,
   example: '!repository.archived && repository.default_branch == "main"',
-  ask: ({ client, subject }) => client.call(operations.getRepository, { params: inRepository(subject) }),
+  ask: ({ client, subject }) => client.call(operations.getRepository, { params: repositoryParams(subject) }),
 });

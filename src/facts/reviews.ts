@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { PullReview } from '../contract/resources/reviews.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The reviews and review requests of the pull request, oldest first, including dismissed ones. */
 export const reviews = defineFact({
@@ -17,7 +17,7 @@ export const reviews = defineFact({
   example: 'reviews.exists(r, r.state == "APPROVED" && r.official && !r.dismissed)',
   async ask({ client, subject }) {
     const found: PullReview[] = [];
-    for await (const one of client.items(operations.listReviews, { params: atIndex(subject) }))
+    for await (const one of client.items(operations.listReviews, { params: indexParams(subject) }))
       found.push(one);
     return found;
   },

@@ -3,7 +3,7 @@ import { CommitStatus } from '../contract/resources/statuses.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { head as headRow } from './head.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** The newest status of every context of the subject's newest commit. */
 export const statuses = defineFact({
@@ -19,7 +19,7 @@ export const statuses = defineFact({
   async ask({ client, subject, ask }) {
     const { sha } = await ask(requestOf(headRow));
     const newest = new Map<string, CommitStatus>();
-    const params = { ...inRepository(subject), sha };
+    const params = { ...repositoryParams(subject), sha };
     // Lists all statuses and keeps the newest of each context: the combined answer counts only its page, so its end is unknown.
     for await (const one of client.items(operations.listStatuses, { params })) {
       const context = one.context ?? '';

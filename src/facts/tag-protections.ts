@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { TagProtection } from '../contract/resources/protections.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 export const tagProtections = defineFact({
   name: 'tag_protections',
@@ -14,5 +14,6 @@ export const tagProtections = defineFact({
   of: ['repository', 'pull_request', 'issue', 'branch'],
   requests: 1,
   example: 'tag_protections.exists(p, p.name_pattern == "v*")',
-  ask: ({ client, subject }) => client.call(operations.listTagProtections, { params: inRepository(subject) }),
+  ask: ({ client, subject }) =>
+    client.call(operations.listTagProtections, { params: repositoryParams(subject) }),
 });

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { TrackedTime } from '../contract/resources/times.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { atIndex } from './where.ts';
+import { indexParams } from './where.ts';
 
 /** The tracked times of the issue or pull request. */
 export const trackedTimes = defineFact({
@@ -17,7 +17,7 @@ export const trackedTimes = defineFact({
   example: 'tracked_times.exists(t, t.time > 8 * 3600)',
   async ask({ client, subject }) {
     const found: TrackedTime[] = [];
-    for await (const time of client.items(operations.listTimes, { params: atIndex(subject) }))
+    for await (const time of client.items(operations.listTimes, { params: indexParams(subject) }))
       found.push(time);
     return found;
   },

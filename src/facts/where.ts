@@ -9,19 +9,19 @@ export function repositoryOf(subject: Subject): RepositoryRef {
 }
 
 /** Returns `{ owner, repo }` of the subject's repository. */
-export function inRepository(subject: Subject): { owner: string; repo: string } {
+export function repositoryParams(subject: Subject): { owner: string; repo: string } {
   const { owner, name } = repositoryOf(subject);
   return { owner, repo: name };
 }
 
 /** Returns `{ org }`: the subject itself, otherwise the owner of its repository, which may be a user. */
-export function inOrganization(subject: Subject): { org: string } {
+export function organizationParams(subject: Subject): { org: string } {
   return { org: subject.organization ?? repositoryOf(subject).owner };
 }
 
 /** Returns `{ owner, repo, index }` of an issue or pull request. */
-export function atIndex(subject: Subject): { owner: string; repo: string; index: number } {
+export function indexParams(subject: Subject): { owner: string; repo: string; index: number } {
   if (subject.index === undefined)
     throw new ReeveError('forge-not-found', `this ${subject.kind} is about nothing with a number`);
-  return { ...inRepository(subject), index: subject.index };
+  return { ...repositoryParams(subject), index: subject.index };
 }

@@ -3,7 +3,7 @@ import { WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { list } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** All pages of the repository's wiki, without their text. */
 export const wikiPages = defineFact({
@@ -18,7 +18,7 @@ export const wikiPages = defineFact({
   example: 'wiki_pages.exists(p, p.title == "Home")',
   async ask({ client, subject }) {
     const found: WikiPageMetaData[] = [];
-    const params = inRepository(subject);
+    const params = repositoryParams(subject);
     try {
       for await (const page of client.items(operations.listWikiPages, { params })) found.push(page);
     } catch (error) {

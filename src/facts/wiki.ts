@@ -4,7 +4,7 @@ import { type WikiPage, WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { int, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
-import { inRepository } from './where.ts';
+import { repositoryParams } from './where.ts';
 
 /** A page with its decoded texts, which are empty if missing. */
 const Page = WikiPageMetaData.partial({ sub_url: true }).extend({
@@ -30,7 +30,7 @@ export const wiki = defineFact({
   async ask({ client, subject }, pageName = '') {
     try {
       const page = await client.call(operations.getWikiPage, {
-        params: { ...inRepository(subject), pageName },
+        params: { ...repositoryParams(subject), pageName },
       });
       return toPage(page);
     } catch (error) {

@@ -9,21 +9,21 @@ export type RuleResults = {
 };
 
 /** Why a rule failed. */
-type Failure = { readonly reason: string; readonly isPublic: boolean };
+type RuleFailure = { readonly reason: string; readonly isPublic: boolean };
 
 /**
  * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails where its
  * conditions or steps could not be evaluated, or where the forge refused a change that it asked for.
  */
 export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
-  const failures = new Map<string, Failure>();
-  const add = (rule: string, failure: Failure): void => {
+  const failures = new Map<string, RuleFailure>();
+  const add = (rule: string, failure: RuleFailure): void => {
     if (!failures.has(rule)) failures.set(rule, failure);
   };
   // A file that cannot be used stands in the run as a verdict of its own, and is an incident of another kind.
   const verdicts = run.rules.filter(({ rule, source }) => rule !== source);
   for (const { rule, verdict, reason = '', code } of verdicts) {
-    if (verdict === 'failed') add(rule, { reason, isPublic: isOurs(code) });
+    if (verdict === 'failed') add(rule, { reason, isPublic: isInternal(code) });
   }
   const changes = new Map(run.changes.map((change) => [change.id, change]));
   for (const { change: id, status, error } of run.outcomes) {
@@ -43,13 +43,13 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
 }
 
 /** An answer of the forge may name what only the account of the bot may know; what the rule itself got wrong does not. */
-function isOurs(code: string | undefined): boolean {
+function isInternal(code: string | undefined): boolean {
   return code === undefined || code === 'rules-broken' || code === 'usage';
 }
 
 function occurrenceOf(
   { rule, source, level = 'operator', revision }: Verdict,
-  { reason, isPublic }: Failure,
+  { reason, isPublic }: RuleFailure,
   { id, trigger }: Run,
   repositoryId: number | undefined,
 ): Occurrence {

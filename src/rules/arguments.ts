@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { ReeveError } from '../errors.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
+import type { Evidence } from '../expressions/evidence.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
-import type { Finding } from '../expressions/finding.ts';
 import type { Knowledge } from '../expressions/knowledge.ts';
 import type { ExpressionContext } from '../expressions/resolve/resolve-expression.ts';
 import { compileTemplate, hasTemplate, opening, type Template } from '../expressions/template.ts';
@@ -21,7 +21,7 @@ export type StepArguments = {
 };
 
 type ResolvedArguments = {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Evidence[];
 } & (
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string; readonly cause?: Error }
@@ -72,7 +72,7 @@ export function compileArguments(
   };
 }
 
-type Text = {
+type TemplateText = {
   readonly path: ArgumentPath;
   readonly text: string;
   readonly schema: z.ZodType;
@@ -80,7 +80,11 @@ type Text = {
 };
 
 /** Yields every text of the arguments with what its schema says it holds. */
-function* textsOf(value: unknown, schema: z.ZodType | undefined, path: ArgumentPath): Generator<Text> {
+function* textsOf(
+  value: unknown,
+  schema: z.ZodType | undefined,
+  path: ArgumentPath,
+): Generator<TemplateText> {
   const inner = schema && unwrap(schema, value);
   if (typeof value === 'string') {
     if (schema && inner) yield { path, text: value, schema, holds: inner.meta()?.holds };
@@ -114,7 +118,7 @@ type Compiled =
   | { readonly problems: readonly ExpressionProblem[] };
 
 function compileText(
-  { path, text, holds }: Text,
+  { path, text, holds }: TemplateText,
   context: ExpressionContext,
   placeOf: (path: ArgumentPath) => ExpressionPlace,
 ): Compiled | undefined {
@@ -143,7 +147,7 @@ function resolveSlots(
   knowledge: Knowledge,
   meter: Meter,
 ): ResolvedArguments {
-  const findings: Finding[] = [];
+  const findings: Evidence[] = [];
   const failures: { readonly reason: string; readonly cause?: Error }[] = [];
   const values = new Map<string, unknown>();
   for (const { path, schema, fills } of slots) {

@@ -8,7 +8,7 @@ import type { LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
 /** What a rule is held against. */
-type Situation = {
+type RuleContext = {
   readonly facts: Facts;
   /** The event; absent where a clock or a person started the run. */
   readonly event?: Event | undefined;
@@ -50,7 +50,7 @@ export function failRule(rule: LoadedRule, reason: string): Verdict {
  * then of its `if`, then of its steps; each time in parallel. A rule that fails has steps too where only some of them
  * failed: those before are planned. Never rejects.
  */
-export async function evaluateRule(rule: LoadedRule, situation: Situation): Promise<Evaluation> {
+export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Promise<Evaluation> {
   const knowledge = new Learning(
     situation.facts,
     givenBy(situation),
@@ -72,7 +72,7 @@ export async function evaluateRule(rule: LoadedRule, situation: Situation): Prom
   return resolveSteps(rule, { knowledge, meter }, findings);
 }
 
-function givenBy({ event, item, now }: Situation): Readonly<Record<string, unknown>> {
+function givenBy({ event, item, now }: RuleContext): Readonly<Record<string, unknown>> {
   const given: Record<string, unknown> = { ...item, now };
   if (event) {
     given.event = event.payload;
@@ -87,7 +87,7 @@ const filesRequest: FactRequest = { name: 'files' };
 /** Returns the end of a rule that a filter on paths leaves out, or undefined where it goes on. */
 async function filterPaths(
   rule: LoadedRule,
-  { event, meter }: Situation,
+  { event, meter }: RuleContext,
   knowledge: Learning,
 ): Promise<Evaluation | undefined> {
   if (event === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Knowledge, Known } from '../expressions/knowledge.ts';
-import { type FactRequest, type Facts, keyOf } from '../facts/fact.ts';
+import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 
 /**
@@ -34,17 +34,17 @@ export class Learning implements Knowledge {
     if (request.argument === undefined && Object.hasOwn(this.#given, request.name)) {
       return { value: this.#given[request.name] };
     }
-    return this.#known.get(keyOf(request));
+    return this.#known.get(factKey(request));
   }
 
   async #ask(request: FactRequest): Promise<void> {
     try {
       const value = await this.#facts.ask(request);
       const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
-      this.#known.set(keyOf(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
+      this.#known.set(factKey(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
     } catch (error) {
       const reason = error instanceof Error ? error : new ReeveError('internal', messageOf(error));
-      this.#known.set(keyOf(request), { error: reason });
+      this.#known.set(factKey(request), { error: reason });
     }
   }
 }

@@ -69,7 +69,7 @@ function scopeNameOf({ repository, subject, payload }: Event): string | undefine
   if (repository) return `${repository.owner}/${repository.name}`;
   if (subject?.organization !== undefined) return subject.organization;
   const organization =
-    memberOf(payload, ['organization', 'username']) ?? memberOf(payload, ['organization', 'name']);
+    memberAt(payload, ['organization', 'username']) ?? memberAt(payload, ['organization', 'name']);
   return typeof organization === 'string' ? organization : undefined;
 }
 
@@ -77,7 +77,7 @@ function scopeNameOf({ repository, subject, payload }: Event): string | undefine
 function passesRefs(listening: Listening, event: Event, meter: Meter): boolean {
   const { branches, branchesIgnore, tags, tagsIgnore } = listening;
   if (!branches && !branchesIgnore && !tags && !tagsIgnore) return true;
-  const ref = refOf(event);
+  const ref = eventRef(event);
   if (ref === undefined) return false;
   const matches = (pattern: Pattern): boolean => pattern.matches(ref.name, meter);
   if (ref.kind === 'tag') return passesNames(tags, tagsIgnore, branches ?? branchesIgnore, matches);
@@ -95,20 +95,20 @@ function passesNames(
   return ofOther === undefined;
 }
 
-type Ref = { readonly kind: 'branch' | 'tag'; readonly name: string };
+type EventRef = { readonly kind: 'branch' | 'tag'; readonly name: string };
 
 /** Target branch of a pull request; ref of push, create and delete, which name it in full or say `ref_type`. */
-function refOf({ family, payload }: Event): Ref | undefined {
+function eventRef({ family, payload }: Event): EventRef | undefined {
   const { ref, ref_type: type } = payload;
   if (typeof ref === 'string' && (family === 'push' || family === 'create' || family === 'delete')) {
     const isTag = type === 'tag' || ref.startsWith('refs/tags/');
     return { kind: isTag ? 'tag' : 'branch', name: ref.replace(/^refs\/(heads|tags)\//, '') };
   }
-  const base = memberOf(payload, ['pull_request', 'base', 'ref']);
+  const base = memberAt(payload, ['pull_request', 'base', 'ref']);
   return typeof base === 'string' ? { kind: 'branch', name: base } : undefined;
 }
 
-function memberOf(value: unknown, path: readonly string[]): unknown {
+function memberAt(value: unknown, path: readonly string[]): unknown {
   let inner = value;
   for (const name of path) {
     if (typeof inner !== 'object' || inner === null) return undefined;

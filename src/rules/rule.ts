@@ -59,7 +59,7 @@ export type LoadedStep = {
 };
 
 /** Whose rule it is, where it is not the operator's: what it may write to ends there. */
-export type Home = { readonly repositoryId: number } | { readonly organization: string };
+export type RuleHome = { readonly repositoryId: number } | { readonly organization: string };
 
 /** One rule of a file that has no problem. */
 export type LoadedRule = {
@@ -70,7 +70,7 @@ export type LoadedRule = {
   readonly source: string;
   readonly level: Level;
   /** Set where the file was read from a forge; absent for the operator's. */
-  readonly home?: Home;
+  readonly home?: RuleHome;
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
   /** Digest of the file's text: rules of the same revision are the same. */

@@ -1,7 +1,7 @@
-import type { Finding } from '../expressions/finding.ts';
+import type { Evidence } from '../expressions/evidence.ts';
 import type { Level } from './rule.ts';
 
-export type { Finding };
+export type { Evidence as Finding };
 
 /** Why a rule was not considered, and what that means in words. */
 const skipReasons = {
@@ -38,7 +38,7 @@ export type Verdict = {
   /** Origin of the rule, and the revision of its file; absent in runs of earlier versions. */
   readonly level?: Level;
   readonly revision?: string;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Evidence[];
 };
 
 /** Returns the name of a rule from its identity (`source path#rule name`). */

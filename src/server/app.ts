@@ -53,7 +53,7 @@ export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: 
 }
 
 /** Opens the doors; returns where. Throws `port-taken` or `settings`. */
-export async function listen(
+export async function listenOn(
   app: FastifyInstance,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {

@@ -2,7 +2,7 @@ import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
 import { redirectUri } from '../dashboard/sign-in/address.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
 import { loadDashboardPassword } from '../settings/secrets/dashboard-password.ts';
-import { type AppParts, createApp, listen } from './app.ts';
+import { type AppParts, createApp, listenOn } from './app.ts';
 
 /** The receiver and the dashboard, listening. */
 export type Doors = {
@@ -63,7 +63,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       },
     },
   });
-  const url = await listen(app, { host, port });
+  const url = await listenOn(app, { host, port });
   return {
     url,
     async close() {

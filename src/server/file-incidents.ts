@@ -5,8 +5,7 @@ import type { Log } from '../log.ts';
 import type { Level } from '../rules/rule.ts';
 import type { FileReading } from '../sources/rule-files.ts';
 import type { Store } from '../store/store.ts';
-
-type IncidentStore = Pick<Store, 'raise' | 'clear' | 'listIncidents'>;
+import type { IncidentStore } from '../sweeps/sweep-incidents.ts';
 
 /** One rule file as it was read: a path of the operator's folder, or `owner/name/path` on the forge. */
 export type ReadFile = {

@@ -36,7 +36,7 @@ export type Settings = RuleGrants &
     readonly logLevel: LogLevel;
   };
 
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Prefixes of Reeve's variables: an unknown variable with such a prefix is reported as a mistake. */
 const ours = /^(REEVE|WEBHOOK)_/;
@@ -47,7 +47,7 @@ const ours = /^(REEVE|WEBHOOK)_/;
  * commands that receive no deliveries (`needsSecrets: false`).
  */
 export async function loadSettings(
-  environment: EnvironmentVariables,
+  environment: Variables,
   { needsSecrets = true }: { readonly needsSecrets?: boolean } = {},
 ): Promise<Settings> {
   const problems: string[] = [];
@@ -89,7 +89,7 @@ export async function loadSettings(
 }
 
 /** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */
-export function loadForge(environment: EnvironmentVariables): Settings['forge'] {
+export function loadForge(environment: Variables): Settings['forge'] {
   const problems: string[] = [];
   const read = createReader(environment, problems);
   if (read('FORGE_URL') === undefined || (read('FORGE_TOKEN') ?? read('FORGE_USER')) === undefined)
@@ -100,7 +100,7 @@ export function loadForge(environment: EnvironmentVariables): Settings['forge'] 
 }
 
 /** Returns a secret of the environment, given as itself or as a file; undefined where it is not. Throws `settings`. */
-export function readSecret(environment: EnvironmentVariables, name: string): string | undefined {
+export function readSecret(environment: Variables, name: string): string | undefined {
   const problems: string[] = [];
   const value = createReader(environment, problems)(name);
   if (problems.length === 0) return value;
@@ -109,7 +109,7 @@ export function readSecret(environment: EnvironmentVariables, name: string): str
 
 type ReadVariable = (name: string) => string | undefined;
 
-function createReader(environment: EnvironmentVariables, problems: string[]): ReadVariable {
+function createReader(environment: Variables, problems: string[]): ReadVariable {
   const known = new Set(
     settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
   );
@@ -137,11 +137,7 @@ function readSecretFile(name: string, path: string, problems: string[]): string 
   }
 }
 
-function readForge(
-  environment: EnvironmentVariables,
-  read: ReadVariable,
-  problems: string[],
-): Settings['forge'] {
+function readForge(environment: Variables, read: ReadVariable, problems: string[]): Settings['forge'] {
   const url = read('FORGE_URL');
   const isInFile = environment.FORGE_TOKEN_FILE ?? environment.FORGE_PASSWORD_FILE;
   const again = isInFile ? { readCredentials: () => readCredentials(environment) } : {};
@@ -168,7 +164,7 @@ function readForge(
 }
 
 /** Reads token or password again; undefined where the file is not there, or holds nothing, at the moment. */
-function readCredentials(environment: EnvironmentVariables): Credentials | undefined {
+function readCredentials(environment: Variables): Credentials | undefined {
   const problems: string[] = [];
   const forge = readForge(environment, createReader(environment, problems), problems);
   return problems.length === 0 ? forge?.credentials : undefined;

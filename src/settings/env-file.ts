@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { messageOf, ReeveError } from '../errors.ts';
-import type { EnvironmentVariables } from './config.ts';
+import type { Variables } from './config.ts';
 
 const head = `# Settings of Reeve, made by reeve setup. It holds secrets: keep it readable by its owner alone.
 # Use it with  reeve serve --settings FILE,  or as EnvironmentFile= of a systemd unit.
 `;
 
 /** Reads an env file (\`NAME=value\` lines, quotes allowed); one that is not there holds nothing, unless it `mustExist`. */
-export function readEnvFile(path: string, { mustExist = true } = {}): EnvironmentVariables {
+export function readEnvFile(path: string, { mustExist = true } = {}): Variables {
   if (!mustExist && !existsSync(path)) return {};
   try {
     return parseEnv(readFileSync(path, 'utf8'));
@@ -20,8 +20,8 @@ export function readEnvFile(path: string, { mustExist = true } = {}): Environmen
 
 /** Returns the variables of an env file with those of the environment over them, each in one of its two forms alone. */
 export function mergeEnvironments(
-  file: EnvironmentVariables,
-  environment: EnvironmentVariables,
+  file: Variables,
+  environment: Variables,
 ): Record<string, string | undefined> {
   const merged: Record<string, string | undefined> = { ...file };
   for (const [name, value] of Object.entries(environment)) {
@@ -33,7 +33,7 @@ export function mergeEnvironments(
 }
 
 /** Returns the text of an env file with these variables set, and everything else as it is; undefined removes one. */
-export function editEnvText(text: string, values: EnvironmentVariables): string {
+export function editEnvText(text: string, values: Variables): string {
   let edited = text === '' ? head : text;
   for (const [name, value] of Object.entries(values)) {
     const line = new RegExp(`^(?:export )?${name}=(?:'[^']*'|"[^"]*"|[^\\n]*)\\n?`, 'm');

@@ -7,7 +7,7 @@ import { clockFinding } from '../../src/connection/checks/forge-checks.ts';
 import { nodeFinding, spaceFinding } from '../../src/connection/checks/machine-checks.ts';
 import type { Finding } from '../../src/connection/finding.ts';
 import type { IncidentKind } from '../../src/incidents/incident.ts';
-import type { EnvironmentVariables } from '../../src/settings/config.ts';
+import type { Variables } from '../../src/settings/config.ts';
 import { takeWorkerLock } from '../../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
@@ -21,7 +21,7 @@ type World = Connection & {
   /** Changes the hook of the repository. */
   editHook(body: object): Promise<void>;
   /** Writes a rule file of the operator; returns the environment that names it. */
-  rules(text: string): Promise<EnvironmentVariables>;
+  rules(text: string): Promise<Variables>;
   /** Changes the operator file. */
   editOperatorFile(edit: (text: string) => string): Promise<void>;
   /** Runs when the test is over. */
@@ -518,7 +518,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
   });
 
   it.each(rows)('%s: %s', async (id, title, breaks, words) => {
-    const environment = (await breaks(world)) as EnvironmentVariables | undefined;
+    const environment = (await breaks(world)) as Variables | undefined;
 
     const told = await world.doctor(environment ?? {});
 

@@ -6,7 +6,7 @@ import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/ask.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import type { Home, Level, LoadedRule } from '../../src/rules/rule.ts';
+import type { Level, LoadedRule, RuleHome } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 
 const body = hostileTexts.letters;
@@ -25,7 +25,7 @@ const payload = {
 const costly = 'event.pull_request.body.matches("(([abc]{1,30})a){30}$")';
 const cheap = 'event.pull_request.title.matches("^fix: ")';
 
-type Source = { readonly level: Level; readonly path: string; readonly home?: Home };
+type Source = { readonly level: Level; readonly path: string; readonly home?: RuleHome };
 const operator: Source = { level: 'operator', path: 'rules/a.yml' };
 const repository: Source = { level: 'repository', path: 'acme/site/.reeve.yml', home: { repositoryId: 1 } };
 

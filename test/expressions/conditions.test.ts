@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Family } from '../../src/contract/events/events.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { ReeveError } from '../../src/errors.ts';
-import { type Answer, compileCondition } from '../../src/expressions/conditions.ts';
-import type { Environment } from '../../src/expressions/environment.ts';
+import { type ConditionResult, compileCondition } from '../../src/expressions/conditions.ts';
+import type { ExpressionEnvironment } from '../../src/expressions/environment.ts';
 import type { Known } from '../../src/expressions/knowledge.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { createEnvironment, type Occasion } from '../../src/rules/files/environment.ts';
@@ -12,7 +12,9 @@ import { contextOf } from './support/context.ts';
 
 const onPull: Occasion = { family: 'pull_request', subject: 'pull_request' };
 
-function makeEnvironment(...occasions: readonly { family?: Family; subject: SubjectKind }[]): Environment {
+function makeEnvironment(
+  ...occasions: readonly { family?: Family; subject: SubjectKind }[]
+): ExpressionEnvironment {
   return createEnvironment({
     registry,
     level: 'operator',
@@ -24,7 +26,7 @@ function answer(
   source: string,
   given: Readonly<Record<string, unknown>>,
   environment = makeEnvironment(),
-): Answer {
+): ConditionResult {
   const place = { file: 'f.yml', at: (offset: number) => ({ line: 1, column: offset + 1 }) };
   const compiled = compileCondition(source, contextOf(environment), place);
   if ('problems' in compiled) throw new Error(compiled.problems.map(({ message }) => message).join('\n'));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostileData, hostileExpressions } from '../../scripts/bench/rules/hostile.ts';
 import { RunBudget, unitsPerRun } from '../../src/expressions/budget/budget.ts';
-import { type Answer, compileCondition } from '../../src/expressions/conditions.ts';
+import { type ConditionResult, compileCondition } from '../../src/expressions/conditions.ts';
 import { createEnvironment } from '../../src/rules/files/environment.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { contextOf } from './support/context.ts';
@@ -25,7 +25,7 @@ const knowledge = {
   find: ({ name }: { name: string }) => (Object.hasOwn(given, name) ? { value: given[name] } : undefined),
 };
 
-type Cost = { readonly units: number; readonly cpuMs: number; readonly answer: Answer };
+type Cost = { readonly units: number; readonly cpuMs: number; readonly answer: ConditionResult };
 
 /** Evaluates an expression with the budget of a run that has no other rule; undefined where it is refused. */
 function evaluate(text: string): Cost | undefined {

@@ -2,7 +2,7 @@ import { Environment as CelEnvironment } from '@marcbachmann/cel-js';
 import { Duration as LibraryDuration } from '@marcbachmann/cel-js/evaluator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Environment } from '../../src/expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../src/expressions/environment.ts';
 import { createPart, runPart, Values } from '../../src/expressions/part.ts';
 import { resolveExpression } from '../../src/expressions/resolve/resolve-expression.ts';
 import { Duration } from '../../src/expressions/values/duration.ts';
@@ -16,7 +16,7 @@ import { contextOf } from './support/context.ts';
 const numRuns = process.env.LONG ? 100_000 : 4_000;
 
 /** All names may be anything: whether an expression fails is known only when it runs, in both. */
-const environment: Environment = {
+const environment: ExpressionEnvironment = {
   names: new Map(Object.keys(given).map((name) => [name, { type: anyType, missingOn: [] }])),
   absent: new Map(),
 };

@@ -5,15 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { doctor } from '../../src/commands/doctor.ts';
 import { setup } from '../../src/commands/setup.ts';
-import type { Entry } from '../../src/connection/finding.ts';
+import type { ReportEntry } from '../../src/connection/finding.ts';
 import type { SetupOptions } from '../../src/connection/steps/answers.ts';
 import type { Prompt } from '../../src/output/prompt.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
-import type { EnvironmentVariables } from '../../src/settings/config.ts';
+import type { Variables } from '../../src/settings/config.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
 import { type Account, basic, type ContractForge, freshName } from './contract-forge.ts';
 
-export type Told = { readonly status: number; readonly out: string; readonly entries: readonly Entry[] };
+export type Told = {
+  readonly status: number;
+  readonly out: string;
+  readonly entries: readonly ReportEntry[];
+};
 
 /** An account for the bot and a repository that it may administer, and a folder to run the two commands in. */
 export interface Connection {
@@ -28,8 +32,8 @@ export interface Connection {
   readonly port: number;
   /** What nothing that is printed may hold. */
   readonly canaries: string[];
-  setup(options?: SetupOptions, environment?: EnvironmentVariables, prompt?: Prompt): Promise<Told>;
-  doctor(environment?: EnvironmentVariables, options?: { test?: boolean; thorough?: boolean }): Promise<Told>;
+  setup(options?: SetupOptions, environment?: Variables, prompt?: Prompt): Promise<Told>;
+  doctor(environment?: Variables, options?: { test?: boolean; thorough?: boolean }): Promise<Told>;
   /** Makes a file with a token of an account that has these scopes. */
   tokenFile(account: Account, scopes: readonly string[]): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -76,7 +80,7 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
     canaries.push(...secrets);
     const leak = canaries.find((canary) => out.includes(canary));
     if (leak !== undefined) throw new Error(`a secret was printed: ${out.replaceAll(leak, '<here>')}`);
-    const json: { steps?: Entry[]; checks?: Entry[] } = JSON.parse(lines.at(-1) ?? '{}');
+    const json: { steps?: ReportEntry[]; checks?: ReportEntry[] } = JSON.parse(lines.at(-1) ?? '{}');
     return { status, out, entries: json.steps ?? json.checks ?? [] };
   };
   const base = { PORT: String(port), REEVE_DATA: path('data') };
@@ -124,6 +128,6 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
   };
 }
 
-export function entriesOf(told: Told, id: string): readonly Entry[] {
+export function entriesOf(told: Told, id: string): readonly ReportEntry[] {
   return told.entries.filter((entry) => entry.id === id);
 }

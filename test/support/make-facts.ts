@@ -1,5 +1,5 @@
 import type { Subject } from '../../src/contract/events/subject.ts';
-import { type Fact, type FactRequest, type Facts, keyOf, typedAsk } from '../../src/facts/fact.ts';
+import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from '../../src/facts/fact.ts';
 import { facts as table } from '../../src/facts/facts.ts';
 
 /** A double of facts: given values, every one of which can be told to fail by giving an Error. `asked` tells what was asked. */
@@ -21,11 +21,11 @@ export function makeFacts(
       ...options.subject,
     },
     ask: typedAsk(async (request) => {
-      asked.push(keyOf(request));
+      asked.push(factKey(request));
       const fact = rows.find((row) => row.name === request.name);
       const value = givenValue(request, given);
       if (value instanceof Error) throw value;
-      if (value === undefined) throw new Error(`${keyOf(request)} is not given`);
+      if (value === undefined) throw new Error(`${factKey(request)} is not given`);
       return fact?.complete ? fact.complete(value) : value;
     }),
     fresh: () => facts,

@@ -9,7 +9,7 @@ import { repository } from '../../facts/repository.ts';
 import type { Change } from '../change.ts';
 import type { HookForm } from './forms.ts';
 import type { HookPlace } from './place.ts';
-import type { KnownHook, Prints } from './secrets.ts';
+import type { KnownHook, SecretFingerprints } from './secrets.ts';
 
 /** State of a hook in plans: secrets by name, and `events` as kinds. */
 export type Declared = Omit<HookForm, 'url'>;
@@ -18,7 +18,7 @@ export type Held = { readonly hook: SeenHook; readonly known: KnownHook | undefi
 /** One declaration with the existing hooks and their location. */
 export type Situation = {
   readonly wanted: HookForm;
-  readonly prints: Prints;
+  readonly prints: SecretFingerprints;
   readonly place: HookPlace;
   /** Secrets are unknown: named ones count as unchanged. */
   readonly isBlind: boolean;
@@ -41,7 +41,7 @@ export function differing(
 }
 
 /** Returns the change that edits a hook, marked `already` if nothing differs. */
-export function edition(situation: Situation, { hook, known }: Held): Change {
+export function hookEdit(situation: Situation, { hook, known }: Held): Change {
   const { wanted, prints, place, isBlind } = situation;
   const lost: string[] = differing(declaredOf(wanted), hook);
   const isOther =
@@ -68,7 +68,7 @@ export function edition(situation: Situation, { hook, known }: Held): Change {
 }
 
 /** Returns the change that creates the hook; if it replaces others, `before` is the state of the first of them. */
-export function creation(situation: Situation, replaced: readonly Held[]): Change {
+export function hookCreation(situation: Situation, replaced: readonly Held[]): Change {
   const { wanted, place } = situation;
   const [old] = replaced;
   const name = wanted.name ?? old?.hook.name;
@@ -111,7 +111,7 @@ function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined
 /** Returns the change that tests the hook with this id, if hooks can be tested there. */
 export async function testChange(situation: Situation, id: number, facts: Facts): Promise<readonly Change[]> {
   const { wanted, place } = situation;
-  if (place.test === undefined || !wanted.active || (await isEmpty(facts))) return [];
+  if (place.test === undefined || !wanted.active || (await hasNoCommits(facts))) return [];
   return [
     {
       action: 'sync-hooks',
@@ -128,7 +128,7 @@ export async function testChange(situation: Situation, id: number, facts: Facts)
 }
 
 /** A repository without a commit has nothing to deliver in a test. */
-async function isEmpty(facts: Facts): Promise<boolean> {
+async function hasNoCommits(facts: Facts): Promise<boolean> {
   try {
     const { empty } = await facts.ask(requestOf(repository));
     return empty === true;
@@ -139,7 +139,7 @@ async function isEmpty(facts: Facts): Promise<boolean> {
 }
 
 /** Returns the change that deletes a replaced hook. */
-export function removal({ wanted, place }: Situation, { hook }: Held): Change {
+export function hookRemoval({ wanted, place }: Situation, { hook }: Held): Change {
   return {
     action: 'sync-hooks',
     operation: place.delete,

@@ -1,7 +1,7 @@
 import { operations } from '../../contract/operations.ts';
 import { type FactRequest, type Facts, requestOf } from '../../facts/fact.ts';
 import { accountHooks, hooks, type SeenHook } from '../../facts/hooks.ts';
-import { inOrganization, inRepository } from '../../facts/where.ts';
+import { organizationParams, repositoryParams } from '../../facts/where.ts';
 
 /** Location of hooks: a repository, an organization or the account, each with its own operations. */
 export type HookPlace = {
@@ -29,7 +29,7 @@ export function hookPlace(ofAccount: boolean, { subject }: Pick<Facts, 'subject'
   if (subject.kind === 'organization') {
     return {
       fact,
-      params: inOrganization(subject),
+      params: organizationParams(subject),
       create: operations.createOrganizationHook.id,
       edit: operations.editOrganizationHook.id,
       delete: operations.deleteOrganizationHook.id,
@@ -37,7 +37,7 @@ export function hookPlace(ofAccount: boolean, { subject }: Pick<Facts, 'subject'
   }
   return {
     fact,
-    params: inRepository(subject),
+    params: repositoryParams(subject),
     create: operations.createHook.id,
     edit: operations.editHook.id,
     delete: operations.deleteHook.id,

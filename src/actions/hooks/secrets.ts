@@ -14,31 +14,34 @@ const KnownHook = z.object({
 });
 export type KnownHook = z.output<typeof KnownHook>;
 
-const keyOf = (id: number): string => `sync-hooks/${id}`;
+const hookKey = (id: number): string => `sync-hooks/${id}`;
 
 /** Returns the stored fingerprints of a hook; undefined for one that Reeve did not write. */
 export async function recallHook(memory: ActionMemory, id: number): Promise<KnownHook | undefined> {
-  const found = KnownHook.safeParse(await memory.get(keyOf(id)));
+  const found = KnownHook.safeParse(await memory.get(hookKey(id)));
   return found.success ? found.data : undefined;
 }
 
 /** Stores the fingerprints of a hook; undefined deletes them. */
-export async function keepHook(
+export async function rememberHook(
   memory: ActionMemory,
   id: number,
   known: KnownHook | undefined,
 ): Promise<void> {
-  await memory.set(keyOf(id), known);
+  await memory.set(hookKey(id), known);
 }
 
 /** Fingerprints of the secrets that a rule refers to; a member is absent if there is no reference or the value is unknown. */
-export type Prints = { readonly authorization?: string; readonly hmac?: string };
+export type SecretFingerprints = { readonly authorization?: string; readonly hmac?: string };
 
 /**
  * Returns the fingerprints of the secrets in a hook's declaration. In a what-if there are none. Throws for an unknown
  * name, and for a rule that is not the operator's: it could send any secret to its own URL.
  */
-export function printsOf(wanted: Pick<HookForm, 'authorization' | 'hmac'>, context: PlanContext): Prints {
+export function fingerprintSecrets(
+  wanted: Pick<HookForm, 'authorization' | 'hmac'>,
+  context: PlanContext,
+): SecretFingerprints {
   const { secrets, level } = context;
   const print = (name: string): string | undefined => {
     if (level !== 'operator') throw new Error('only rules of the operator may name secrets');

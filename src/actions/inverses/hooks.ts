@@ -46,7 +46,7 @@ export function undoEditHook(get: Operation, edit: Operation): Inverse {
     // The three kinds of hooks have one shape; the kind is known only at run time.
     const hook = (await client.send(get, { params })) as Hook;
     const members = { ...hook, content_type: hook.config?.content_type, events: shownEvents(hook.events) };
-    const isSame = isStill(withoutSecrets(after), members);
+    const isSame = isStill(withoutHidden(after), members);
     return {
       value: isSame ? after : members,
       undo: () => {
@@ -66,7 +66,7 @@ export function undoEditHook(get: Operation, edit: Operation): Inverse {
 }
 
 /** Members of a declaration that a forge never shows. */
-function withoutSecrets(after: unknown): unknown {
+function withoutHidden(after: unknown): unknown {
   if (typeof after !== 'object' || after === null) return after;
   return Object.fromEntries(
     Object.entries(after).filter(([name]) => name !== 'authorization' && name !== 'hmac'),

@@ -14,10 +14,10 @@ export type DoneChange = {
 export type Undo = { readonly operation: Operation; readonly input: AnyInput; readonly except?: string };
 
 /** Live state in the form of the change's `after`; `undo` is the request that restores `before`, or why it is impossible. */
-type Live = { readonly value: unknown; readonly undo: () => Undo | string };
+type LiveValue = { readonly value: unknown; readonly undo: () => Undo | string };
 
 /** Reverts changes of one operation. It only reads, and returns the request to send. */
-export type Inverse = (change: DoneChange, client: Client) => Promise<Live>;
+export type Inverse = (change: DoneChange, client: Client) => Promise<LiveValue>;
 
 /** Returns whether live state still equals the change's result, in every member of `after`. */
 export function isStill(after: unknown, live: unknown): boolean {

@@ -3,10 +3,10 @@ import type { FactRequest } from '../../facts/fact.ts';
 import type { Change } from '../change.ts';
 import { isKnownDropped, rememberDropped } from '../dropped.ts';
 import type { PlanContext } from '../plan-context.ts';
-import { isSame, lower, namesOf } from '../same-names.ts';
+import { isSame, toLowerCase, toNames } from '../same-names.ts';
 
-type Members = Readonly<Record<string, unknown>>;
-type Call = { readonly operation: string; readonly params: Members };
+type ProtectionFields = Readonly<Record<string, unknown>>;
+type ProtectionCall = { readonly operation: string; readonly params: ProtectionFields };
 
 /** One protection as declared by a rule, and its live state. */
 type WantedProtection = {
@@ -14,11 +14,11 @@ type WantedProtection = {
   /** Its target (`protection:main`); each member appends its name. */
   readonly target: string;
   /** The member with its name, for the request that creates it. */
-  readonly naming: Members;
-  readonly wanted: Members;
-  readonly live: Members | undefined;
-  readonly create: Call;
-  readonly edit: Call;
+  readonly naming: ProtectionFields;
+  readonly wanted: ProtectionFields;
+  readonly live: ProtectionFields | undefined;
+  readonly create: ProtectionCall;
+  readonly edit: ProtectionCall;
   readonly reads: readonly FactRequest[];
   readonly requires: (member: string) => Capability | undefined;
 };
@@ -34,7 +34,7 @@ export async function planProtection(
     const before = live?.[member] ?? null;
     const isSo = live !== undefined && isSame(before, value);
     const isDropped =
-      !isSo && live !== undefined && (await isKnownDropped(keyOf(one, member), value, before, context));
+      !isSo && live !== undefined && (await isKnownDropped(droppedKey(one, member), value, before, context));
     const capability = one.requires(member);
     changes.push({
       ...head(one, { [member]: value }),
@@ -56,7 +56,7 @@ export async function planProtection(
   return changes;
 }
 
-function head(one: WantedProtection, body: Members) {
+function head(one: WantedProtection, body: ProtectionFields) {
   const { operation, params } = one.live === undefined ? one.create : one.edit;
   return { action: one.action, operation, input: { params, body }, reads: one.reads, joins: one.target };
 }
@@ -73,11 +73,11 @@ function presence(one: WantedProtection): Change {
   };
 }
 
-function keyOf({ edit, target }: WantedProtection, member: string): string {
+function droppedKey({ edit, target }: WantedProtection, member: string): string {
   return keyFor(edit.params, `${target}.${member}`);
 }
 
-function keyFor({ owner, repo }: Members, target: string): string {
+function keyFor({ owner, repo }: ProtectionFields, target: string): string {
   return `${owner}/${repo} ${target}`;
 }
 
@@ -85,7 +85,7 @@ function keyFor({ owner, repo }: Members, target: string): string {
 export function pruneProtection(options: {
   action: string;
   target: string;
-  call: Call;
+  call: ProtectionCall;
   live: unknown;
   reads: readonly FactRequest[];
   from: string;
@@ -108,7 +108,7 @@ export function pruneProtection(options: {
 }
 
 /** Returns the body of a request with several members. */
-export function bodyOf(changes: readonly Change[]): Record<string, unknown> {
+export function mergeBodies(changes: readonly Change[]): Record<string, unknown> {
   return Object.assign({}, ...changes.map((change) => change.input.body));
 }
 
@@ -118,7 +118,9 @@ export function unshown({ input }: Change, answer: unknown): string | undefined 
   for (const [member, value] of Object.entries(input.body ?? {})) {
     const got: unknown = Reflect.get(answer, member);
     if (isSame(got, value)) continue;
-    const missing = Array.isArray(value) ? value.filter((name) => !namesOf(got).includes(lower(name))) : [];
+    const missing = Array.isArray(value)
+      ? value.filter((name) => !toNames(got).includes(toLowerCase(name)))
+      : [];
     return missing.length > 0
       ? `the forge dropped ${missing.join(', ')} silently: no access here; it is not retried for a week`
       : `the forge did not accept ${member}: the answer contains ${JSON.stringify(got ?? null)}`;

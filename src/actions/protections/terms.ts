@@ -1,6 +1,6 @@
 import type { Capability } from '../../client/capabilities.ts';
 
-type Members = Readonly<Record<string, unknown>>;
+type ProtectionTerms = Readonly<Record<string, unknown>>;
 
 /**
  * Members that depend on another one being true. A forge reads them only in one request with that one.
@@ -26,8 +26,8 @@ const chains = [
 
 /** Returns why members can never take effect: they depend on another one that is off. */
 export function contradictionsIn(
-  wanted: Members,
-  live: Members | undefined,
+  wanted: ProtectionTerms,
+  live: ProtectionTerms | undefined,
 ): readonly { readonly member: string; readonly message: string }[] {
   return Object.entries({ ...dependsOn, ...listsOf }).flatMap(([member, parent]) => {
     const value = wanted[member];
@@ -38,7 +38,10 @@ export function contradictionsIn(
 }
 
 /** Returns a body in which every member is read: a chain of switches is sent completely, from its first. */
-export function withSwitches(body: Members, live: Members | undefined): Record<string, unknown> {
+export function withSwitches(
+  body: ProtectionTerms,
+  live: ProtectionTerms | undefined,
+): Record<string, unknown> {
   const sent: Record<string, unknown> = { ...body };
   for (const chain of chains) {
     if (!chain.some((member) => member in body)) continue;

@@ -8,7 +8,7 @@ import type { Examination } from './examination.ts';
 
 /** What an action in a repository may need, from least to most. */
 const ranks: readonly Access[] = ['reader', 'writer', 'admin'];
-type Repository = { readonly full_name: string; readonly held: Access };
+type RepositoryAccess = { readonly full_name: string; readonly held: Access };
 type Gap = {
   readonly repository: string;
   readonly held: Access;
@@ -17,10 +17,10 @@ type Gap = {
 };
 
 /** Looks whether the account may do in each starred repository what the operator’s rules would do there. */
-export async function lookAtAccess({ client, account, rules }: Examination): Promise<Finding> {
+export async function checkAccess({ client, account, rules }: Examination): Promise<Finding> {
   const loaded = (await rules()).flatMap((file) => file.rules);
   if (loaded.length === 0) return skipped('there are no rules of the operator');
-  const repositories: Repository[] = [];
+  const repositories: RepositoryAccess[] = [];
   const params = { username: (await account()).login };
   for await (const { full_name, archived, permissions } of client.items(operations.listStarred, { params })) {
     const held: Access = permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader';
@@ -39,7 +39,7 @@ export async function lookAtAccess({ client, account, rules }: Examination): Pro
   );
 }
 
-function gapOf({ full_name, held }: Repository, rule: LoadedRule): readonly Gap[] {
+function gapOf({ full_name, held }: RepositoryAccess, rule: LoadedRule): readonly Gap[] {
   const meter = createUnlimitedMeter();
   if (!rule.scopes.every((scope) => scope.matches(full_name, meter))) return [];
   const needed = rule.steps

@@ -1,14 +1,14 @@
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { titleOf } from '../hooks/places.ts';
+import { locationName } from '../hooks/places.ts';
 import { probeReceiver } from '../hooks/probe-receiver.ts';
 import { entryFor } from '../hooks/secret-entry.ts';
 import { allowAdvice, reachOf } from '../hooks/target.ts';
-import { findingOfTry } from '../hooks/test-finding.ts';
-import { type Tried, tryHook } from '../hooks/test-hook.ts';
+import { findingOfTest } from '../hooks/test-finding.ts';
+import { type HookTestResult, testHook } from '../hooks/test-hook.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
-import type { SeenPlace } from './hook-states.ts';
+import type { HookState } from './hook-states.ts';
 
 /** Checks of what the hooks deliver, and where to. */
 export const deliveryChecks: readonly Check[] = [
@@ -71,33 +71,37 @@ async function lookAtAddress({ settings, listening }: Examination): Promise<Find
   return wrong(`${webhook.url} does not lead here (${there.why})`, advice);
 }
 
-const tries = new WeakMap<Examination, Promise<readonly { look: SeenPlace; tried: Tried }[]>>();
+const tries = new WeakMap<Examination, Promise<readonly { look: HookState; tried: HookTestResult }[]>>();
 
 /** Has each hook that may be tried deliver once. Asked twice, the answers are those of the first time. */
-function tryAll(examination: Examination): Promise<readonly { look: SeenPlace; tried: Tried }[]> {
+function tryAll(examination: Examination): Promise<readonly { look: HookState; tried: HookTestResult }[]> {
   const known = tries.get(examination) ?? tryEach(examination);
   tries.set(examination, known);
   return known;
 }
 
-async function tryEach(examination: Examination): Promise<readonly { look: SeenPlace; tried: Tried }[]> {
+async function tryEach(
+  examination: Examination,
+): Promise<readonly { look: HookState; tried: HookTestResult }[]> {
   const { settings, test, hooks, listening } = examination;
   const heard = test === 'none' ? undefined : await listening();
-  const answers: { look: SeenPlace; tried: Tried }[] = [];
+  const answers: { look: HookState; tried: HookTestResult }[] = [];
   for (const look of (await hooks()).seen) {
     const { place, client, match } = look;
     const untried = (why: string): number => answers.push({ look, tried: { came: 'untried', why } });
     if (heard === undefined) untried('--no-test: no hook was made to deliver');
     else if ('advice' in heard) untried(heard.text);
-    else if (!match.found?.active) untried(`${titleOf(place)} has no active hook that delivers here`);
+    else if (!match.found?.active) untried(`${locationName(place)} has no active hook that delivers here`);
     else if (entryFor(place, settings.secrets) === undefined)
-      untried(`${titleOf(place)} has no entry of secrets`);
+      untried(`${locationName(place)} has no entry of secrets`);
     else if (place.level !== 'repository' && test !== 'thorough') {
-      untried(`the hook of ${titleOf(place)} is tried with --thorough alone: a repository is made for it`);
+      untried(
+        `the hook of ${locationName(place)} is tried with --thorough alone: a repository is made for it`,
+      );
     } else {
       answers.push({
         look,
-        tried: await tryHook({ client, place, hookId: match.found.id, listening: heard }),
+        tried: await testHook({ client, place, hookId: match.found.id, listening: heard }),
       });
     }
   }
@@ -107,7 +111,7 @@ async function tryEach(examination: Examination): Promise<readonly { look: SeenP
 async function lookAtDeliveries(examination: Examination): Promise<Finding> {
   const url = examination.settings.webhook?.url ?? '';
   const answers = await tryAll(examination);
-  const findings = await Promise.all(answers.map(({ look, tried }) => findingOfTry(tried, look.place, url)));
+  const findings = await Promise.all(answers.map(({ look, tried }) => findingOfTest(tried, look.place, url)));
   if (findings.length === 0) return skipped('no place with a hook can be seen');
   const worst = findings.find(({ state }) => state === 'wrong');
   if (worst) return worst;

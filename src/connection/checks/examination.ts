@@ -3,17 +3,17 @@ import type { Capabilities } from '../../client/capabilities.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { User } from '../../contract/resources/users.ts';
 import { ReeveError } from '../../errors.ts';
-import type { EnvironmentVariables, Settings } from '../../settings/config.ts';
+import type { Settings, Variables } from '../../settings/config.ts';
 import { type FolderFile, loadRuleFiles } from '../../sources/folder.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { Store } from '../../store/store.ts';
-import { lookAtAccount, lookAtForge } from '../forge-findings.ts';
-import { type Deaf, type Listening, listen } from '../hooks/listener.ts';
-import { type HookLooks, lookAtHooks } from './hook-states.ts';
+import { checkAccount, checkForge } from '../forge-findings.ts';
+import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
+import { type HookStates, readHookStates } from './hook-states.ts';
 
 /** What the checks look at. Each thing is asked once, when the first check wants it. */
 export interface Examination {
-  readonly environment: EnvironmentVariables;
+  readonly environment: Variables;
   readonly envFile: string | undefined;
   readonly settings: Settings;
   /** Whether hooks may be made to deliver; `thorough`: also those that need a repository made for it. */
@@ -24,8 +24,8 @@ export interface Examination {
   account(): Promise<User>;
   rules(): Promise<readonly FolderFile[]>;
   store(): Promise<Store>;
-  hooks(): Promise<HookLooks>;
-  listening(): Promise<Listening | Deaf>;
+  hooks(): Promise<HookStates>;
+  listening(): Promise<DeliveryListener | ListenFailure>;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function examine(
   const client = createClient(settings.forge);
   const { url } = settings.forge;
   const closing: (() => Promise<void>)[] = [];
-  const account = once(async () => (await lookAtAccount(client)).value);
+  const account = once(async () => (await checkAccount(client)).value);
   const store = once(async () => {
     const opened = await openSqliteStore({ path: join(settings.data, 'reeve.db'), role: 'reader' });
     closing.push(() => opened.close());
@@ -53,7 +53,7 @@ export function examine(
     forgeUrl: url,
     client,
     capabilities: once(async () => {
-      const { finding, value } = await lookAtForge(client, url);
+      const { finding, value } = await checkForge(client, url);
       return { version: finding.text, capabilities: value };
     }),
     account,
@@ -63,14 +63,14 @@ export function examine(
       const signed = [{ client, login: (await account()).login }];
       if (settings.setupToken !== undefined) {
         const setupClient = createClient({ url, credentials: { token: settings.setupToken } });
-        signed.unshift({ client: setupClient, login: (await lookAtAccount(setupClient)).value.login });
+        signed.unshift({ client: setupClient, login: (await checkAccount(setupClient)).value.login });
       }
-      return lookAtHooks(signed, settings, await store());
+      return readHookStates(signed, settings, await store());
     }),
     listening: once(async () => {
       const [entry] = settings.secrets;
       if (entry === undefined) throw new ReeveError('settings', 'no webhook secret is configured');
-      const heard = await listen(settings, entry);
+      const heard = await openListener(settings, entry);
       if ('close' in heard) closing.push(() => heard.close());
       return heard;
     }),

@@ -4,13 +4,13 @@ import { operations } from '../../contract/operations.ts';
 import { count } from '../../output/terminal.ts';
 import { checkCapabilities } from '../../rules/check-capabilities.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { lookAtAdministrator, lookAtScopes } from '../forge-findings.ts';
+import { checkAdministrator, checkScopes } from '../forge-findings.ts';
 import { neededScopes } from '../needed-scopes.ts';
 import { faultOf, findApplication } from '../steps/sign-in.ts';
-import { lookAtAccess } from './access.ts';
+import { checkAccess } from './access.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
-import { lookAtWorkflows } from './workflows.ts';
+import { checkWorkflows } from './workflows.ts';
 
 const mostSkewMs = 30_000;
 
@@ -61,7 +61,7 @@ export const forgeChecks: readonly Check[] = [
     remedy:
       'Create an account with only the access that the rules need, or set `allow-admin: true` in the operator file.',
     after: ['token'],
-    run: async ({ account, settings }) => lookAtAdministrator(await account(), settings.allowAdmin),
+    run: async ({ account, settings }) => checkAdministrator(await account(), settings.allowAdmin),
   },
   {
     id: 'scopes',
@@ -74,7 +74,7 @@ export const forgeChecks: readonly Check[] = [
       if (settings.forge && !('token' in settings.forge.credentials))
         return ok('a password has no scopes: it may what the account may');
       const loaded = (await rules()).flatMap((file) => file.rules);
-      return lookAtScopes(client, neededScopes(loaded), await capabilities());
+      return checkScopes(client, neededScopes(loaded), await capabilities());
     },
   },
   {
@@ -92,7 +92,7 @@ export const forgeChecks: readonly Check[] = [
     fails: 'A rule needs more access: its changes would be refused.',
     remedy: 'Make the account a collaborator with that permission, or restrict the rule with `in`.',
     after: ['token'],
-    run: async (examination) => lookAtAccess(examination),
+    run: async (examination) => checkAccess(examination),
   },
   {
     id: 'workflows',
@@ -102,7 +102,7 @@ export const forgeChecks: readonly Check[] = [
     remedy:
       'Ask a site administrator to mark the account as restricted, and add it as a collaborator or team member wherever it works: [Workflows of forks](../security.md#workflows-of-forks).',
     after: ['token'],
-    run: async (examination) => lookAtWorkflows(examination),
+    run: async (examination) => checkWorkflows(examination),
   },
   {
     id: 'capabilities',

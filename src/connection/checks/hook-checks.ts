@@ -3,14 +3,14 @@ import type { SecretEntry } from '../../receiver/secrets.ts';
 import { loadFingerprintKey } from '../../settings/secrets/named-secrets.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { hookKinds } from '../hooks/event-kinds.ts';
-import { type KnownHook, missingKinds, printsOf } from '../hooks/match.ts';
-import { titleOf } from '../hooks/places.ts';
+import { fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
+import { locationName } from '../hooks/places.ts';
 import { entryFor } from '../hooks/secret-entry.ts';
-import { lookAtServedHooks } from '../hooks/served-hooks.ts';
+import { checkServedHooks } from '../hooks/served-hooks.ts';
 import type { Check } from './check.ts';
 import { deliveryChecks } from './delivery-checks.ts';
 import type { Examination } from './examination.ts';
-import type { SeenPlace } from './hook-states.ts';
+import type { HookState } from './hook-states.ts';
 
 const noWebhook =
   'the operator file says nothing of hooks (webhook): reeve setup makes them, and they can be looked at';
@@ -32,7 +32,7 @@ export const hookChecks: readonly Check[] = [
       if (seen.length + hidden.length === 0) {
         return wrong('the operator file names no place for a hook', 'reeve setup --repository owner/name');
       }
-      const titles = seen.map(({ place }) => titleOf(place)).join(', ');
+      const titles = seen.map(({ place }) => locationName(place)).join(', ');
       if (hidden.length === 0) return ok(`the hooks of ${titles} can be seen`);
       return skipped(
         `the hooks of ${count(hidden.length, 'place')} cannot be seen without SETUP_TOKEN of an account that may: ${hidden.join('; ')}${titles && `; those of ${titles} can`}`,
@@ -118,7 +118,7 @@ export const hookChecks: readonly Check[] = [
     run: async ({ client, account, settings, hooks, store }) => {
       const { seen, hiddenPlaces } = await hooks();
       const active = seen.filter(({ match }) => match.found?.active).map(({ place }) => place);
-      return lookAtServedHooks({
+      return checkServedHooks({
         client,
         login: (await account()).login,
         listed: settings.repositories,
@@ -134,14 +134,14 @@ export const hookChecks: readonly Check[] = [
 /** Returns the run of a check that looks at each hook that can be seen; `faults` are texts that go on after the place. */
 function ofHooks(
   right: string,
-  faults: (look: SeenPlace, url: string) => readonly string[],
+  faults: (look: HookState, url: string) => readonly string[],
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
     if (settings.webhook === undefined) return skipped(noWebhook);
     const { seen } = await hooks();
     if (seen.length === 0) return skipped('no place with a hook can be seen');
     const found = seen.flatMap((look) =>
-      faults(look, settings.webhook?.url ?? '').map((fault) => `${titleOf(look.place)} ${fault}`),
+      faults(look, settings.webhook?.url ?? '').map((fault) => `${locationName(look.place)} ${fault}`),
     );
     return found.length === 0 ? ok(right) : wrong(found.join('; '), again);
   };
@@ -155,7 +155,7 @@ async function lookAtSecrets(examination: Examination): Promise<Finding> {
     if (match.found === undefined) return [];
     const entry = entryFor(place, secrets);
     if (entry === undefined) return ['has no entry of secrets that may speak for all of it'];
-    if (known?.id !== match.found.id) unknown.push(titleOf(place));
+    if (known?.id !== match.found.id) unknown.push(locationName(place));
     else if (!isLive(known, entry, key)) return ['has a hook that was made with other values'];
     return [];
   });
@@ -165,10 +165,12 @@ async function lookAtSecrets(examination: Examination): Promise<Finding> {
 }
 
 /** Says whether what a hook was made with is among the live values, the older ones too. */
-function isLive(known: KnownHook, entry: SecretEntry, key: Uint8Array): boolean {
+function isLive(known: SetupHook, entry: SecretEntry, key: Uint8Array): boolean {
   const isAmong = (kind: 'authorization' | 'hmac'): boolean => {
     const values = entry[kind].length === 0 ? [''] : entry[kind];
-    return values.some((value) => printsOf({ authorization: value, hmac: value }, key)[kind] === known[kind]);
+    return values.some(
+      (value) => fingerprintHook({ authorization: value, hmac: value }, key)[kind] === known[kind],
+    );
   };
   return isAmong('authorization') && isAmong('hmac');
 }

@@ -24,7 +24,7 @@ export function nodeFinding(version: string): Finding {
 }
 
 /** Returns what `HOST` says as an address. */
-function addressOf(host: string): string {
+function localUrl(host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}`;
 }
 
@@ -71,7 +71,7 @@ export const machineChecks: readonly Check[] = [
       'Reeve listens on a non-loopback address, and the forge sends secrets to it in clear text: there is no TLS proxy.',
     remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https URL.',
     run: async ({ settings: { host, webhook } }) => {
-      const reach = await reachOf(addressOf(host));
+      const reach = await reachOf(localUrl(host));
       if (reach === 'loopback') return ok(`listens on ${host}, which this machine alone reaches`);
       if (webhook?.url.startsWith('https:'))
         return ok(`listens on ${host}; the forge comes by ${webhook.url}`);
@@ -107,7 +107,7 @@ export const machineChecks: readonly Check[] = [
       if (dashboard?.startsWith('https:')) return ok('people reach the dashboard over https');
       if (dashboard !== undefined && (await reachOf(dashboard)) !== 'loopback')
         return wrong(`passwords and sessions go to ${new URL(dashboard).host} in clear`, advice);
-      const reach = await reachOf(addressOf(host));
+      const reach = await reachOf(localUrl(host));
       if (reach === 'loopback') return ok('the dashboard is for this machine alone');
       if (webhook?.url.startsWith('https:'))
         return ok(`the dashboard is shown on ${host}, behind the proxy of ${webhook.url}`);

@@ -5,7 +5,7 @@ import { ReeveError } from '../../errors.ts';
 import { count } from '../../output/terminal.ts';
 import { servedRepositories } from '../../sweeps/targets/repositories.ts';
 import { type Finding, ok, skipped } from '../finding.ts';
-import { lookAtRestriction } from '../forge-findings.ts';
+import { checkRestriction } from '../forge-findings.ts';
 import type { Examination } from './examination.ts';
 
 /** Folders that forges read workflows from. */
@@ -18,9 +18,9 @@ const maxSearched = 200;
  * Examines whether changes by Reeve can start workflows of forks without approval: a served repository has workflows, and
  * the account is not restricted.
  */
-export async function lookAtWorkflows(examination: Examination): Promise<Finding> {
+export async function checkWorkflows(examination: Examination): Promise<Finding> {
   const { account, capabilities } = examination;
-  const finding = lookAtRestriction(await account(), (await capabilities()).capabilities);
+  const finding = checkRestriction(await account(), (await capabilities()).capabilities);
   if (finding === undefined)
     return skipped('on this forge, the account that labels or assigns does not decide on approval');
   if (finding.state === 'ok') return finding;
@@ -32,10 +32,10 @@ export async function lookAtWorkflows(examination: Examination): Promise<Finding
   );
 }
 
-type Search = { readonly example?: string; readonly searched: number; readonly isWhole: boolean };
+type WorkflowSearch = { readonly example?: string; readonly searched: number; readonly isWhole: boolean };
 
 /** Searches served repositories that run Actions for one with workflows. */
-async function searchWorkflows({ client, account, settings }: Examination): Promise<Search> {
+async function searchWorkflows({ client, account, settings }: Examination): Promise<WorkflowSearch> {
   let searched = 0;
   const served = { login: async () => (await account()).login, listed: settings.repositories };
   for await (const { repositories } of servedRepositories(client, served)) {

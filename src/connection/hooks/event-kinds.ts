@@ -15,7 +15,7 @@ export function hookKinds(
   rules: readonly LoadedRule[],
   capabilities: Capabilities,
 ): readonly string[] {
-  const named = events === 'all' ? hookEventNames : namesOf(rules);
+  const named = events === 'all' ? hookEventNames : eventNamesOf(rules);
   const known = named.filter((name) => {
     const needed = capabilityOfEvent[name];
     return needed === undefined || capabilities.has[needed];
@@ -24,7 +24,7 @@ export function hookKinds(
 }
 
 /** The names that enable exactly the Event-Types of the families that rules listen to. */
-function namesOf(rules: readonly LoadedRule[]): readonly string[] {
+function eventNamesOf(rules: readonly LoadedRule[]): readonly string[] {
   const types = rules.flatMap(({ on }) =>
     on.flatMap(({ family }) => Object.keys(eventFamilies[family].types)),
   );

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { localAddress, probeReceiver } from './probe-receiver.ts';
 
 /** A receiver that deliveries come to, and the store they are in. */
-export interface Listening {
+export interface DeliveryListener {
   /** `running`: that of a running Reeve; `own`: one that was opened for this. */
   readonly by: 'running' | 'own';
   readonly store: Store;
@@ -21,13 +21,16 @@ export interface Listening {
 }
 
 /** Why nothing can be heard: the text says what was seen, the advice what to do. */
-export type Deaf = { readonly text: string; readonly advice: string };
+export type ListenFailure = { readonly text: string; readonly advice: string };
 
 /**
  * Listens where deliveries come in: beside the Reeve that runs, or, where none does, with the real receiver on the real
  * store. Whatever comes meanwhile is kept and handled when Reeve starts: nothing is lost to a look.
  */
-export async function listen(settings: Settings, entry: SecretEntry): Promise<Listening | Deaf> {
+export async function openListener(
+  settings: Settings,
+  entry: SecretEntry,
+): Promise<DeliveryListener | ListenFailure> {
   const { host, port } = settings;
   const address = localAddress(host, port);
   const there = await probeReceiver(address, entry);
@@ -47,12 +50,12 @@ export async function listen(settings: Settings, entry: SecretEntry): Promise<Li
 
 const path = (settings: Settings): string => join(settings.data, 'reeve.db');
 
-async function beside(settings: Settings): Promise<Listening> {
+async function beside(settings: Settings): Promise<DeliveryListener> {
   const store = await openSqliteStore({ path: path(settings), role: 'reader' });
   return { by: 'running', store, refused: () => 0, close: () => store.close() };
 }
 
-async function open(settings: Settings): Promise<Listening | Deaf> {
+async function open(settings: Settings): Promise<DeliveryListener | ListenFailure> {
   const store = await openSqliteStore({ path: path(settings), role: 'worker' }).catch((error: unknown) => {
     if (error instanceof ReeveError && error.code === 'store-locked') return error.message;
     throw error;

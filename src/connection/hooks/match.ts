@@ -4,32 +4,35 @@ import { shownEvents } from '../../contract/events/hook-events.ts';
 import type { Hook } from '../../contract/resources/hooks.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
 import type { Store } from '../../store/store.ts';
-import { type Place, titleOf } from './places.ts';
+import { type HookLocation, locationName } from './places.ts';
 
 /** What setup remembers of a hook it made: its id, and fingerprints of what no forge shows. */
-export const KnownHook = z.object({
+export const SetupHook = z.object({
   id: z.number(),
   authorization: z.string().optional(),
   hmac: z.string().optional(),
 });
-export type KnownHook = z.output<typeof KnownHook>;
-type Prints = Omit<KnownHook, 'id'>;
+export type SetupHook = z.output<typeof SetupHook>;
+type HookFingerprints = Omit<SetupHook, 'id'>;
 
-const keyOf = (place: Place): string => `setup hook ${titleOf(place)}`;
+const setupHookKey = (place: HookLocation): string => `setup hook ${locationName(place)}`;
 
 /** Returns what is remembered of the hook at a place. */
-export async function recallHook(store: Pick<Store, 'recall'>, place: Place): Promise<KnownHook | undefined> {
-  const found = KnownHook.safeParse(await store.recall(keyOf(place)));
+export async function recallSetupHook(
+  store: Pick<Store, 'recall'>,
+  place: HookLocation,
+): Promise<SetupHook | undefined> {
+  const found = SetupHook.safeParse(await store.recall(setupHookKey(place)));
   return found.success ? found.data : undefined;
 }
 
 /** Remembers the hook at a place. */
-export async function keepHook(
+export async function rememberSetupHook(
   store: Pick<Store, 'remember'>,
-  place: Place,
-  known: KnownHook,
+  place: HookLocation,
+  known: SetupHook,
 ): Promise<void> {
-  await store.remember(keyOf(place), known);
+  await store.remember(setupHookKey(place), known);
 }
 
 /** The values a hook is made with: the first live ones of an entry. */
@@ -41,7 +44,7 @@ export function hookSecretsOf(entry: SecretEntry): HookSecrets {
 }
 
 /** Returns the keyed fingerprints of a hook's values. */
-export function printsOf(secrets: HookSecrets, key: Uint8Array): Prints {
+export function fingerprintHook(secrets: HookSecrets, key: Uint8Array): HookFingerprints {
   const named = createNamedSecrets(new Map(Object.entries(secrets)), key);
   const print = (name: string): string => named.fingerprint(name) ?? '';
   return { authorization: print('authorization'), hmac: print('hmac') };
@@ -58,7 +61,7 @@ export type Match = {
 };
 
 /** Finds Reeve's hook among those of a place. */
-export function matchHooks(live: readonly Hook[], url: string, known: KnownHook | undefined): Match {
+export function matchHooks(live: readonly Hook[], url: string, known: SetupHook | undefined): Match {
   const here = live.filter((hook) => hook.config?.url === url);
   const remembered = live.find(({ id }) => id === known?.id);
   if (remembered && !here.includes(remembered)) return { elsewhere: remembered, duplicates: here };

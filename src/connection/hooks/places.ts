@@ -4,19 +4,19 @@ import { operations } from '../../contract/operations.ts';
 import { Hook } from '../../contract/resources/hooks.ts';
 import type { WebhookForm } from '../../settings/operator-file/webhook.ts';
 
-type Level = 'system' | 'user' | 'organization' | 'repository';
+type HookLevel = 'system' | 'user' | 'organization' | 'repository';
 /** Somewhere a hook can be. `name` is empty for the instance, `owner/name` for a repository. */
-export type Place = { readonly level: Level; readonly name: string };
+export type HookLocation = { readonly level: HookLevel; readonly name: string };
 
-type Row = {
-  readonly list: (client: Client, params: Params) => AsyncGenerator<Hook>;
+type LocationRow = {
+  readonly list: (client: Client, params: LocationParams) => AsyncGenerator<Hook>;
   readonly create: Operation;
   readonly edit: Operation;
   readonly delete: Operation;
 };
-type Params = Readonly<Record<'owner' | 'repo' | 'org', string>>;
+type LocationParams = Readonly<Record<'owner' | 'repo' | 'org', string>>;
 
-const rows: Readonly<Record<Level, Row>> = {
+const rows: Readonly<Record<HookLevel, LocationRow>> = {
   system: {
     list: (client) => client.items(operations.listSystemHooks, {}),
     create: operations.createSystemHook,
@@ -44,8 +44,8 @@ const rows: Readonly<Record<Level, Row>> = {
 };
 
 /** Returns the places that the operator file names, the widest first. */
-export function placesOf(webhook: WebhookForm): readonly Place[] {
-  const named = (level: Level, names: readonly string[] = []): Place[] =>
+export function hookLocations(webhook: WebhookForm): readonly HookLocation[] {
+  const named = (level: HookLevel, names: readonly string[] = []): HookLocation[] =>
     names.map((name) => ({ level, name }));
   return [
     ...named('system', webhook.system ? [''] : []),
@@ -56,23 +56,23 @@ export function placesOf(webhook: WebhookForm): readonly Place[] {
 }
 
 /** Returns how people call a place; it is also the key under which the hook there is remembered. */
-export function titleOf({ level, name }: Place): string {
+export function locationName({ level, name }: HookLocation): string {
   return level === 'system' ? 'the instance' : `${level} ${name}`;
 }
 
 /** Returns owner and name of a repository's place. */
-export function repositoryAt({ name }: Place): { owner: string; repo: string } {
+export function repositoryAt({ name }: HookLocation): { owner: string; repo: string } {
   const [owner = '', repo = ''] = name.split('/');
   return { owner, repo };
 }
 
-function paramsOf(place: Place): Params {
+function locationParams(place: HookLocation): LocationParams {
   return { ...repositoryAt(place), org: place.name };
 }
 
-export async function listHooksAt(client: Client, place: Place): Promise<readonly Hook[]> {
+export async function listHooksAt(client: Client, place: HookLocation): Promise<readonly Hook[]> {
   const found: Hook[] = [];
-  for await (const hook of rows[place.level].list(client, paramsOf(place))) found.push(hook);
+  for await (const hook of rows[place.level].list(client, locationParams(place))) found.push(hook);
   return found;
 }
 
@@ -87,7 +87,7 @@ export type HookBody = {
 /** Makes an active hook that signs with this secret. */
 export async function createHookAt(
   client: Client,
-  place: Place,
+  place: HookLocation,
   { url, secret, ...body }: HookBody & { readonly secret: string },
 ): Promise<Hook> {
   const config = {
@@ -96,8 +96,8 @@ export async function createHookAt(
     secret,
     ...(place.level === 'system' ? { is_system_webhook: 'true' } : {}),
   };
-  return send(client, rows[place.level].create, {
-    params: paramsOf(place),
+  return sendHookCall(client, rows[place.level].create, {
+    params: locationParams(place),
     body: { type: 'gitea', active: true, ...body, config },
   });
 }
@@ -105,19 +105,19 @@ export async function createHookAt(
 /** Makes a hook active and as said; its secret stays, since no forge lets it be edited. */
 export async function editHookAt(
   client: Client,
-  place: Place,
+  place: HookLocation,
   { id, url, ...body }: HookBody & { readonly id: number },
 ): Promise<Hook> {
-  return send(client, rows[place.level].edit, {
-    params: { ...paramsOf(place), id },
+  return sendHookCall(client, rows[place.level].edit, {
+    params: { ...locationParams(place), id },
     body: { active: true, ...body, config: { url, content_type: 'json' } },
   });
 }
 
-export async function deleteHookAt(client: Client, place: Place, id: number): Promise<void> {
-  await client.send(rows[place.level].delete, { params: { ...paramsOf(place), id } });
+export async function deleteHookAt(client: Client, place: HookLocation, id: number): Promise<void> {
+  await client.send(rows[place.level].delete, { params: { ...locationParams(place), id } });
 }
 
-async function send(client: Client, operation: Operation, input: AnyInput): Promise<Hook> {
+async function sendHookCall(client: Client, operation: Operation, input: AnyInput): Promise<Hook> {
   return Hook.parse(await client.send(operation, input));
 }

@@ -7,7 +7,7 @@ import type { SecretEntry } from '../../receiver/secrets.ts';
  * Who answers at an address. `ours`: a Reeve that knows these secrets · `other-secrets`: a Reeve that does not ·
  * `throttled`: one that has refused too much from here to say · `silent`: no answer · `stranger`: something else.
  */
-type Receiving =
+type ProbeResult =
   | { readonly who: 'ours' }
   | { readonly who: 'other-secrets' }
   | { readonly who: 'throttled' }
@@ -17,7 +17,7 @@ type Receiving =
  * Asks a receiver whether it knows the values of an entry: by a request that carries and is signed with them, and names
  * no event. The receiver looks at the secrets first, then refuses it as malformed: nothing is stored.
  */
-export async function probeReceiver(address: string, entry: SecretEntry): Promise<Receiving> {
+export async function probeReceiver(address: string, entry: SecretEntry): Promise<ProbeResult> {
   const body = JSON.stringify({ from: 'reeve' });
   const [authorization] = entry.authorization;
   const [hmac] = entry.hmac;
@@ -43,11 +43,11 @@ export async function probeReceiver(address: string, entry: SecretEntry): Promis
     if (response.status === 429) return { who: 'throttled' };
     return { who: 'stranger', why: `it answers ${response.status}` };
   } catch (error) {
-    return { who: 'silent', why: reasonOf(error) };
+    return { who: 'silent', why: connectionReason(error) };
   }
 }
 
-function reasonOf(thrown: unknown): string {
+function connectionReason(thrown: unknown): string {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if ('code' in error && typeof error.code === 'string') return error.code;
   }

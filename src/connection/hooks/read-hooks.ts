@@ -1,18 +1,18 @@
 import type { Client } from '../../client/client.ts';
 import type { Hook } from '../../contract/resources/hooks.ts';
 import { ReeveError } from '../../errors.ts';
-import { listHooksAt, type Place } from './places.ts';
+import { type HookLocation, listHooksAt } from './places.ts';
 
 /** A way to sign in, and whose it is. */
 export type Signed = { readonly client: Client; readonly login: string };
 /** The hooks of a place, and the client that may see them. */
-type Seen = { readonly client: Client; readonly live: readonly Hook[] };
+type VisibleHooks = { readonly client: Client; readonly live: readonly Hook[] };
 
 /**
  * Reads the hooks of a place with the first of these that may. Those of an account are shown to that account alone: with
  * another token the forge would answer for the wrong one. Throws the first refusal where none may.
  */
-export async function seeHooks(signed: readonly Signed[], place: Place): Promise<Seen> {
+export async function readHooks(signed: readonly Signed[], place: HookLocation): Promise<VisibleHooks> {
   const isTheirs = ({ login }: Signed): boolean =>
     place.level !== 'user' || login.toLowerCase() === place.name.toLowerCase();
   let refusal = new ReeveError('forge-forbidden', `only a token of @${place.name} shows its hooks`, {

@@ -1,12 +1,12 @@
 import { createEntryScope } from '../../receiver/scope.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
-import type { Place } from './places.ts';
+import type { HookLocation } from './places.ts';
 
 /**
  * Returns the entry of secrets whose values the hook of a place shall send: the first that may speak for everything the
  * hook hears. Undefined where none may.
  */
-export function entryFor(place: Place, entries: readonly SecretEntry[]): SecretEntry | undefined {
+export function entryFor(place: HookLocation, entries: readonly SecretEntry[]): SecretEntry | undefined {
   return entries.find(({ scope }) => {
     const covers = createEntryScope(scope);
     if (place.level === 'system') return covers(undefined);

@@ -5,7 +5,7 @@ import { count } from '../../output/terminal.ts';
 import type { Store } from '../../store/store.ts';
 import { servedRepositories, toRepositoryRef } from '../../sweeps/targets/repositories.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
-import { listHooksAt, type Place } from './places.ts';
+import { type HookLocation, listHooksAt } from './places.ts';
 
 /** Repositories without a known hook whose own hooks are looked at; each costs a request. */
 const maxLooks = 100;
@@ -19,7 +19,7 @@ type ServedHooks = {
   /** Patterns of the operator file. */
   readonly listed: readonly string[];
   /** Places with a hook that delivers here, or whose hooks cannot be seen. */
-  readonly places: readonly Place[];
+  readonly places: readonly HookLocation[];
   /** Address of the receiver; absent: every hook whose address ends in `/webhook` counts. */
   readonly url: string | undefined;
   readonly store: Pick<Store, 'listDeliveries'> | undefined;
@@ -29,7 +29,7 @@ type ServedHooks = {
  * Looks whether a hook delivers from every served repository: one of a place that holds it, one of its own, or one that
  * has delivered. Wrong where no repository is served, and where no hook is known for one.
  */
-export async function lookAtServedHooks(given: ServedHooks): Promise<Finding> {
+export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   const { client, login, listed, places } = given;
   const unheard: RepositoryRef[] = [];
   let served = 0;
@@ -61,7 +61,7 @@ export async function lookAtServedHooks(given: ServedHooks): Promise<Finding> {
   );
 }
 
-function holds({ level, name }: Place, { owner, name: repository }: RepositoryRef): boolean {
+function holds({ level, name }: HookLocation, { owner, name: repository }: RepositoryRef): boolean {
   if (level === 'system') return true;
   const place = name.toLowerCase();
   return place === (level === 'repository' ? `${owner}/${repository}` : owner).toLowerCase();

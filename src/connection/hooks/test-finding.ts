@@ -1,11 +1,15 @@
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { type Place, titleOf } from './places.ts';
+import { type HookLocation, locationName } from './places.ts';
 import { allowAdvice, reachOf } from './target.ts';
-import type { Tried } from './test-hook.ts';
+import type { HookTestResult } from './test-hook.ts';
 
 /** Returns what the try of a hook says about it, and what to do where it did not come. */
-export async function findingOfTry(tried: Tried, place: Place, url: string): Promise<Finding> {
-  const title = titleOf(place);
+export async function findingOfTest(
+  tried: HookTestResult,
+  place: HookLocation,
+  url: string,
+): Promise<Finding> {
+  const title = locationName(place);
   if (tried.came === 'untried') return skipped(tried.why);
   if (tried.came === 'arrived')
     return ok(`a delivery by the hook of ${title} came and was verified after ${tried.ms} ms`);

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
-import type { Listening } from './listener.ts';
-import { type Place, repositoryAt, titleOf } from './places.ts';
+import type { DeliveryListener } from './listener.ts';
+import { type HookLocation, locationName, repositoryAt } from './places.ts';
 
 /** What came of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
-export type Tried =
+export type HookTestResult =
   | { readonly came: 'arrived'; readonly ms: number }
   | { readonly came: 'refused' | 'nothing'; readonly seconds: number }
   | { readonly came: 'untried'; readonly why: string };
@@ -20,10 +20,10 @@ const Body = z.looseObject({ repository: z.looseObject({ full_name: z.string() }
  * repository's hook is tried by the forge's own test; hooks of wider places have none: a private repository is made for
  * a moment and removed, which each of them hears. `timeoutMs` default 12 s: a forge gives a delivery up after 5.
  */
-export async function tryHook(
-  options: { client: Client; place: Place; hookId: number; listening: Listening },
+export async function testHook(
+  options: { client: Client; place: HookLocation; hookId: number; listening: DeliveryListener },
   timeoutMs = 12_000,
-): Promise<Tried> {
+): Promise<HookTestResult> {
   const { listening } = options;
   const last = (await listening.store.listDeliveries({ limit: 1 })).items[0]?.id ?? '0';
   const refusedBefore = listening.refused();
@@ -49,7 +49,7 @@ type Provoked = { readonly type: string; readonly repository: string; readonly t
 
 async function provoke(options: {
   client: Client;
-  place: Place;
+  place: HookLocation;
   hookId: number;
 }): Promise<Provoked | { readonly why: string }> {
   const { client, place, hookId } = options;
@@ -62,11 +62,11 @@ async function provoke(options: {
     return { type: 'push', repository: full_name, tidy: async () => {} };
   } catch (error) {
     if (!(error instanceof ReeveError) || error.retryable) throw error;
-    return { why: `the hook of ${titleOf(place)} cannot be tried: ${messageOf(error)}` };
+    return { why: `the hook of ${locationName(place)} cannot be tried: ${messageOf(error)}` };
   }
 }
 
-async function makeRepository(client: Client, place: Place): Promise<Provoked> {
+async function makeRepository(client: Client, place: HookLocation): Promise<Provoked> {
   const body = { name: `reeve-try-${randomBytes(5).toString('hex')}`, private: true };
   const made =
     place.level === 'organization'
@@ -78,7 +78,7 @@ async function makeRepository(client: Client, place: Place): Promise<Provoked> {
 }
 
 async function hasArrived(
-  listening: Listening,
+  listening: DeliveryListener,
   after: string,
   { type, repository }: Provoked,
 ): Promise<boolean> {
@@ -87,12 +87,12 @@ async function hasArrived(
     if (BigInt(id) <= BigInt(after)) return false;
     if (eventType !== type) continue;
     const stored = await listening.store.readDelivery(id);
-    if (stored && repositoryOf(stored.body) === repository) return true;
+    if (stored && repositoryInBody(stored.body) === repository) return true;
   }
   return false;
 }
 
-function repositoryOf(body: Uint8Array): string | undefined {
+function repositoryInBody(body: Uint8Array): string | undefined {
   try {
     return Body.parse(JSON.parse(Buffer.from(body).toString('utf8'))).repository.full_name;
   } catch {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Credentials } from '../../client/credentials.ts';
 import { ReeveError } from '../../errors.ts';
 import type { Prompt } from '../../output/prompt.ts';
-import { type EnvironmentVariables, loadForge, readSecret } from '../../settings/config.ts';
+import { loadForge, readSecret, type Variables } from '../../settings/config.ts';
 import { mergeEnvironments, readEnvFile } from '../../settings/env-file.ts';
 
 /** The options of `reeve setup`, as the command line gives them. */
@@ -32,7 +32,7 @@ export type Answers = {
   /** Of an account that may create hooks; used and not stored. */
   readonly setupToken: string | undefined;
   /** The environment with what the env file and the options say. */
-  readonly environment: EnvironmentVariables;
+  readonly environment: Variables;
   readonly envFile: string;
   readonly config: string;
 };
@@ -49,7 +49,7 @@ export const keptVariables = [
  */
 export async function gatherAnswers(
   options: SetupOptions,
-  given: EnvironmentVariables,
+  given: Variables,
   prompt: Prompt | undefined,
 ): Promise<Answers> {
   const envFile = resolve(options.settings ?? 'reeve.env');

@@ -1,34 +1,26 @@
 import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { EnvironmentVariables } from '../../settings/config.ts';
+import type { Variables } from '../../settings/config.ts';
 import { editEnvText, writePrivateFile } from '../../settings/env-file.ts';
 import { type Finding, ok } from '../finding.ts';
 import { editOperatorText, type OperatorEdit, readOperatorText } from './operator-text.ts';
 
 /** Brings the env file about: these variables, everything else in it as it is, readable by its owner alone. */
-export async function bringAboutEnvFile(
-  path: string,
-  values: EnvironmentVariables,
-  plan: boolean,
-): Promise<Finding> {
-  const live = await textOf(path);
+export async function saveEnvFile(path: string, values: Variables, plan: boolean): Promise<Finding> {
+  const live = await readIfPresent(path);
   const wanted = editEnvText(live ?? '', values);
-  return bringAboutFile({ path, live, wanted, plan, isPrivate: (await modeOf(path)) === 0o600 });
+  return saveSetupFile({ path, live, wanted, plan, isPrivate: (await modeOf(path)) === 0o600 });
 }
 
 /** Brings the operator file about. Throws `settings` where the one that is there cannot be used. */
-export async function bringAboutOperatorFile(
-  path: string,
-  edit: OperatorEdit,
-  plan: boolean,
-): Promise<Finding> {
-  const live = await textOf(path);
+export async function saveOperatorFile(path: string, edit: OperatorEdit, plan: boolean): Promise<Finding> {
+  const live = await readIfPresent(path);
   const wanted = editOperatorText(await readOperatorText(path), edit);
   // It may hold secrets: made by us it is private, and a mode that was chosen is checked by the doctor.
-  return bringAboutFile({ path, live, wanted, plan, isPrivate: live !== undefined });
+  return saveSetupFile({ path, live, wanted, plan, isPrivate: live !== undefined });
 }
 
-async function bringAboutFile(file: {
+async function saveSetupFile(file: {
   path: string;
   live: string | undefined;
   wanted: string;
@@ -45,7 +37,7 @@ async function bringAboutFile(file: {
   return { state: 'changed', text: `${path} ${what} (mode 0600)` };
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function readIfPresent(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;

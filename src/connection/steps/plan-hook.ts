@@ -5,24 +5,24 @@ import type { SecretEntry } from '../../receiver/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import type { Finding } from '../finding.ts';
 import {
+  fingerprintHook,
   hookSecretsOf,
-  type KnownHook,
-  keepHook,
   type Match,
   matchHooks,
-  printsOf,
-  recallHook,
+  recallSetupHook,
+  rememberSetupHook,
+  type SetupHook,
 } from '../hooks/match.ts';
 import {
   createHookAt,
   deleteHookAt,
   editHookAt,
   type HookBody,
-  type Place,
-  titleOf,
+  type HookLocation,
+  locationName,
 } from '../hooks/places.ts';
 
-export type HookWish = {
+export type WantedHook = {
   readonly url: string;
   /** The kinds it shall hear, in order. */
   readonly kinds: readonly string[];
@@ -40,8 +40,8 @@ type HookPlan = {
 };
 
 /** Decides what becomes of the hook of a place; `prints` are the fingerprints it shall have. */
-function planHook(match: Match, known: KnownHook | undefined, wish: HookWish): HookPlan {
-  const prints = printsOf(hookSecretsOf(wish.entry), wish.key);
+function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook): HookPlan {
+  const prints = fingerprintHook(hookSecretsOf(wish.entry), wish.key);
   const hook = match.found ?? match.elsewhere;
   const others = match.duplicates;
   if (hook === undefined) return { do: 'create', others, why: ['there is none'] };
@@ -64,27 +64,27 @@ function planHook(match: Match, known: KnownHook | undefined, wish: HookWish): H
 /** Says whether an earlier run made the hook of a place with these very values. */
 export async function isRemembered(
   store: Pick<Store, 'recall'>,
-  place: Place,
-  { entry, key }: HookWish,
+  place: HookLocation,
+  { entry, key }: WantedHook,
 ): Promise<boolean> {
-  const known = await recallHook(store, place);
-  const prints = printsOf(hookSecretsOf(entry), key);
+  const known = await recallSetupHook(store, place);
+  const prints = fingerprintHook(hookSecretsOf(entry), key);
   return known !== undefined && known.hmac === prints.hmac && known.authorization === prints.authorization;
 }
 
 type Bringing = {
   readonly client: Client;
-  readonly place: Place;
+  readonly place: HookLocation;
   readonly store: Pick<Store, 'recall' | 'remember'>;
 };
 
 /** Looks at the hooks of a place and decides. */
-export async function lookAtHook(
+export async function planHookAt(
   live: readonly Hook[],
   { place, store }: Omit<Bringing, 'client'>,
-  wish: HookWish,
+  wish: WantedHook,
 ): Promise<HookPlan> {
-  const known = await recallHook(store, place);
+  const known = await recallSetupHook(store, place);
   return planHook(matchHooks(live, wish.url, known), known, wish);
 }
 
@@ -92,10 +92,10 @@ export async function lookAtHook(
  * Brings about what was decided and returns the id of the hook, with the hooks that can go. What is made is remembered at
  * once: a run that ends here is taken up by the next.
  */
-export async function bringAbout(
+export async function applyHookPlan(
   bringing: Bringing,
   plan: HookPlan,
-  wish: HookWish,
+  wish: WantedHook,
 ): Promise<{ readonly id: number; readonly others: readonly Hook[] }> {
   const { client, place, store } = bringing;
   const secrets = hookSecretsOf(wish.entry);
@@ -105,7 +105,8 @@ export async function bringAbout(
     branch_filter: plan.hook?.branch_filter ?? '',
     authorization_header: secrets.authorization,
   };
-  const keep = (id: number): Promise<void> => keepHook(store, place, { id, ...printsOf(secrets, wish.key) });
+  const keep = (id: number): Promise<void> =>
+    rememberSetupHook(store, place, { id, ...fingerprintHook(secrets, wish.key) });
   if (plan.do === 'nothing' && plan.hook) return { id: plan.hook.id, others: plan.others };
   if (plan.do === 'edit' && plan.hook) {
     const { id } = plan.hook;
@@ -121,7 +122,11 @@ export async function bringAbout(
 }
 
 /** Removes the hooks whose place another one has taken. Returns how many went. */
-export async function removeHooks(client: Client, place: Place, hooks: readonly Hook[]): Promise<number> {
+export async function removeHooks(
+  client: Client,
+  place: HookLocation,
+  hooks: readonly Hook[],
+): Promise<number> {
   for (const { id } of hooks) await deleteHookAt(client, place, id);
   return hooks.length;
 }
@@ -134,8 +139,8 @@ const said = {
 } as const;
 
 /** Returns what was, or with `isPlan` what would be, done with the hook of a place. */
-export function findingOfPlan(plan: HookPlan, place: Place, isPlan: boolean): Finding {
-  const title = `hook of ${titleOf(place)}`;
+export function findingOfPlan(plan: HookPlan, place: HookLocation, isPlan: boolean): Finding {
+  const title = `hook of ${locationName(place)}`;
   const gone = plan.do === 'replace' ? plan.others.length - 1 : plan.others.length;
   const rest = gone === 0 ? '' : `; ${gone} more deliver here and ${isPlan ? 'would go' : 'go'}`;
   if (plan.do === 'nothing') {

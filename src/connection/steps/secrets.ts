@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type EnvironmentVariables, readSecret } from '../../settings/config.ts';
+import { readSecret, type Variables } from '../../settings/config.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
 
 /** The two variables that hooks are made from. */
@@ -24,7 +24,7 @@ const make = (variable: Variable): string => {
  * gone on with.
  */
 export function planSecrets(
-  environment: EnvironmentVariables,
+  environment: Variables,
   options: { hasEntries: boolean; rotate: boolean; isRotating: boolean; plan: boolean },
 ): SecretPlan {
   const given = secretVariables.filter((name) => readSecret(environment, name) !== undefined);
@@ -73,9 +73,7 @@ function findingOf(
 }
 
 /** Returns the variables with their first value alone: what is left once no hook sends the older ones. */
-export function withoutOldValues(
-  environment: EnvironmentVariables,
-): Readonly<Partial<Record<Variable, string>>> {
+export function withoutOldValues(environment: Variables): Readonly<Partial<Record<Variable, string>>> {
   const several = secretVariables.filter((name) => (environment[name] ?? '').includes('\n'));
   return Object.fromEntries(several.map((name) => [name, environment[name]?.split('\n')[0] ?? '']));
 }

@@ -8,19 +8,19 @@ import { loadFingerprintKey } from '../../settings/secrets/named-secrets.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { Store } from '../../store/store.ts';
 import { ok, skipped, wrong } from '../finding.ts';
-import { type Listening, listen } from '../hooks/listener.ts';
-import { type Place, titleOf } from '../hooks/places.ts';
-import { type Signed, seeHooks } from '../hooks/read-hooks.ts';
+import { type DeliveryListener, openListener } from '../hooks/listener.ts';
+import { type HookLocation, locationName } from '../hooks/places.ts';
+import { readHooks, type Signed } from '../hooks/read-hooks.ts';
 import { entryFor } from '../hooks/secret-entry.ts';
-import { findingOfTry } from '../hooks/test-finding.ts';
-import { tryHook } from '../hooks/test-hook.ts';
+import { findingOfTest } from '../hooks/test-finding.ts';
+import { testHook } from '../hooks/test-hook.ts';
 import {
-  bringAbout,
+  applyHookPlan,
   findingOfPlan,
-  type HookWish,
   isRemembered,
-  lookAtHook,
+  planHookAt,
   removeHooks,
+  type WantedHook,
 } from './plan-hook.ts';
 import type { Steps } from './steps.ts';
 
@@ -29,7 +29,7 @@ type Hooks = {
   readonly makers: readonly Signed[];
   readonly settings: Settings;
   readonly steps: Steps;
-  readonly places: readonly Place[];
+  readonly places: readonly HookLocation[];
   readonly url: string;
   readonly kinds: readonly string[];
   readonly plan: boolean;
@@ -46,7 +46,7 @@ export async function settleHooks(hooks: Hooks): Promise<boolean> {
   const [first] = settings.secrets;
   if (hooks.plan || !hooks.test || first === undefined) return withStore(hooks, undefined);
   const entry = places.map((place) => entryFor(place, settings.secrets)).find(Boolean) ?? first;
-  const heard = await steps.attempt('receiver', () => listen(settings, entry));
+  const heard = await steps.attempt('receiver', () => openListener(settings, entry));
   if ('advice' in heard) {
     steps.tell('receiver', wrong(heard.text, heard.advice), { mustBeRight: true });
     return false;
@@ -63,7 +63,7 @@ export async function settleHooks(hooks: Hooks): Promise<boolean> {
   }
 }
 
-async function withStore(hooks: Hooks, heard: Listening | undefined): Promise<boolean> {
+async function withStore(hooks: Hooks, heard: DeliveryListener | undefined): Promise<boolean> {
   const { settings, plan, steps } = hooks;
   if (heard) return settleAll(hooks, heard.store, heard);
   const path = join(settings.data, 'reeve.db');
@@ -80,7 +80,7 @@ async function withStore(hooks: Hooks, heard: Listening | undefined): Promise<bo
 
 type Memory = Pick<Store, 'recall' | 'remember'>;
 
-async function settleAll(hooks: Hooks, store: Memory, heard: Listening | undefined): Promise<boolean> {
+async function settleAll(hooks: Hooks, store: Memory, heard: DeliveryListener | undefined): Promise<boolean> {
   const { settings, plan, steps } = hooks;
   const isNew = plan && !existsSync(join(settings.data, 'fingerprint.key'));
   const key = isNew ? randomBytes(32) : await steps.attempt('store', () => loadFingerprintKey(settings.data));
@@ -88,7 +88,7 @@ async function settleAll(hooks: Hooks, store: Memory, heard: Listening | undefin
   for (const place of hooks.places) {
     const entry = entryFor(place, settings.secrets);
     if (entry === undefined) {
-      const text = `no entry of secrets may speak for all of ${titleOf(place)}`;
+      const text = `no entry of secrets may speak for all of ${locationName(place)}`;
       steps.tell(
         'hook',
         wrong(
@@ -108,12 +108,12 @@ async function settleAll(hooks: Hooks, store: Memory, heard: Listening | undefin
 
 async function settle(
   { makers, plan: isPlan, steps, url }: Hooks,
-  place: Place,
-  wish: HookWish,
+  place: HookLocation,
+  wish: WantedHook,
   store: Memory,
-  heard: Listening | undefined,
+  heard: DeliveryListener | undefined,
 ): Promise<boolean> {
-  const seen = await seeHooks(makers, place).catch(async (error: unknown) => {
+  const seen = await readHooks(makers, place).catch(async (error: unknown) => {
     // Made by an earlier run, with a token that is not kept: nothing says that it is not so any more.
     const isMade = error instanceof ReeveError && (await isRemembered(store, place, wish));
     if (!isMade) throw error;
@@ -122,21 +122,21 @@ async function settle(
   if (typeof seen === 'string') {
     steps.tell(
       'hook',
-      skipped(`hook of ${titleOf(place)}: made by an earlier run, and cannot be seen now: ${seen}`),
+      skipped(`hook of ${locationName(place)}: made by an earlier run, and cannot be seen now: ${seen}`),
     );
     return true;
   }
   const { client, live } = seen;
-  const plan = await lookAtHook(live, { place, store }, wish);
+  const plan = await planHookAt(live, { place, store }, wish);
   if (isPlan) {
     steps.tell('hook', findingOfPlan(plan, place, true));
     return true;
   }
-  const { id, others } = await bringAbout({ client, place, store }, plan, wish);
+  const { id, others } = await applyHookPlan({ client, place, store }, plan, wish);
   steps.tell('hook', findingOfPlan(plan, place, false));
   if (heard) {
-    const finding = await findingOfTry(
-      await tryHook({ client, place, hookId: id, listening: heard }),
+    const finding = await findingOfTest(
+      await testHook({ client, place, hookId: id, listening: heard }),
       place,
       url,
     );
@@ -148,7 +148,7 @@ async function settle(
   if (gone > 0)
     steps.tell('hook', {
       state: 'changed',
-      text: `hook of ${titleOf(place)}: ${count(gone, 'old one')} removed`,
+      text: `hook of ${locationName(place)}: ${count(gone, 'old one')} removed`,
     });
   return true;
 }

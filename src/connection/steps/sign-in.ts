@@ -7,12 +7,12 @@ import { type Finding, ok, wrong } from '../finding.ts';
 
 const applicationName = 'Reeve';
 
-type SignIn = Settings['signIn'];
+type SignInSettings = Settings['signIn'];
 
 /** Reads the OAuth2 applications of the account and returns the one that is Reeve’s. */
 export async function findApplication(
   client: Client,
-  signIn: SignIn,
+  signIn: SignInSettings,
 ): Promise<OAuth2Application | undefined> {
   let named: OAuth2Application | undefined;
   for await (const application of client.items(operations.listOAuth2Applications, {})) {
@@ -26,7 +26,7 @@ export async function findApplication(
 export function faultOf(
   application: OAuth2Application | undefined,
   dashboard: string,
-  signIn: SignIn,
+  signIn: SignInSettings,
 ): string | undefined {
   if (application === undefined) return 'there is none';
   if (signIn === undefined) return 'its secret is unknown';
@@ -38,12 +38,12 @@ export function faultOf(
 }
 
 /** Registers Reeve so that people sign in to the dashboard with their forge account, or mends what is registered. */
-export async function bringAboutSignIn(
+export async function setUpSignIn(
   client: Client,
   dashboard: string,
-  signIn: SignIn,
+  signIn: SignInSettings,
   plan: boolean,
-): Promise<{ readonly finding: Finding; readonly signIn?: NonNullable<SignIn> }> {
+): Promise<{ readonly finding: Finding; readonly signIn?: NonNullable<SignInSettings> }> {
   const application = await findApplication(client, signIn);
   const fault = faultOf(application, dashboard, signIn);
   if (fault === undefined)

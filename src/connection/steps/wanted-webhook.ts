@@ -1,7 +1,7 @@
 import { ReeveError } from '../../errors.ts';
 import type { Prompt } from '../../output/prompt.ts';
 import { WebhookForm } from '../../settings/operator-file/webhook.ts';
-import { placesOf } from '../hooks/places.ts';
+import { hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function wantWebhook(
     ),
     events: options.events ?? live?.events,
   };
-  return examine(form);
+  return validateWebhook(form);
 }
 
 function union(...lists: readonly (readonly string[] | undefined)[]): string[] | undefined {
@@ -53,13 +53,13 @@ function withPath(url: string): string {
   return parsed.href;
 }
 
-function examine(form: unknown): WebhookForm {
+function validateWebhook(form: unknown): WebhookForm {
   const parsed = WebhookForm.safeParse(form);
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     throw new ReeveError('usage', `the hooks cannot be as said:\n  ${lines.join('\n  ')}`);
   }
-  if (placesOf(parsed.data).length > 0) return parsed.data;
+  if (hookLocations(parsed.data).length > 0) return parsed.data;
   throw new ReeveError(
     'usage',
     'say where the hooks shall be: --repository owner/name, --organization name, --user or --system',

@@ -183,7 +183,7 @@ export function parseEvent(eventType: string, payload: unknown): Event {
   const family = familyOf(eventType);
   const row = family === undefined ? undefined : eventFamilies[family];
   if (row !== undefined) checkMembers(eventType, payload, { sender: 'optionalAccount', ...row.members });
-  const repository = repositoryOf(family, payload);
+  const repository = eventRepository(family, payload);
   return {
     eventType,
     family,
@@ -223,7 +223,7 @@ function sourceOfRepository(family: Family | undefined, payload: Record<string, 
   return payload.repository ?? (isRecord(payload.run) ? payload.run.repository : undefined);
 }
 
-function repositoryOf(
+function eventRepository(
   family: Family | undefined,
   payload: Record<string, unknown>,
 ): RepositoryRef | undefined {

@@ -1,30 +1,30 @@
 import { ReeveError } from '../../errors.ts';
 
 /** Returns the problem of a value in a payload, or undefined if it is valid. */
-type Check = (value: unknown, place: string) => string | undefined;
+type MemberCheck = (value: unknown, place: string) => string | undefined;
 
-const text: Check = (value, place) =>
-  typeof value === 'string' ? undefined : `${place} must be a text, ${found(value)}`;
+const text: MemberCheck = (value, place) =>
+  typeof value === 'string' ? undefined : `${place} must be a text, ${describeFound(value)}`;
 
-const positive: Check = (value, place) =>
+const positive: MemberCheck = (value, place) =>
   Number.isSafeInteger(value) && Number(value) > 0
     ? undefined
-    : `${place} must be a positive whole number, ${found(value)}`;
+    : `${place} must be a positive whole number, ${describeFound(value)}`;
 
 /** The forge's own accounts have negative ids: -1 stands for deleted accounts, -2 for its workflow runner. */
-const accountId: Check = (value, place) =>
+const accountId: MemberCheck = (value, place) =>
   Number.isSafeInteger(value) && value !== 0
     ? undefined
-    : `${place} must be the id of an account, ${found(value)}`;
+    : `${place} must be the id of an account, ${describeFound(value)}`;
 
-const fullName: Check = (value, place) =>
+const fullName: MemberCheck = (value, place) =>
   typeof value === 'string' && /^[^/]+\/[^/]+$/.test(value)
     ? undefined
-    : `${place} must be a text like "owner/name", ${found(value)}`;
+    : `${place} must be a text like "owner/name", ${describeFound(value)}`;
 
-function object(members: Readonly<Record<string, Check>> = {}): Check {
+function object(members: Readonly<Record<string, MemberCheck>> = {}): MemberCheck {
   return (value, place) => {
-    if (!isRecord(value)) return `${place} must be an object, ${found(value)}`;
+    if (!isRecord(value)) return `${place} must be an object, ${describeFound(value)}`;
     for (const [name, check] of Object.entries(members)) {
       const problem = check(value[name], `${place}.${name}`);
       if (problem !== undefined) return problem;
@@ -33,7 +33,7 @@ function object(members: Readonly<Record<string, Check>> = {}): Check {
   };
 }
 
-function optional(check: Check): Check {
+function optional(check: MemberCheck): MemberCheck {
   return (value, place) => (value === undefined || value === null ? undefined : check(value, place));
 }
 
@@ -56,7 +56,7 @@ const checks = {
   identified: object({ id: positive }),
   /** A package or a run of Forgejo's Actions: the repository, if any, is a member of it. */
   holder: object({ repository: optional(repository), owner: optional(account) }),
-} as const satisfies Record<string, Check>;
+} as const satisfies Record<string, MemberCheck>;
 
 /** Types of the payload members that an event is read from. */
 export type MemberKind = keyof typeof checks;
@@ -80,10 +80,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Describes a value by its type only: the value itself may be long, and comes from the sender. */
-function found(value: unknown): string {
+function describeFound(value: unknown): string {
   if (value === undefined) return 'but is missing';
   if (value === null) return 'but is null';
   if (Array.isArray(value)) return 'found a list';
   if (typeof value === 'object') return 'found an object';
   return `found a ${typeof value === 'string' ? 'text' : typeof value}`;
+}
+
+/** Returns a member of a value of unknown shape; undefined where the value is no object. */
+export function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

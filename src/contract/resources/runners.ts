@@ -32,7 +32,7 @@ const RegistrationToken = resource({ token: text }, {});
 type Shared = Pick<Operation, 'params' | 'target' | 'access' | 'scopes' | 'publicOnly'>;
 
 /** A level of runners: four levels have the same five operations. */
-type Level<Prefix extends string, All extends Shared, One extends z.ZodObject> = {
+type RunnerLevel<Prefix extends string, All extends Shared, One extends z.ZodObject> = {
   readonly id: string;
   /** Ends a sentence: `of an organization`. */
   readonly whose: string;
@@ -43,7 +43,7 @@ type Level<Prefix extends string, All extends Shared, One extends z.ZodObject> =
 };
 
 function defineLevel<const Prefix extends string, const All extends Shared, One extends z.ZodObject>(
-  level: Level<Prefix, All, One>,
+  level: RunnerLevel<Prefix, All, One>,
 ) {
   const { id, whose, prefix, shared, one, file } = level;
   const source = (name: string) => `routers/api/v1/${file} ${name}; routers/api/v1/shared/runners.go ${name}`;

@@ -3,7 +3,7 @@ import { costs } from '../budget/costs.ts';
 import { makeInt, toNumber } from '../values/arithmetic.ts';
 import { parseDuration } from '../values/duration.ts';
 import { makeInstant, parseInstant } from '../values/instant.ts';
-import { memberNames } from '../values/member-names.ts';
+import { memberNamesOfValue } from '../values/member-names.ts';
 import { boolType, type Type } from '../values/types.ts';
 import { Double, Failure, kindOf, makeDouble } from '../values/values.ts';
 import type { FunctionRow } from './function-row.ts';
@@ -50,7 +50,7 @@ export const generalFunctions: readonly FunctionRow[] = [
     gives: { kind: 'timestamp' },
     meaning: 'The instant of an RFC 3339 text, or of seconds since 1970.',
     literal: 'moment',
-    run: ([value], meter) => parsed(value, meter, toInstant),
+    run: ([value], meter) => parsed(value, meter, castInstant),
   },
   {
     name: 'duration',
@@ -73,8 +73,9 @@ function size([value]: readonly unknown[], meter: Meter): number {
     return countCodePoints(value);
   }
   if (Array.isArray(value)) return value.length;
-  return memberNames(Object(value), meter).filter((name) => Reflect.get(Object(value), name) !== undefined)
-    .length;
+  return memberNamesOfValue(Object(value), meter).filter(
+    (name) => Reflect.get(Object(value), name) !== undefined,
+  ).length;
 }
 
 /** The second half of a surrogate pair is no character of its own; a half that stands alone is one. */
@@ -154,7 +155,7 @@ function toDuration(value: unknown): unknown {
   return parseDuration(String(value)) ?? new Failure('duration() needs a text such as 15m, 1h30m or 72h');
 }
 
-function toInstant(value: unknown): unknown {
+function castInstant(value: unknown): unknown {
   if (typeof value === 'string') return parseInstant(value);
   return kindOf(value) === 'int'
     ? makeInstant(toNumber(value) * 1_000)

@@ -11,7 +11,7 @@ export function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
 }
 
 /** Returns the failure of a node whose value cannot be used. */
-export function failureOf(value: unknown, node: ASTNode, frame: Frame): Failure {
+export function toFailure(value: unknown, node: ASTNode, frame: Frame): Failure {
   if (value instanceof Failure) return value;
   frame.meter.charge(costs.failure);
   if (value instanceof TooLarge) return new Failure(`too large to judge: ${textOf(node)} is ${value.what}`);
@@ -20,7 +20,7 @@ export function failureOf(value: unknown, node: ASTNode, frame: Frame): Failure 
 
 /** Returns the failure of a node that must be true or false. */
 export function notBool(value: unknown, node: ASTNode, frame: Frame): Failure {
-  if (isUnusable(value, false)) return failureOf(value, node, frame);
+  if (isUnusable(value, false)) return toFailure(value, node, frame);
   frame.meter.charge(costs.failure);
   return new Failure(`${textOf(node)} is not true or false`);
 }

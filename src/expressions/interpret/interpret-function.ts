@@ -8,14 +8,14 @@ import { literalOf } from '../parse/tree.ts';
 import type { Type } from '../values/types.ts';
 import { describeValue, Failure, kindOf, type ValueKind } from '../values/values.ts';
 import type { Builder } from './builder.ts';
-import { failureOf, isUnusable } from './failures.ts';
+import { isUnusable, toFailure } from './failures.ts';
 import type { Evaluate } from './frame.ts';
 
 /** A function as it is called: its name, and what it is called with, the part before the dot first. */
-type Call = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
+type FunctionCall = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
 
 /** Returns a function, ready to run: rows of one name are told apart by the kinds of their values. */
-export function interpretFunction(builder: Builder, node: ASTNode, call: Call): Evaluate {
+export function interpretFunction(builder: Builder, node: ASTNode, call: FunctionCall): Evaluate {
   const { name, nodes, isMethod } = call;
   const [first] = nodes;
   const matcher = builder.resolution.matchers.get(node);
@@ -31,7 +31,7 @@ export function interpretFunction(builder: Builder, node: ASTNode, call: Call): 
     const values: unknown[] = [];
     for (let place = 0; place < parts.length; place += 1) {
       const value = parts[place]?.(frame);
-      if (isUnusable(value, false)) return failureOf(value, nodes[place] ?? node, frame);
+      if (isUnusable(value, false)) return toFailure(value, nodes[place] ?? node, frame);
       values.push(value);
     }
     for (const bound of rows) if (takes(bound, values)) return bound.run(values, frame.meter);
@@ -45,7 +45,7 @@ function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evalua
     frame.meter.charge(costs.match);
     const value = text(frame);
     if (typeof value === 'string') return matches(value, frame.meter);
-    if (isUnusable(value, false)) return failureOf(value, node, frame);
+    if (isUnusable(value, false)) return toFailure(value, node, frame);
     return new Failure(`a pattern cannot be held against ${describeValue(value)}`);
   };
 }
@@ -58,14 +58,14 @@ function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evalua
 }
 
 /** A row of the table as it is called: the kinds of its values, and what runs it. */
-type Bound = {
+type BoundFunction = {
   readonly kinds: readonly ReadonlySet<ValueKind>[];
   readonly run: RunFunction;
   readonly row: FunctionRow;
 };
 
 /** Returns the row with what runs it, or nothing where it takes another number of values. */
-function bindRow(row: FunctionRow, { nodes, isMethod }: Call): readonly Bound[] {
+function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
   if (row.takes.length !== nodes.length - (isMethod ? 1 : 0)) return [];
   const last = nodes.at(-1);
   const literal = last && literalOf(last);
@@ -87,7 +87,7 @@ const valueKinds: Readonly<Partial<Record<Type['kind'], readonly ValueKind[]>>> 
   map: ['map'],
 };
 
-function takes({ kinds }: Bound, values: readonly unknown[]): boolean {
+function takes({ kinds }: BoundFunction, values: readonly unknown[]): boolean {
   for (let place = 0; place < kinds.length; place += 1) {
     if (!kinds[place]?.has(kindOf(values[place]))) return false;
   }

@@ -1,10 +1,10 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { costs } from '../budget/costs.ts';
-import { memberNames } from '../values/member-names.ts';
+import { memberNamesOfValue } from '../values/member-names.ts';
 import { anyType } from '../values/types.ts';
 import { type Adapter, adapt, adapterOf, describeValue, Failure, kindOf } from '../values/values.ts';
 import type { Builder } from './builder.ts';
-import { failureOf, isUnusable, notBool } from './failures.ts';
+import { isUnusable, notBool, toFailure } from './failures.ts';
 import type { Evaluate, Frame } from './frame.ts';
 
 /** The parts of a loop, ready to run. */
@@ -34,7 +34,7 @@ export function interpretLoop(builder: Builder, node: ASTNode & { readonly op: '
   if (variable?.op !== 'id' || bodyNode === undefined || run === undefined) {
     throw new TypeError(`${name} without a name was not refused`);
   }
-  const items = itemsOf(builder.build(receiver), receiver);
+  const items = loopItems(builder.build(receiver), receiver);
   const adapter = adapterOf(builder.resolution.items.get(node) ?? anyType);
   return builder.withVariable(variable.args, (slot) => {
     const [first] = bodies;
@@ -44,15 +44,15 @@ export function interpretLoop(builder: Builder, node: ASTNode & { readonly op: '
   });
 }
 
-function itemsOf(list: Evaluate, node: ASTNode): Loop['items'] {
+function loopItems(list: Evaluate, node: ASTNode): Loop['items'] {
   return (frame) => {
     frame.meter.charge(costs.call);
     const value = list(frame);
     if (Array.isArray(value)) return value;
-    if (isUnusable(value, false)) return failureOf(value, node, frame);
+    if (isUnusable(value, false)) return toFailure(value, node, frame);
     if (kindOf(value) !== 'map') return new Failure(`a loop cannot walk over ${describeValue(value)}`);
     // CEL walks over the names of a map.
-    return memberNames(Object(value), frame.meter).filter(
+    return memberNamesOfValue(Object(value), frame.meter).filter(
       (name) => Reflect.get(Object(value), name) !== undefined,
     );
   };

@@ -1,19 +1,19 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { costs } from '../budget/costs.ts';
 import { type Adapter, adapt, Double, Failure, kindOf } from '../values/values.ts';
-import { failureOf, isUnusable } from './failures.ts';
+import { isUnusable, toFailure } from './failures.ts';
 import type { Evaluate } from './frame.ts';
 
 /** What a member or an item is called in messages, and how its value is read. */
-type Access = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
+type MemberAccess = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
 
 /** Returns `object.name`, ready to run. */
-export function interpretMember(object: Evaluate, name: string, access: Access): Evaluate {
+export function interpretMember(object: Evaluate, name: string, access: MemberAccess): Evaluate {
   return (frame) => {
     frame.meter.charge(costs.step);
     const owner = object(frame);
-    if (isUnusable(owner, false)) return failureOf(owner, access.owner, frame);
-    const value = memberOf(owner, name);
+    if (isUnusable(owner, false)) return toFailure(owner, access.owner, frame);
+    const value = ownMember(owner, name);
     if (value !== undefined) return adapt(value, access.adapter);
     frame.meter.charge(costs.failure);
     return new Failure(`${access.text} is missing`);
@@ -25,14 +25,14 @@ export function interpretIndex(
   object: Evaluate,
   index: Evaluate,
   indexNode: ASTNode,
-  access: Access,
+  access: MemberAccess,
 ): Evaluate {
   return (frame) => {
     frame.meter.charge(costs.step);
     const owner = object(frame);
-    if (isUnusable(owner, false)) return failureOf(owner, access.owner, frame);
+    if (isUnusable(owner, false)) return toFailure(owner, access.owner, frame);
     const key = index(frame);
-    if (isUnusable(key, false)) return failureOf(key, indexNode, frame);
+    if (isUnusable(key, false)) return toFailure(key, indexNode, frame);
     const value = itemOf(owner, key);
     if (value !== undefined) return adapt(value, access.adapter);
     frame.meter.charge(costs.failure);
@@ -50,7 +50,7 @@ export function interpretHas(slot: number, chain: readonly string[], adapter: Ad
     let value = frame.slots[slot];
     for (const name of chain) {
       if (value === undefined || value === null) return false;
-      value = memberOf(value, name);
+      value = ownMember(value, name);
     }
     return value !== undefined && adapt(value, adapter) !== null;
   };
@@ -61,11 +61,11 @@ function itemOf(owner: unknown, key: unknown): unknown {
     const place = key instanceof Double ? key.value : key;
     return typeof place === 'number' ? owner[place] : undefined;
   }
-  return typeof key === 'string' ? memberOf(owner, key) : undefined;
+  return typeof key === 'string' ? ownMember(owner, key) : undefined;
 }
 
 /** Members are those of the object itself: what every JavaScript object has is no member. */
-function memberOf(owner: unknown, name: string): unknown {
+function ownMember(owner: unknown, name: string): unknown {
   if (typeof owner !== 'object' || owner === null || kindOf(owner) !== 'map' || !Object.hasOwn(owner, name)) {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { type FactRequest, keyOf } from '../../facts/fact.ts';
+import { type FactRequest, factKey } from '../../facts/fact.ts';
 import { costs } from '../budget/costs.ts';
 import { loops } from '../functions/functions.ts';
 import { chainOf, textOf } from '../parse/tree.ts';
@@ -9,7 +9,7 @@ import { comparisons } from '../values/comparison.ts';
 import { anyType } from '../values/types.ts';
 import { type Adapter, adapterOf, Failure, makeDouble } from '../values/values.ts';
 import type { Builder } from './builder.ts';
-import { failureOf, isUnusable, notBool } from './failures.ts';
+import { isUnusable, notBool, toFailure } from './failures.ts';
 import type { Evaluate } from './frame.ts';
 import { interpretFunction } from './interpret-function.ts';
 import { interpretLoop } from './interpret-loop.ts';
@@ -37,14 +37,14 @@ class Interpreter implements Builder {
 
   constructor(roots: readonly FactRequest[], resolution: Resolution) {
     this.resolution = resolution;
-    this.#slots = new Map(roots.map((root, slot) => [keyOf(root), slot]));
+    this.#slots = new Map(roots.map((root, slot) => [factKey(root), slot]));
     this.#next = roots.length;
   }
 
   slotOf(request: FactRequest): number {
     const variable = request.argument === undefined ? this.#variables.get(request.name) : undefined;
-    const slot = variable ?? this.#slots.get(keyOf(request));
-    if (slot === undefined) throw new TypeError(`${keyOf(request)} was not refused`);
+    const slot = variable ?? this.#slots.get(factKey(request));
+    if (slot === undefined) throw new TypeError(`${factKey(request)} was not refused`);
     return slot;
   }
 
@@ -125,8 +125,8 @@ class Interpreter implements Builder {
       frame.meter.charge(costs.step);
       const one = left(frame);
       const two = right(frame);
-      if (typeof one === 'object' && isUnusable(one, nullable)) return failureOf(one, leftNode, frame);
-      if (typeof two === 'object' && isUnusable(two, nullable)) return failureOf(two, rightNode, frame);
+      if (typeof one === 'object' && isUnusable(one, nullable)) return toFailure(one, leftNode, frame);
+      if (typeof two === 'object' && isUnusable(two, nullable)) return toFailure(two, rightNode, frame);
       return operator(one, two, frame.meter);
     };
   }
@@ -172,7 +172,7 @@ class Interpreter implements Builder {
     return (frame) => {
       frame.meter.charge(costs.step);
       const value = inner(frame);
-      return isUnusable(value, false) ? failureOf(value, innerNode, frame) : negate(value);
+      return isUnusable(value, false) ? toFailure(value, innerNode, frame) : negate(value);
     };
   }
 }
@@ -191,7 +191,7 @@ function literalValue(written: unknown): unknown {
 function buildSlot(slot: number, node: ASTNode): Evaluate {
   return (frame) => {
     const value = frame.slots[slot];
-    return value === undefined ? failureOf(value, node, frame) : value;
+    return value === undefined ? toFailure(value, node, frame) : value;
   };
 }
 

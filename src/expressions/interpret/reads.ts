@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { type FactRequest, keyOf } from '../../facts/fact.ts';
+import { type FactRequest, factKey } from '../../facts/fact.ts';
 import { findFunctions, loops } from '../functions/functions.ts';
 import { chainOf, childrenOf, literalOf, textOf } from '../parse/tree.ts';
 
@@ -23,7 +23,7 @@ export type Reads = {
 };
 
 /** Returns what an expression reads, each chain once, in the order of the text. */
-export function readsOf(node: ASTNode): Reads {
+export function collectReads(node: ASTNode): Reads {
   const collector = new Collector();
   collector.visit(node, new Set());
   return {
@@ -75,7 +75,7 @@ class Collector {
     if (root.argument === undefined && variables.has(root.name)) return true;
     const text = textOf(node);
     this.reads.set(text, { node, text, root, path, shown });
-    this.needs.set(keyOf(root), root);
+    this.needs.set(factKey(root), root);
     return true;
   }
 

@@ -23,7 +23,7 @@ export function readLiteral(
 ): ReadLiteral {
   switch (use) {
     case 'pattern':
-      return readPattern(argument, patterns);
+      return readRegex(argument, patterns);
     case 'glob':
       return readGlob(argument);
     case 'timezone':
@@ -33,7 +33,7 @@ export function readLiteral(
   }
 }
 
-function readPattern(argument: ASTNode, patterns: Re2Compiler): ReadLiteral {
+function readRegex(argument: ASTNode, patterns: Re2Compiler): ReadLiteral {
   const value = literalOf(argument);
   if (typeof value !== 'string') {
     const reason = 'the pattern must be a literal text, so that it can be checked here';

@@ -25,7 +25,7 @@ function memberOfOne(type: Type, name: string): Type | undefined {
 }
 
 /** Returns the names of all members a value may have, for "did you mean". */
-export function memberNames(type: Type): readonly string[] {
+export function memberNamesOfType(type: Type): readonly string[] {
   const names = alternatives(type).flatMap((one) => (one.kind === 'object' ? Object.keys(one.members) : []));
   return [...new Set(names)];
 }

@@ -15,19 +15,19 @@ export function applyOperator(operator: string, left: Type, right: Type): Operat
   switch (operator) {
     case '==':
     case '!=':
-      return overlaps(left, right) ? { type: boolType } : mismatch(operator, left, right);
+      return overlaps(left, right) ? { type: boolType } : typeMismatch(operator, left, right);
     case '<':
     case '<=':
     case '>':
     case '>=':
       return ordered.some((kind) => mayBe(left, [kind]) && mayBe(right, [kind]))
         ? { type: boolType }
-        : mismatch(operator, left, right);
+        : typeMismatch(operator, left, right);
     case 'in':
       return membership(left, right);
     default: {
       const type = resultOf(operator, alternatives(left), alternatives(right));
-      return type ? { type } : mismatch(operator, left, right);
+      return type ? { type } : typeMismatch(operator, left, right);
     }
   }
 }
@@ -46,7 +46,7 @@ function membership(value: Type, list: Type): OperatorResult {
   return { reason: `${describeType(value)} cannot be in a list of ${item}`, side: 'left' };
 }
 
-function mismatch(operator: string, left: Type, right: Type): OperatorResult {
+function typeMismatch(operator: string, left: Type, right: Type): OperatorResult {
   const isTimeAndText =
     mayBe(left, ['timestamp']) !== mayBe(right, ['timestamp']) && mayBe(unionOf([left, right]), ['string']);
   const hint = isTimeAndText ? '; times of the forge are text: timestamp(…) reads them' : '';
@@ -58,11 +58,11 @@ function mismatch(operator: string, left: Type, right: Type): OperatorResult {
 export function overlaps(left: Type, right: Type): boolean {
   const isOpen = (type: Type): boolean => type.kind === 'any' || type.kind === 'null';
   return alternatives(left).some((one) =>
-    alternatives(right).some((two) => isOpen(one) || isOpen(two) || familyOf(one) === familyOf(two)),
+    alternatives(right).some((two) => isOpen(one) || isOpen(two) || kindName(one) === kindName(two)),
   );
 }
 
-function familyOf(type: Type): string {
+function kindName(type: Type): string {
   return type.kind === 'map' ? 'object' : type.kind;
 }
 

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { FactRequest } from '../../facts/fact.ts';
 import type { Matcher } from '../../patterns/pattern.ts';
 import type { Re2Compiler } from '../../patterns/re2.ts';
-import type { Environment } from '../environment.ts';
+import type { ExpressionEnvironment } from '../environment.ts';
 import type { ExpressionProblem, ExpressionProblemCode } from '../expression-problem.ts';
 import { functionNames } from '../functions/functions.ts';
 import { nearest } from '../parse/nearest.ts';
@@ -21,11 +21,11 @@ export abstract class Resolution {
   readonly types = new Map<ASTNode, Type>();
   /** The type of what each loop takes from its list. */
   readonly items = new Map<ASTNode, Type>();
-  readonly environment: Environment;
+  readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
   loops = 0;
 
-  constructor(environment: Environment, patterns: Re2Compiler) {
+  constructor(environment: ExpressionEnvironment, patterns: Re2Compiler) {
     this.environment = environment;
     this.patterns = patterns;
   }

@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { keyOf } from '../../facts/fact.ts';
+import { factKey } from '../../facts/fact.ts';
 import { limits } from '../budget/limits.ts';
 import type { FunctionRow } from '../functions/function-row.ts';
 import { findFunctions, functionNames, loops } from '../functions/functions.ts';
@@ -10,11 +10,11 @@ import { readLiteral } from './literals.ts';
 import type { Resolution } from './resolution.ts';
 import { type Scope, withPresent } from './scope.ts';
 
-type Call = ASTNode & { readonly op: 'call' };
+type CallNode = ASTNode & { readonly op: 'call' };
 type MethodCall = ASTNode & { readonly op: 'rcall' };
 
 /** Returns the type of `has(x)`, of a fact with its argument, or of a function. */
-export function resolveCall(resolver: Resolution, node: Call, scope: Scope): Type {
+export function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
   const [name, given] = node.args;
   if (name === 'has') return resolveHas(resolver, node, given, scope);
   const known = resolver.environment.names.get(name);
@@ -49,7 +49,7 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
   return boolType;
 }
 
-function resolveFact(resolver: Resolution, node: Call, scope: Scope): Type {
+function resolveFact(resolver: Resolution, node: CallNode, scope: Scope): Type {
   const [name, given] = node.args;
   const known = resolver.environment.names.get(name);
   const [argument] = given;
@@ -67,7 +67,7 @@ function resolveFact(resolver: Resolution, node: Call, scope: Scope): Type {
     resolver.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}`);
   }
   const request = { name, argument: literal };
-  resolver.facts.set(keyOf(request), request);
+  resolver.facts.set(factKey(request), request);
   return known.type;
 }
 
@@ -115,12 +115,12 @@ function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
   return resolver.loops > limits.loops ? `more than ${limits.loops} loops` : undefined;
 }
 
-type Written = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };
+type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };
 
 function resolveFunction(
   resolver: Resolution,
   node: ASTNode,
-  { name, receiver, given }: Written,
+  { name, receiver, given }: WrittenCall,
   scope: Scope,
 ): Type {
   const rows = findFunctions(name, receiver !== undefined);

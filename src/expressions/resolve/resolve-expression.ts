@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Re2Compiler } from '../../patterns/re2.ts';
-import type { Environment } from '../environment.ts';
+import type { ExpressionEnvironment } from '../environment.ts';
 import type { ExpressionProblem } from '../expression-problem.ts';
 import { parseExpression } from '../parse/parse.ts';
 import type { Type } from '../values/types.ts';
@@ -10,7 +10,7 @@ import { emptyScope } from './scope.ts';
 
 /** What an expression is compiled with: the names it may use, and the compiler of its file's patterns. */
 export type ExpressionContext = {
-  readonly environment: Environment;
+  readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
   /** Takes warnings, with offsets in the text. */
   readonly onWarning?: (warning: ExpressionProblem) => void;

@@ -3,7 +3,7 @@ import { foreignActivities, wordOfForge } from '../parse/foreign-words.ts';
 import { nearest } from '../parse/nearest.ts';
 import { chainOf, literalOf, textOf } from '../parse/tree.ts';
 import { alternatives, anyType, boolType, describeType, mayBe, type Type, unionOf } from '../values/types.ts';
-import { memberNames, memberOf } from './members.ts';
+import { memberNamesOfType, memberOf } from './members.ts';
 import { applyOperator, overlaps } from './operator-types.ts';
 import { Resolution } from './resolution.ts';
 import { resolveCall, resolveMethod } from './resolve-call.ts';
@@ -109,7 +109,7 @@ export class Resolver extends Resolution {
     const place = { start: node.pos, end: node.end };
     if (found === undefined) {
       const owner = textOf(object);
-      const known = memberNames(type);
+      const known = memberNamesOfType(type);
       const message =
         known.length > 0
           ? `${owner} has no member "${member}"`
@@ -132,7 +132,7 @@ export class Resolver extends Resolution {
       const found = memberOf(type, literal);
       if (found) return found.type;
       const message = `there is no member "${literal}"`;
-      return this.refuse(index, 'unknown-member', message, nearest(literal, memberNames(type)));
+      return this.refuse(index, 'unknown-member', message, nearest(literal, memberNamesOfType(type)));
     }
     const inside = alternatives(type).flatMap((one) => {
       if (one.kind === 'any' || one.kind === 'object') return [anyType];

@@ -2,7 +2,7 @@ import type { Meter } from '../../patterns/meter.ts';
 import { costs } from '../budget/costs.ts';
 import { type BinaryOperator, mismatch, toNumber } from './arithmetic.ts';
 import { Duration } from './duration.ts';
-import { memberNames } from './member-names.ts';
+import { memberNamesOfValue } from './member-names.ts';
 import { Double, Failure, kindOf, TooLarge } from './values.ts';
 
 /** Objects and lists of the forge nest no deeper; what does was made to end the stack. */
@@ -18,23 +18,23 @@ export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' 
   '<=': (left, right, meter) => isOrdered('<=', left, right, meter, (a, b) => a <= b),
   '>': (left, right, meter) => isOrdered('>', left, right, meter, (a, b) => a > b),
   '>=': (left, right, meter) => isOrdered('>=', left, right, meter, (a, b) => a >= b),
-  in: isMember,
+  in: isIn,
 };
 
 /** Says whether two values are equal, whatever their kinds: an int equals the double of its value, nothing else crosses. */
 function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
-  if (typeof left === 'string' && typeof right === 'string') return isSameText(left, right, meter);
+  if (typeof left === 'string' && typeof right === 'string') return equalTexts(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);
   if (typeof left !== 'object' && typeof right !== 'object') {
     // A bigint and a number may be the same number; texts and bools are never anything else.
-    return areNumbers(left, right) && isSameNumber(plain(left), plain(right));
+    return areNumbers(left, right) && isSameNumber(toComparable(left), toComparable(right));
   }
   if (left instanceof TooLarge) return tooLarge(left);
   if (right instanceof TooLarge) return tooLarge(right);
   if (left instanceof Double || right instanceof Double) {
     const [one, two] = [kindOf(left), kindOf(right)];
     const isNumeric = (one === 'int' || one === 'double') && (two === 'int' || two === 'double');
-    return isNumeric && isSameNumber(plain(left), plain(right));
+    return isNumeric && isSameNumber(toComparable(left), toComparable(right));
   }
   if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object') return false;
   meter.charge(costs.step);
@@ -42,7 +42,7 @@ function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolea
   return areEqualObjects(left, right, meter, depth);
 }
 
-function plain(value: unknown): number | bigint {
+function toComparable(value: unknown): number | bigint {
   return typeof value === 'bigint' ? value : toNumber(value);
 }
 
@@ -58,7 +58,7 @@ function areNumbers(left: unknown, right: unknown): boolean {
   );
 }
 
-function isSameText(left: string, right: string, meter: Meter): boolean {
+function equalTexts(left: string, right: string, meter: Meter): boolean {
   if (left.length !== right.length) return false;
   meter.charge(left.length * costs.copiedCharacter);
   return left === right;
@@ -101,7 +101,7 @@ function areEqualMaps(left: object, right: object, meter: Meter, depth: number):
 
 /** Returns the names of the members that are there: one that is undefined is not. */
 function membersOf(value: object, meter: Meter): readonly string[] {
-  return memberNames(value, meter).filter((name) => Reflect.get(value, name) !== undefined);
+  return memberNamesOfValue(value, meter).filter((name) => Reflect.get(value, name) !== undefined);
 }
 
 function tooLarge({ what }: TooLarge): Failure {
@@ -144,7 +144,7 @@ function orderable(value: unknown): Orderable {
   return value as Orderable;
 }
 
-function isMember(value: unknown, list: unknown, meter: Meter): boolean | Failure {
+function isIn(value: unknown, list: unknown, meter: Meter): boolean | Failure {
   if (Array.isArray(list)) {
     for (const item of list) {
       meter.charge(costs.member);

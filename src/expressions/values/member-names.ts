@@ -9,7 +9,7 @@ const maxRecord = 120;
  * Returns the names of an object's members, paid for. Listing them takes as long as there are members, and how many there
  * are is known only afterwards: there must be enough left for the largest object that `hasWideObject` lets pass.
  */
-export function memberNames(value: object, meter: Meter): readonly string[] {
+export function memberNamesOfValue(value: object, meter: Meter): readonly string[] {
   meter.require(limits.members * costs.hashedMember);
   const names = Object.keys(value);
   meter.charge(names.length * (names.length > maxRecord ? costs.hashedMember : costs.member));

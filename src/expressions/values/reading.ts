@@ -1,6 +1,6 @@
 import type { Meter } from '../../patterns/meter.ts';
 import { Duration } from './duration.ts';
-import { memberNames } from './member-names.ts';
+import { memberNamesOfValue } from './member-names.ts';
 import { Double, TooLarge } from './values.ts';
 
 const maxShown = 200;
@@ -49,7 +49,7 @@ function toText(value: unknown, members: readonly string[], meter: Meter): strin
       return parts;
     }
     const entries: [string, unknown][] = [];
-    for (const name of memberNames(item, meter)) {
+    for (const name of memberNamesOfValue(item, meter)) {
       if (left <= 0 || entries.length >= maxShown) break;
       const member: unknown = Reflect.get(item, name);
       if (member !== undefined) entries.push([name, write(member)]);

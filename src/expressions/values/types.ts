@@ -55,7 +55,7 @@ export function typeOf(shape: z.ZodType): Type {
 }
 
 /** The parts of zod's definitions that shapes of facts and payloads use. */
-type Definition = {
+type ZodDefinition = {
   readonly type: string;
   readonly innerType?: z.ZodType;
   readonly in?: z.ZodType;
@@ -69,9 +69,9 @@ type Definition = {
 };
 
 /** Returns zod's own description of a shape, as far as we read it. */
-export function definitionOf(shape: z.ZodType): Definition {
+export function definitionOf(shape: z.ZodType): ZodDefinition {
   // zod types each kind of definition apart; we look at the few members above and expect each to be absent.
-  return shape.def as unknown as Definition;
+  return shape.def as unknown as ZodDefinition;
 }
 
 function read(shape: z.ZodType): Type {
@@ -111,7 +111,7 @@ function read(shape: z.ZodType): Type {
 }
 
 /** A transform says nothing of what it returns; what went in is the best there is (`null` list → empty list). */
-function typeOfPipe({ in: before, out: after }: Definition): Type {
+function typeOfPipe({ in: before, out: after }: ZodDefinition): Type {
   const shape = after && definitionOf(after).type !== 'transform' ? after : before;
   return shape && definitionOf(shape).type !== 'transform' ? typeOf(shape) : anyType;
 }

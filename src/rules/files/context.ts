@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Environment } from '../../expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../expressions/environment.ts';
 import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
 import type { ExpressionContext } from '../../expressions/resolve/resolve-expression.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
@@ -72,25 +72,25 @@ export class FileContext {
   }
 
   /** Returns what expressions of the file are compiled with. */
-  expressions(environment: Environment): ExpressionContext {
+  expressions(environment: ExpressionEnvironment): ExpressionContext {
     return { environment, patterns: this.#patterns };
   }
 
   /** Returns the names for a rule that starts on these occasions; rules of a file mostly share them. */
-  environment(occasions: readonly Occasion[]): Environment {
+  environment(occasions: readonly Occasion[]): ExpressionEnvironment {
     return environmentFor(this.registry, { occasions, level: this.level, grants: this.grants });
   }
 }
 
-const environments = new WeakMap<RuleRegistry, Map<string, Environment>>();
+const environments = new WeakMap<RuleRegistry, Map<string, ExpressionEnvironment>>();
 /** Combinations of families and schedules are few in practice; a bound all the same. */
 const maxEnvironments = 500;
 
 function environmentFor(
   registry: RuleRegistry,
   options: { occasions: readonly Occasion[]; level: Level; grants: readonly string[] },
-): Environment {
-  const known = environments.get(registry) ?? new Map<string, Environment>();
+): ExpressionEnvironment {
+  const known = environments.get(registry) ?? new Map<string, ExpressionEnvironment>();
   environments.set(registry, known);
   const { occasions, level, grants } = options;
   const starts = occasions.map(({ family, subject }) => [family ?? null, subject]);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Family } from '../../contract/events/events.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
-import type { Environment, Name } from '../../expressions/environment.ts';
+import type { ExpressionEnvironment, Name } from '../../expressions/environment.ts';
 import { anyType, type Type, typeOf, unionOf } from '../../expressions/values/types.ts';
 import type { Fact } from '../../facts/fact.ts';
 import type { Level, RuleRegistry } from '../rule.ts';
@@ -10,7 +10,7 @@ import type { Level, RuleRegistry } from '../rule.ts';
 export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
 
 /** A name on one occasion; without a type it is not there. */
-type Row = { readonly fact?: Fact; readonly type: Type | undefined };
+type NameRow = { readonly fact?: Fact; readonly type: Type | undefined };
 
 /**
  * Returns the names that a rule's expressions may use. `event` has the payload's members of the families listened to;
@@ -22,11 +22,11 @@ export function createEnvironment(options: {
   level: Level;
   /** Facts that the operator grants to the file by name, whatever they show. */
   grants?: readonly string[];
-}): Environment {
+}): ExpressionEnvironment {
   const { registry, occasions, level, grants = [] } = options;
   const names = new Map<string, Name>();
   const absent = new Map<string, string>();
-  const add = (name: string, rowOf: (occasion: Occasion) => Row): void => {
+  const add = (name: string, rowOf: (occasion: Occasion) => NameRow): void => {
     const rows = occasions.map(rowOf);
     const there = rows.filter((row) => row.type !== undefined);
     const missingOn = occasions.filter((_, place) => rows[place]?.type === undefined).map(describeOccasion);
@@ -37,7 +37,7 @@ export function createEnvironment(options: {
     }
     const type = unionOf(there.map((row) => row.type ?? anyType));
     const needsGrant = fact && level !== 'operator' && !grants.includes(fact.name);
-    const refusal = needsGrant ? refusalOf(fact, level) : undefined;
+    const refusal = needsGrant ? factRefusal(fact, level) : undefined;
     names.set(name, {
       type,
       missingOn: [...new Set(missingOn)],
@@ -59,7 +59,7 @@ export function createEnvironment(options: {
 }
 
 /** A fact that is also the item of a sweep (`organization`) is given there, whatever subjects the fact is of. */
-function rowOfFact(fact: Fact, subject: SubjectKind, registry: RuleRegistry): Row {
+function rowOfFact(fact: Fact, subject: SubjectKind, registry: RuleRegistry): NameRow {
   if (fact.of.includes(subject)) return { fact, ...rowOf(fact.shape) };
   const item = fact.name === subject ? registry.variables[fact.name] : undefined;
   return item ? rowOf(item) : { type: undefined };
@@ -71,11 +71,11 @@ function variableApplies(name: string, occasion: Occasion): boolean {
   return occasion.family === undefined && occasion.subject === name;
 }
 
-function rowOf(shape: z.ZodType): Row {
+function rowOf(shape: z.ZodType): NameRow {
   return { type: typeOf(shape) };
 }
 
-function rowOfPayload(registry: RuleRegistry, family: Family): Row {
+function rowOfPayload(registry: RuleRegistry, family: Family): NameRow {
   const shape = registry.payloads[family];
   return shape ? rowOf(shape) : { type: anyType };
 }
@@ -84,7 +84,7 @@ function describeOccasion({ family, subject }: Occasion): string {
   return family === undefined ? `a schedule over each ${subject}` : `${family}`;
 }
 
-function refusalOf(fact: Fact, level: Level): string | undefined {
+function factRefusal(fact: Fact, level: Level): string | undefined {
   if (fact.shows === 'repository') return undefined;
   const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
   return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;

@@ -30,7 +30,7 @@ export function problemsOf(
   if (result.success) return [];
   const issues = result.error.issues.slice(0, maxProblems).flatMap((issue) => flatten(issue, value, []));
   return issues
-    .flatMap(({ issue, path }) => explain(issue, path, value, schema, at))
+    .flatMap(({ issue, path }) => explainSchemaIssue(issue, path, value, schema, at))
     .map((found) => {
       const path = [...at, ...found.path];
       const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
@@ -40,11 +40,11 @@ export function problemsOf(
     });
 }
 
-type Issue = z.core.$ZodIssue;
-type Placed = { readonly issue: Issue; readonly path: YamlPath };
+type SchemaIssue = z.core.$ZodIssue;
+type Placed = { readonly issue: SchemaIssue; readonly path: YamlPath };
 
 /** Takes of a union the alternative that comes nearest to what was written: the one that complains deepest, else of the fitting type. */
-function flatten(issue: Issue, value: unknown, before: YamlPath): readonly Placed[] {
+function flatten(issue: SchemaIssue, value: unknown, before: YamlPath): readonly Placed[] {
   const path = [...before, ...(issue.path as YamlPath)];
   if (issue.code !== 'invalid_union') return [{ issue, path }];
   const branches = issue.errors.map((errors) => errors.flatMap((inner) => flatten(inner, value, path)));
@@ -58,8 +58,8 @@ function scoreOf(branch: readonly Placed[], depth: number): number {
   return (wrongType ? -1_000 : 0) + (deepest - depth) * 10 - branch.length;
 }
 
-function explain(
-  issue: Issue,
+function explainSchemaIssue(
+  issue: SchemaIssue,
   path: YamlPath,
   value: unknown,
   schema: z.ZodType,
@@ -91,7 +91,7 @@ function explain(
       return [
         {
           code: 'value',
-          message: `this needs at least ${issue.minimum} ${unitOf(issue.origin)}`.trimEnd(),
+          message: `this needs at least ${issue.minimum} ${unitName(issue.origin)}`.trimEnd(),
           path,
         },
       ];
@@ -99,7 +99,7 @@ function explain(
       return [
         {
           code: 'value',
-          message: `this has more than ${issue.maximum} ${unitOf(issue.origin)}`.trimEnd(),
+          message: `this has more than ${issue.maximum} ${unitName(issue.origin)}`.trimEnd(),
           path,
         },
       ];
@@ -112,7 +112,7 @@ function explain(
   }
 }
 
-function unitOf(origin: string): string {
+function unitName(origin: string): string {
   const units: Readonly<Record<string, string>> = {
     string: 'characters',
     array: 'entries',
@@ -217,16 +217,16 @@ function suggest(word: string, known: readonly string[]): string | undefined {
 
 /** Returns the keys that a schema knows at a path, over all alternatives. */
 function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
-  let level: readonly z.ZodType[] = plain(schema);
-  for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(plain);
+  let level: readonly z.ZodType[] = unwrapped(schema);
+  for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
   return [...new Set(level.flatMap((one) => Object.keys(definitionOf(one).shape ?? {})))];
 }
 
-function plain(schema: z.ZodType): readonly z.ZodType[] {
+function unwrapped(schema: z.ZodType): readonly z.ZodType[] {
   const { innerType, in: before, options } = definitionOf(schema);
-  if (options) return options.flatMap(plain);
+  if (options) return options.flatMap(unwrapped);
   const inner = innerType ?? before;
-  return inner ? plain(inner) : [schema];
+  return inner ? unwrapped(inner) : [schema];
 }
 
 function childOf(schema: z.ZodType, step: string | number): readonly z.ZodType[] {

@@ -9,13 +9,13 @@ import type { On } from './grammar.ts';
 import { checkSchedule } from './schedule.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-type Written = z.output<typeof On>;
+type OnForm = z.output<typeof On>;
 
 /** What `on` says, in one form whichever of its forms was written. */
 export type ReadOn = { readonly on: readonly Listening[]; readonly schedules: readonly Schedule[] };
 
 /** Returns what a rule listens to. Filters that cannot be, patterns that cannot match and clocks that cannot run are reported. */
-export function readOn(written: Written, at: YamlPath, context: FileContext): ReadOn {
+export function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
   const on: Listening[] = [];
   const schedules: Schedule[] = [];
   const entries = Array.isArray(written)
@@ -62,10 +62,10 @@ function readForm(family: Family, form: unknown, path: YamlPath, context: FileCo
   if (form === null) return { family };
   if (typeof form === 'string') return { family, activities: [form] };
   if (Array.isArray(form)) return { family, activities: form };
-  return readFilter(family, form as Filter, path, context);
+  return readFilter(family, form as ListeningFilter, path, context);
 }
 
-type Filter = Readonly<Record<string, string | readonly string[] | undefined>>;
+type ListeningFilter = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const filterNames = {
   branches: 'branches',
@@ -87,7 +87,12 @@ function allowedFilters(family: Family): readonly string[] {
   return [];
 }
 
-function readFilter(family: Family, filter: Filter, path: YamlPath, context: FileContext): Listening {
+function readFilter(
+  family: Family,
+  filter: ListeningFilter,
+  path: YamlPath,
+  context: FileContext,
+): Listening {
   const { types, ...patterns } = filter;
   const listening: Record<string, Pattern> = {};
   const allowed = allowedFilters(family);

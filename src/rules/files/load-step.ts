@@ -1,6 +1,6 @@
 import type { Action } from '../../actions/action.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../../expressions/conditions.ts';
-import type { Environment } from '../../expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../expressions/environment.ts';
 import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { hasTemplate } from '../../expressions/template.ts';
@@ -20,12 +20,16 @@ export function loadStep(
   form: StepForm,
   number: number,
   at: YamlPath,
-  options: { context: FileContext; environment: Environment | undefined; occasions: readonly Occasion[] },
+  options: {
+    context: FileContext;
+    environment: ExpressionEnvironment | undefined;
+    occasions: readonly Occasion[];
+  },
 ): LoadedStep | undefined {
   const { context, environment, occasions } = options;
   const before = context.problems.length;
   const condition = loadCondition(form.if, [...at, 'if'], context, environment);
-  const action = findAction(form.uses, [...at, 'uses'], context);
+  const action = findActionAt(form.uses, [...at, 'uses'], context);
   if (action === undefined) return undefined;
   checkPowers(action, form, at, context);
   checkSubjects(action, at, context, occasions);
@@ -45,7 +49,7 @@ export function loadCondition(
   written: string | boolean | undefined,
   at: YamlPath,
   context: FileContext,
-  environment: Environment | undefined,
+  environment: ExpressionEnvironment | undefined,
 ): Condition | undefined {
   if (written === undefined || environment === undefined) return undefined;
   const text = String(written);
@@ -64,7 +68,7 @@ function placeIn(context: FileContext, at: YamlPath): ExpressionPlace {
   return { file: context.path, at: (offset) => context.file.lineOf(context.file.inside(at, offset)) };
 }
 
-function findAction(name: string, at: YamlPath, context: FileContext): Action | undefined {
+function findActionAt(name: string, at: YamlPath, context: FileContext): Action | undefined {
   const action = context.registry.actions.find((one) => one.name === name);
   if (action) return action;
   const known = context.registry.actions.map((one) => one.name);
@@ -123,7 +127,7 @@ function loadArguments(
   written: unknown,
   at: YamlPath,
   context: FileContext,
-  environment: Environment | undefined,
+  environment: ExpressionEnvironment | undefined,
 ): LoadedStep['arguments'] | undefined {
   const schema = action.arguments;
   const parsed = schema.safeParse(written);

@@ -4,10 +4,14 @@ import type { Schedule } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-type Written = string | { readonly cron: string; readonly timezone?: string | undefined };
+type ScheduleForm = string | { readonly cron: string; readonly timezone?: string | undefined };
 
 /** Returns a schedule that can run, or reports why it cannot: five cron fields, a timezone that exists, at most hourly below the operator. */
-export function checkSchedule(written: Written, path: YamlPath, context: FileContext): Schedule | undefined {
+export function checkSchedule(
+  written: ScheduleForm,
+  path: YamlPath,
+  context: FileContext,
+): Schedule | undefined {
   const cron = (typeof written === 'string' ? written : written.cron).trim();
   const timezone = typeof written === 'string' ? 'UTC' : (written.timezone ?? 'UTC');
   const at = typeof written === 'string' ? path : [...path, 'cron'];

@@ -109,7 +109,7 @@ function readWithin(
     version: '1.2',
   });
   const root = document.contents;
-  const reader = new Reader(text, problem);
+  const reader = new YamlReader(text, problem);
   const value = reader.read(root);
   const { forbidden } = reader;
   const taken = new Set(forbidden.map(({ line }) => line));
@@ -131,7 +131,7 @@ function readWithin(
   }
   const harmless = new Set<ProblemCode>(['duplicate-key', 'yaml-tag']);
   const readable = [...errors, ...forbidden].every(({ code }) => harmless.has(code));
-  const find = (path: YamlPath): Found => findNode(root, path, text.length);
+  const find = (path: YamlPath): FoundNode => findNode(root, path, text.length);
   return {
     value: readable ? value : undefined,
     problems: [...forbidden, ...errors],
@@ -145,7 +145,7 @@ function readWithin(
 }
 
 /** One pass over the tree: its value, and whatever rule files must not use. */
-class Reader {
+class YamlReader {
   readonly forbidden: Problem[] = [];
   readonly #text: string;
   readonly #problem: MakeProblem;
@@ -190,12 +190,12 @@ function setOwn(object: Record<string, unknown>, name: string, value: unknown): 
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-type Found = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };
+type FoundNode = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };
 
 /** Goes down a path as far as it exists. */
-function findNode(root: Node | null, path: YamlPath, length: number): Found {
+function findNode(root: Node | null, path: YamlPath, length: number): FoundNode {
   const whole = { start: 0, end: Math.min(1, length) };
-  let found: Found = root
+  let found: FoundNode = root
     ? { node: root, value: spanOf(root), key: whole }
     : { node: undefined, value: whole, key: whole };
   for (const step of path) {
@@ -206,7 +206,7 @@ function findNode(root: Node | null, path: YamlPath, length: number): Found {
   return found;
 }
 
-function stepInto(node: Node | undefined, step: string | number): Found | undefined {
+function stepInto(node: Node | undefined, step: string | number): FoundNode | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(step)];
     return isNode(item) ? { node: item, value: spanOf(item), key: spanOf(item) } : undefined;

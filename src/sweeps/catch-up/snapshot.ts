@@ -1,3 +1,4 @@
+import { readMember } from '../../contract/events/payload-members.ts';
 /** An issue or pull request as it was last seen. */
 export type ItemSnapshot = {
   readonly kind: 'issue' | 'pull_request';
@@ -33,22 +34,18 @@ export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): Item
   if (typeof value !== 'object' || value === null) return undefined;
   const { state, updated_at, labels, title, body, head, base } = value as Readonly<Record<string, unknown>>;
   if (typeof state !== 'string' || typeof updated_at !== 'string') return undefined;
-  const commit = memberOf(head, 'sha');
+  const commit = readMember(head, 'sha');
   return {
     kind,
     state,
     updated: updated_at,
     labels: (Array.isArray(labels) ? labels : [])
-      .map((label) => String(memberOf(label, 'name')))
+      .map((label) => String(readMember(label, 'name')))
       .sort()
       .join('\n'),
-    text: `${String(title ?? '')}\n${String(memberOf(base, 'ref') ?? '')}\n${textDigest(String(body ?? ''))}`,
+    text: `${String(title ?? '')}\n${String(readMember(base, 'ref') ?? '')}\n${textDigest(String(body ?? ''))}`,
     ...(typeof commit === 'string' ? { head: commit } : {}),
   };
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** Enough to notice that a text is another one: its length and a sum of 32 bits. */

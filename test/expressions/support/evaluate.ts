@@ -1,4 +1,4 @@
-import type { Environment } from '../../../src/expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../../src/expressions/environment.ts';
 import { createPart, type Result, runPart, Values } from '../../../src/expressions/part.ts';
 import { resolveExpression } from '../../../src/expressions/resolve/resolve-expression.ts';
 import { anyType } from '../../../src/expressions/values/types.ts';
@@ -11,7 +11,7 @@ export function evaluate(
   given: Readonly<Record<string, unknown>> = {},
   meter: Meter = createUnlimitedMeter(),
 ): Result {
-  const environment: Environment = {
+  const environment: ExpressionEnvironment = {
     names: new Map(Object.keys(given).map((name) => [name, { type: anyType, missingOn: [] }])),
     absent: new Map(),
   };

@@ -1,5 +1,5 @@
 /** One leaf condition of a rule with the values it saw. */
-export type Finding = {
+export type Evidence = {
   readonly expression: string;
   readonly result: 'held' | 'not' | 'error' | 'unevaluated';
   /** Member chain or fact as written → the value seen, cut for reading. Where the result is `error`, `error` says why. */
