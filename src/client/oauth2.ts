@@ -80,24 +80,7 @@ export function createOAuth2(options: {
     const { clientId, clientSecret } = application;
     const body = new URLSearchParams({ ...form, client_id: clientId, client_secret: clientSecret });
     const { status, text } = await send('login/oauth/access_token', body);
-    const json = parse(text);
-    const tokens = status === 200 ? TokenAnswer.safeParse(json) : undefined;
-    if (tokens?.success) {
-      const { access_token, refresh_token, expires_in } = tokens.data;
-      return {
-        accessToken: access_token,
-        refreshToken: refresh_token,
-        expiresInMs: expires_in === undefined ? standardLifeMs : expires_in * 1_000,
-      };
-    }
-    const where = 'POST /login/oauth/access_token';
-    const refusal = TokenRefusal.safeParse(json);
-    if (refusal.success && refusals.has(refusal.data.error)) {
-      const words = withoutSent(`${refusal.data.error}: ${refusal.data.error_description ?? ''}`, body);
-      throw new ReeveError('forge-refused', `${where}: the forge answered ${status} ${words}`, { status });
-    }
-    if (status >= 400) throw forgeError(where, status, '', null);
-    throw new ReeveError('forge-junk', `${where}: the forge answered ${status} and no token`, { status });
+    return readTokens(status, text, body);
   };
 
   const findAuthorize = memoize(
@@ -132,6 +115,28 @@ export function createOAuth2(options: {
       ask({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }),
     refresh: (refreshToken) => ask({ grant_type: 'refresh_token', refresh_token: refreshToken }),
   };
+}
+
+/** Returns the tokens of an answer. Throws `forge-refused` for a refusal; its words contain nothing that was `sent`. */
+function readTokens(status: number, text: string, sent: URLSearchParams): Tokens {
+  const json = parse(text);
+  const tokens = status === 200 ? TokenAnswer.safeParse(json) : undefined;
+  if (tokens?.success) {
+    const { access_token, refresh_token, expires_in } = tokens.data;
+    return {
+      accessToken: access_token,
+      refreshToken: refresh_token,
+      expiresInMs: expires_in === undefined ? standardLifeMs : expires_in * 1_000,
+    };
+  }
+  const where = 'POST /login/oauth/access_token';
+  const refusal = TokenRefusal.safeParse(json);
+  if (refusal.success && refusals.has(refusal.data.error)) {
+    const words = withoutSent(`${refusal.data.error}: ${refusal.data.error_description ?? ''}`, sent);
+    throw new ReeveError('forge-refused', `${where}: the forge answered ${status} ${words}`, { status });
+  }
+  if (status >= 400) throw forgeError(where, status, '', null);
+  throw new ReeveError('forge-junk', `${where}: the forge answered ${status} and no token`, { status });
 }
 
 /** Returns a forge's message without the values that were sent to it. */

@@ -8,7 +8,7 @@ import { readDrift } from '../sweeps/drift.ts';
 import { describeProgress } from '../sweeps/progress.ts';
 import { createCron } from '../sweeps/schedule/cron.ts';
 import type { Scheduler } from '../sweeps/schedule/schedule.ts';
-import { keyOfSchedule } from '../sweeps/schedule/slots.ts';
+import { keyOfSchedule, type Scheduled } from '../sweeps/schedule/slots.ts';
 import type { SweepCheckpoint } from '../sweeps/sweep.ts';
 import { createSweepStore, type SweepResult } from '../sweeps/sweep-store.ts';
 import { scheduledRules } from '../sweeps/sweeps.ts';
@@ -78,27 +78,41 @@ export function createDashboardData(
     },
     async schedules() {
       const rows: ScheduleRow[] = [];
-      for (const entry of scheduledRules(operator())) {
-        const { id, schedule } = entry;
-        const state = scheduler.status().get(keyOfSchedule(entry));
-        const result = await sweeps.readResult(id);
-        const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
-        const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;
-        const isUnderWay = job !== undefined && !['settled', 'dead', 'deferred'].includes(job.state);
-        rows.push({
-          rule: short(id),
-          clock: clockOf(schedule),
-          next: createCron(schedule).next(clock.now()),
-          lastSlot: state?.lastSlot === undefined ? undefined : new Date(state.lastSlot),
-          missed: state?.missed ?? 0,
-          overlaps: state?.overlaps ?? 0,
-          job: job?.id,
-          underWay: isUnderWay && checkpoint ? describeProgress(checkpoint.progress) : undefined,
-          result: result && sweptOf(result),
-        });
-      }
+      for (const entry of scheduledRules(operator()))
+        rows.push(await readSchedule(entry, { store, sweeps, scheduler, clock, short }));
       return rows;
     },
+  };
+}
+
+/** Returns what the dashboard shows of one schedule. */
+async function readSchedule(
+  entry: Scheduled,
+  parts: {
+    readonly store: Pick<Store, 'describeDelivery'>;
+    readonly sweeps: Pick<ReturnType<typeof createSweepStore>, 'readResult'>;
+    readonly scheduler: Pick<Scheduler, 'status'>;
+    readonly clock: Pick<Clock, 'now'>;
+    readonly short: (path: string) => string;
+  },
+): Promise<ScheduleRow> {
+  const { store, sweeps, scheduler, clock, short } = parts;
+  const { id, schedule } = entry;
+  const state = scheduler.status().get(keyOfSchedule(entry));
+  const result = await sweeps.readResult(id);
+  const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
+  const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;
+  const isUnderWay = job !== undefined && !['settled', 'dead', 'deferred'].includes(job.state);
+  return {
+    rule: short(id),
+    clock: clockOf(schedule),
+    next: createCron(schedule).next(clock.now()),
+    lastSlot: state?.lastSlot === undefined ? undefined : new Date(state.lastSlot),
+    missed: state?.missed ?? 0,
+    overlaps: state?.overlaps ?? 0,
+    job: job?.id,
+    underWay: isUnderWay && checkpoint ? describeProgress(checkpoint.progress) : undefined,
+    result: result && sweptOf(result),
   };
 }
 

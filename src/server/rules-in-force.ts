@@ -73,21 +73,37 @@ export async function openRules(options: {
   });
   await incidents.idle();
 
-  const lookAgain = async (): Promise<void> => {
-    await incidents.idle();
-    const found = await store.listIncidents();
-    const over = found.filter(
-      (incident) =>
-        incident.level === 'organization' &&
-        !organizations.some(({ rules }) => isWithin(incident.source, rules)),
-    );
-    await clearAll(store, over);
-    const own = found.filter(({ level }) => level === 'repository');
-    for (const [repositoryId, some] of Map.groupBy(own, (incident) => incident.repositoryId ?? 0)) {
-      if (!(await isReadAgain(repositoryId, some))) await clearAll(store, some);
-    }
-    await incidents.idle();
+  const lookAgain = createRecheck({ store, source, incidents, served, organizations, log });
+
+  return {
+    source,
+    async everyRule() {
+      const rules = await source.everyRule();
+      await lookAgain();
+      return rules;
+    },
+    refreshReport: (repositoryId) => reporter.refresh(repositoryId),
+    async stop() {
+      await watch?.stop();
+      await incidents.idle();
+      await reporter.idle();
+    },
   };
+}
+
+/**
+ * Returns a function that looks again at the rule files which incidents are about, and clears the incidents of those that
+ * are gone.
+ */
+function createRecheck(options: {
+  readonly store: Pick<RulesStore, 'listIncidents' | 'clear'>;
+  readonly source: Pick<RuleSource, 'read'>;
+  readonly incidents: Pick<ReturnType<typeof createFileIncidents>, 'idle'>;
+  readonly served: Pick<Enrolment, 'has'>;
+  readonly organizations: readonly OrganizationSource[];
+  readonly log: Log;
+}): () => Promise<void> {
+  const { store, source, incidents, served, organizations, log } = options;
 
   /** Reads a repository's file again, and returns whether the repository is still there and served. */
   const isReadAgain = async (id: number, [incident]: readonly Incident[]): Promise<boolean> => {
@@ -106,19 +122,20 @@ export async function openRules(options: {
     }
   };
 
-  return {
-    source,
-    async everyRule() {
-      const rules = await source.everyRule();
-      await lookAgain();
-      return rules;
-    },
-    refreshReport: (repositoryId) => reporter.refresh(repositoryId),
-    async stop() {
-      await watch?.stop();
-      await incidents.idle();
-      await reporter.idle();
-    },
+  return async () => {
+    await incidents.idle();
+    const found = await store.listIncidents();
+    const over = found.filter(
+      (incident) =>
+        incident.level === 'organization' &&
+        !organizations.some(({ rules }) => isWithin(incident.source, rules)),
+    );
+    await clearAll(store, over);
+    const own = found.filter(({ level }) => level === 'repository');
+    for (const [repositoryId, some] of Map.groupBy(own, (incident) => incident.repositoryId ?? 0)) {
+      if (!(await isReadAgain(repositoryId, some))) await clearAll(store, some);
+    }
+    await incidents.idle();
   };
 }
 

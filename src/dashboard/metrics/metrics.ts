@@ -65,6 +65,43 @@ export function createMetrics(): Metrics {
   const deferredRuns = counter('reeve_runs_deferred_total');
   const forgeRequests = counter('reeve_forge_requests_total');
   const forgeSeconds = histogram('reeve_forge_request_seconds');
+  const measure = createGauges(gauge);
+  gauge('reeve_build_info').set({ version: packageVersion() }, 1);
+
+  return {
+    countRun({ trigger, rules, changes: made, outcomes, refused, ms }) {
+      runSeconds.observe({ door: trigger.door }, ms / 1_000);
+      for (const { verdict } of rules) verdicts.inc({ verdict });
+      const actions = new Map(made.map(({ id, action }) => [id, action]));
+      for (const { change, status } of outcomes) changes.inc({ action: actions.get(change) ?? '', status });
+      for (const { change, until } of refused) {
+        changes.inc({ action: change.action, status: until === undefined ? 'refused' : 'deferred' });
+      }
+      if (refused.some(({ until }) => until !== undefined)) deferredRuns.inc({ door: trigger.door });
+    },
+    countRequest({ method, status, ms }) {
+      forgeRequests.inc({ method, code: status === undefined ? 'none' : String(status) });
+      forgeSeconds.observe({ method }, ms / 1_000);
+    },
+    countDelivery(code, result) {
+      webhookRequests.inc({ code: String(code), result });
+      if (code >= 400) refused.set(code, (refused.get(code) ?? 0) + 1);
+    },
+    refusals: () => refused,
+    countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
+    countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
+    async text(data) {
+      if (!isAsked) collectDefaultMetrics({ register });
+      isAsked = true;
+      await measure(data);
+      return register.metrics();
+    },
+    contentType: register.contentType,
+  };
+}
+
+/** Creates the gauges. The returned function sets them to what the readings say. */
+function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData) => Promise<void> {
   const deliveries = gauge('reeve_deliveries');
   const oldest = gauge('reeve_queue_oldest_seconds');
   const forge = gauge('reeve_forge_state');
@@ -76,9 +113,8 @@ export function createMetrics(): Metrics {
   const sweepEnds = gauge('reeve_sweep_last_end_timestamp_seconds');
   const sweepItems = gauge('reeve_sweep_items');
   const sweepFailures = gauge('reeve_sweep_failed_items');
-  gauge('reeve_build_info').set({ version: packageVersion() }, 1);
 
-  const read = async ({ store, now, ...data }: MetricData): Promise<void> => {
+  return async ({ store, now, ...data }) => {
     const [counts, waiting, levels, swept, incidents] = await Promise.all([
       store.counts(),
       store.oldestWaiting(),
@@ -112,36 +148,5 @@ export function createMetrics(): Metrics {
       sweepItems.set({ rule }, items);
       sweepFailures.set({ rule }, failed);
     }
-  };
-
-  return {
-    countRun({ trigger, rules, changes: made, outcomes, refused, ms }) {
-      runSeconds.observe({ door: trigger.door }, ms / 1_000);
-      for (const { verdict } of rules) verdicts.inc({ verdict });
-      const actions = new Map(made.map(({ id, action }) => [id, action]));
-      for (const { change, status } of outcomes) changes.inc({ action: actions.get(change) ?? '', status });
-      for (const { change, until } of refused) {
-        changes.inc({ action: change.action, status: until === undefined ? 'refused' : 'deferred' });
-      }
-      if (refused.some(({ until }) => until !== undefined)) deferredRuns.inc({ door: trigger.door });
-    },
-    countRequest({ method, status, ms }) {
-      forgeRequests.inc({ method, code: status === undefined ? 'none' : String(status) });
-      forgeSeconds.observe({ method }, ms / 1_000);
-    },
-    countDelivery(code, result) {
-      webhookRequests.inc({ code: String(code), result });
-      if (code >= 400) refused.set(code, (refused.get(code) ?? 0) + 1);
-    },
-    refusals: () => refused,
-    countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
-    countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
-    async text(data) {
-      if (!isAsked) collectDefaultMetrics({ register });
-      isAsked = true;
-      await read(data);
-      return register.metrics();
-    },
-    contentType: register.contentType,
   };
 }

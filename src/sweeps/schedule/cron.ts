@@ -1,5 +1,6 @@
 import { createTask, parse } from 'node-cron';
 import type { Schedule } from '../../rules/rule.ts';
+import { createOffset, memoizeByInstant } from './timezone.ts';
 
 /** The instants at which a schedule is due. Time is an argument: nothing here looks at a clock. */
 export interface Cron {
@@ -50,31 +51,7 @@ export function createCron({ cron, timezone }: Schedule): Cron {
     );
   };
 
-  /** Returns the due instants from a quarter's first minute on, whatever the wall clock does around it. */
-  const inQuarter = (startMs: number): readonly number[] => {
-    const offsetMs = offsetAt(startMs);
-    const jumpMs = offsetMs - offsetAt(startMs - quarterMs);
-    const skipped = !everyHour && jumpMs > 0 && namedBetween(startMs + offsetMs - jumpMs, startMs + offsetMs);
-    const found: number[] = [];
-    for (let atMs = startMs; atMs < startMs + quarterMs; atMs += minuteMs) {
-      const named = isNamed(atMs + offsetMs) && (everyHour || !isRepeated(atMs, offsetMs));
-      if (named || (skipped && atMs === startMs)) found.push(atMs);
-    }
-    return found;
-  };
-
-  const namedBetween = (fromMs: number, untilMs: number): boolean => {
-    for (let wallMs = fromMs; wallMs < untilMs; wallMs += minuteMs) if (isNamed(wallMs)) return true;
-    return false;
-  };
-
-  /** Says whether the same wall time was already there before a clock was set back. */
-  const isRepeated = (atMs: number, offsetMs: number): boolean => {
-    for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
-      if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
-    }
-    return false;
-  };
+  const inQuarter = createQuarters({ isNamed, offsetAt, everyHour });
 
   /** Returns the due instants of the day of UTC that begins at `startMs`, in order. */
   const inDay = (startMs: number): readonly number[] => {
@@ -124,43 +101,49 @@ export function createCron({ cron, timezone }: Schedule): Cron {
   };
 }
 
+/**
+ * Returns a function from a quarter's first minute to the due instants in that quarter, whatever the wall clock does
+ * around it.
+ */
+function createQuarters(options: {
+  /** Returns whether the fields name a wall time, written as if it were UTC. */
+  readonly isNamed: (wallMs: number) => boolean;
+  readonly offsetAt: (atMs: number) => number;
+  /** True for a schedule of every hour. */
+  readonly everyHour: boolean;
+}): (startMs: number) => readonly number[] {
+  const { isNamed, offsetAt, everyHour } = options;
+
+  const namedBetween = (fromMs: number, untilMs: number): boolean => {
+    for (let wallMs = fromMs; wallMs < untilMs; wallMs += minuteMs) if (isNamed(wallMs)) return true;
+    return false;
+  };
+
+  /** Says whether the same wall time was already there before a clock was set back. */
+  const isRepeated = (atMs: number, offsetMs: number): boolean => {
+    for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
+      if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
+    }
+    return false;
+  };
+
+  return (startMs) => {
+    const offsetMs = offsetAt(startMs);
+    const jumpMs = offsetMs - offsetAt(startMs - quarterMs);
+    const skipped = !everyHour && jumpMs > 0 && namedBetween(startMs + offsetMs - jumpMs, startMs + offsetMs);
+    const found: number[] = [];
+    for (let atMs = startMs; atMs < startMs + quarterMs; atMs += minuteMs) {
+      const named = isNamed(atMs + offsetMs) && (everyHour || !isRepeated(atMs, offsetMs));
+      if (named || (skipped && atMs === startMs)) found.push(atMs);
+    }
+    return found;
+  };
+}
+
 /** Returns the next due instants of a schedule, at most `count` of them. */
 export function nextTimes(schedule: Schedule, after: Date, count: number): readonly Date[] {
   const cron = createCron(schedule);
   const times: Date[] = [];
   for (let at = cron.next(after); at && times.length < count; at = cron.next(at)) times.push(at);
   return times;
-}
-
-/** Returns a function from an instant to what a wall clock of the timezone is ahead of UTC, in milliseconds. */
-function createOffset(timezone: string): (atMs: number) => number {
-  if (timezone === 'UTC' || timezone === 'Etc/UTC') return () => 0;
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-  });
-  return memoizeByInstant((atMs: number) => {
-    const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
-    const of = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
-    const wallMs = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'));
-    return wallMs - Math.floor(atMs / minuteMs) * minuteMs;
-  });
-}
-
-/** Memoizes a function of an instant; a full memory starts again. */
-function memoizeByInstant<Result>(ask: (at: number) => Result): (at: number) => Result {
-  const known = new Map<number, Result>();
-  return (at) => {
-    const before = known.get(at);
-    if (before !== undefined) return before;
-    if (known.size > 5_000) known.clear();
-    const result = ask(at);
-    known.set(at, result);
-    return result;
-  };
 }
