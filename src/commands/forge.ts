@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { controlTokenFile } from '../forge/control/token.ts';
 import { createForge } from '../forge/forge.ts';
-import type { Limits } from '../forge/git/limits.ts';
+import type { GitLimits } from '../forge/git/limits.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
@@ -102,7 +102,7 @@ export function seedSchema(terminal: Terminal): number {
   return 0;
 }
 
-function readLimits({ maxPush, maxObject }: ForgeCommandOptions): Partial<Limits> {
+function readLimits({ maxPush, maxObject }: ForgeCommandOptions): Partial<GitLimits> {
   return {
     ...(maxPush === undefined ? {} : { pushBytes: readMebibytes('--max-push', maxPush) }),
     ...(maxObject === undefined ? {} : { objectBytes: readMebibytes('--max-object', maxObject) }),

@@ -23,7 +23,7 @@ import { defaultFeatures, type Features } from './core/features.ts';
 import type { UserRow } from './core/rows.ts';
 import { secondsOf } from './core/time.ts';
 import { createEmit } from './events/emit.ts';
-import { defaultLimits, type Limits } from './git/limits.ts';
+import { defaultLimits, type GitLimits } from './git/limits.ts';
 import { createGitStore } from './git/store.ts';
 import { handlers } from './handlers.ts';
 import { createDeliveries } from './hooks/deliveries.ts';
@@ -42,7 +42,7 @@ import { registerGitHttp } from './smart-http/routes.ts';
 
 /** An embedded forge: the code hosting service itself, no imitation of its answers. */
 export interface Forge {
-  /** The address it tells others; before `listen` without a given `rootUrl` there is none, and asking throws. */
+  /** The address it tells others; before `listenAt` without a given `rootUrl` there is none, and asking throws. */
   readonly url: string;
   /** Starts to answer; port 0 takes a free one. Throws `port-taken`. Returns the address it listens on. */
   listen(options?: { port?: number; host?: string }): Promise<string>;
@@ -66,8 +66,8 @@ type ForgeOptions = {
   /** Settings of the instance that differ from the baseline's defaults. */
   readonly features?: Partial<Features> | undefined;
   /** Bounds of pushes that differ from the defaults. */
-  readonly limits?: Partial<Limits> | undefined;
-  /** Brought about once the forge has an address, before `listen` returns. */
+  readonly limits?: Partial<GitLimits> | undefined;
+  /** Brought about once the forge has an address, before `listenAt` returns. */
   readonly seed?: { readonly seed: Seed; readonly placeOf?: SeedFile['placeOf'] } | undefined;
   /** The cost N of scrypt for passwords, a power of 2, for an instance with many short-lived accounts; default 16,384. */
   readonly passwordCost?: number | undefined;
@@ -121,7 +121,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   const control = options.control
     ? { token: ensureControlToken(folder), clock: movable, faults: createFaults() }
     : undefined;
-  const app = createApp(context, control);
+  const app = createForgeApp(context, control);
   await app.ready();
   return {
     get url() {
@@ -132,7 +132,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
       if (control && !isLoopback(host)) {
         throw new ReeveError('usage', `the control routes are for loopback alone, not for ${host}`);
       }
-      const listening = await listen(app, port, host);
+      const listening = await listenAt(app, port, host);
       address ??= listening;
       finishRecovery();
       if (options.seed) await applySeed(app, context, options.seed);
@@ -148,7 +148,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function createApp(context: ForgeContext, control: Control | undefined): FastifyInstance {
+function createForgeApp(context: ForgeContext, control: Control | undefined): FastifyInstance {
   const app = fastify({
     bodyLimit,
     forceCloseConnections: true,
@@ -194,7 +194,7 @@ function registerFaults(app: FastifyInstance, faults: Faults): void {
   });
 }
 
-async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {
+async function listenAt(app: FastifyInstance, port: number, host: string): Promise<string> {
   try {
     return await app.listen({ port, host });
   } catch (error) {

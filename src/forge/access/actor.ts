@@ -22,7 +22,7 @@ export type Actor = {
 };
 
 /** What of a request tells who makes it. */
-type Credentials = {
+type RequestCredentials = {
   /** Network address of the sender; wrong passwords are counted by it. */
   readonly address: string;
   readonly authorization: string | undefined;
@@ -33,7 +33,7 @@ type Credentials = {
 };
 
 /** Returns the credentials of a request from its `Authorization` header, for routes that take no others. */
-export function headerCredentials(request: FastifyRequest): Credentials {
+export function headerCredentials(request: FastifyRequest): RequestCredentials {
   const { authorization } = request.headers;
   return { address: request.ip, authorization, queryToken: undefined, sudo: undefined };
 }
@@ -41,7 +41,7 @@ export function headerCredentials(request: FastifyRequest): Credentials {
 const anonymous: Actor = { user: undefined, scopes: undefined, token: undefined, isBasic: false };
 
 /** Returns the SHA-256 of a token, the only form in which it is stored. */
-export function digestOf(token: string): string {
+export function tokenDigest(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
@@ -51,7 +51,7 @@ export function digestOf(token: string): string {
  */
 export function createActorReader(
   context: Pick<ForgeContext, 'db' | 'clock' | 'passwords'>,
-): (credentials: Credentials) => Promise<Actor> {
+): (credentials: RequestCredentials) => Promise<Actor> {
   const { db, clock, passwords } = context;
 
   function userNamed(name: string): UserRow | undefined {
@@ -60,7 +60,7 @@ export function createActorReader(
 
   function byToken(text: string, isBasic: boolean): Actor | undefined {
     if (text.includes('.')) return byGrant(text, isBasic);
-    const token = db.get<TokenRow>('SELECT * FROM tokens WHERE digest = ?', digestOf(text));
+    const token = db.get<TokenRow>('SELECT * FROM tokens WHERE digest = ?', tokenDigest(text));
     if (!token) return undefined;
     const now = secondsOf(clock());
     // Once a minute is often enough for a person to see whether a token is in use, and spares every read a write.
@@ -104,13 +104,13 @@ export function createActorReader(
     const words = header.split(' ');
     const [scheme = '', value = ''] = words;
     if (words.length !== 2) return anonymous;
-    if (/^(token|bearer)$/i.test(scheme)) return found(byToken(value, false));
+    if (/^(token|bearer)$/i.test(scheme)) return requireActor(byToken(value, false));
     return /^basic$/i.test(scheme) ? byBasic(value, address) : anonymous;
   }
 
   return async ({ address, authorization, queryToken, sudo }) => {
     const actor = queryToken
-      ? { ...found(byToken(queryToken, false)), isQuery: true }
+      ? { ...requireActor(byToken(queryToken, false)), isQuery: true }
       : authorization
         ? await byHeader(authorization, address)
         : anonymous;
@@ -129,7 +129,7 @@ function limitActor(actor: Actor): Actor {
   return { ...actor, user: { ...actor.user, is_public_only: true } };
 }
 
-function found(actor: Actor | undefined): Actor {
+function requireActor(actor: Actor | undefined): Actor {
   if (!actor) throw unauthorized();
   return actor;
 }

@@ -19,10 +19,10 @@ export function findIssue({ context, repository, params }: IssueCall): IssueRow 
 }
 
 /** The issue side and the pull-request side of one pull request. */
-export type Pull = { readonly issue: IssueRow; readonly pull: PullRow };
+export type FoundPull = { readonly issue: IssueRow; readonly pull: PullRow };
 
 /** Returns both sides of a pull request by its number, or ends the request with 404. */
-export function findPull({ db }: ForgeContext, { repository }: RepositoryTarget, number: number): Pull {
+export function findPull({ db }: ForgeContext, { repository }: RepositoryTarget, number: number): FoundPull {
   const pull = found(
     db.get<PullRow>('SELECT * FROM pulls WHERE repo_id = ? AND number = ?', repository.id, number),
     `pull request does not exist [index: ${number}]`,

@@ -5,14 +5,21 @@ import { settingsOf } from '../core/repository-settings.ts';
 import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
 import { type Unit, unitOf } from '../core/units.ts';
 import type { Actor } from './actor.ts';
-import { canSee, isMember, isOrganizationOwner, isVisible, permissionOf, reaches } from './permissions.ts';
-import { accountNamed, Moved } from './redirects.ts';
-import { isPublicOnly, lackingScopes } from './scopes.ts';
+import {
+  canSee,
+  isOrganizationMember,
+  isOrganizationOwner,
+  isVisible,
+  permissionOf,
+  reaches,
+} from './permissions.ts';
+import { accountNamed, Redirect } from './redirects.ts';
+import { isPublicOnly, missingScopes } from './scopes.ts';
 import type { RepositoryTarget, TeamTarget } from './targets.ts';
 import { findTeam, guardTeam } from './teams.ts';
 
 /** What the path of a request names. */
-type Target =
+type GuardTarget =
   | (RepositoryTarget & { readonly kind: 'repository' })
   | (TeamTarget & { readonly kind: 'team' })
   | { readonly kind: 'organization'; readonly organization: UserRow }
@@ -28,7 +35,7 @@ export function guard(
   operation: Operation,
   params: Readonly<Record<string, string>>,
   actor: Actor,
-): Target {
+): GuardTarget {
   guardScopes(operation, actor);
   if (operation.signInFirst) requireUser(actor);
   const target = findTarget(db, operation, params, actor);
@@ -39,18 +46,18 @@ export function guard(
 }
 
 /** Refuses what the archive forbids after the body was read. */
-export function guardAfterBody(operation: Operation, target: Target): void {
+export function guardAfterBody(operation: Operation, target: GuardTarget): void {
   if (operation.archived === 'after-body') guardArchive(target);
 }
 
-function guardArchive(target: Target): void {
+function guardArchive(target: GuardTarget): void {
   if (target.kind !== 'repository' || target.repository.archived_at === 0) return;
   throw new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
 }
 
 function guardScopes(operation: Operation, actor: Actor): void {
   if (!actor.scopes) return;
-  const lacking = lackingScopes(operation, actor.scopes);
+  const lacking = missingScopes(operation, actor.scopes);
   if (lacking.length > 0) {
     const scopes = lacking.join(', ');
     throw new ForgeProblem(403, `token does not have at least one of required scope(s): ${scopes}`);
@@ -67,7 +74,7 @@ function findTarget(
   operation: Operation,
   params: Readonly<Record<string, string>>,
   actor: Actor,
-): Target {
+): GuardTarget {
   switch (operation.target) {
     case 'instance':
       return { kind: 'none' };
@@ -123,7 +130,7 @@ function inUnit(
 
 /**
  * Returns a repository as the caller may see it, with what they may do with it, or with one unit of it. Ends the request
- * with 404, or throws `Moved` for an old name.
+ * with 404, or throws `Redirect` for an old name.
  */
 export function findRepository(
   db: Database,
@@ -150,7 +157,7 @@ function moved(db: Database, owner: UserRow, oldName: string): never {
     owner.id,
     oldName.toLowerCase(),
   );
-  if (now) throw new Moved([owner.name, oldName], [now.owner, now.name]);
+  if (now) throw new Redirect([owner.name, oldName], [now.owner, now.name]);
   throw new ForgeProblem(404, 'not found');
 }
 
@@ -172,7 +179,7 @@ function requireUser(actor: Actor): void {
 
 const needed: Readonly<Record<string, Permission>> = { writer: 'write', admin: 'admin', owner: 'owner' };
 
-function guardRole(db: Database, operation: Operation, actor: Actor, target: Target): void {
+function guardRole(db: Database, operation: Operation, actor: Actor, target: GuardTarget): void {
   const { access, method } = operation;
   const mayBeAnonymous = access === 'anyone' || (access === 'reader' && method === 'GET');
   if (!mayBeAnonymous) requireUser(actor);
@@ -198,7 +205,7 @@ function guardOrganization(
   if (user?.is_admin) return;
   if (access === 'owner' && !(user && isOrganizationOwner(db, organization, user)))
     throw new ForgeProblem(403, 'Must be an organization owner');
-  if (access === 'member' && !(user && isMember(db, organization, user)))
+  if (access === 'member' && !(user && isOrganizationMember(db, organization, user)))
     throw new ForgeProblem(403, 'Must be an organization member');
 }
 

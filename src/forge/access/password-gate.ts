@@ -39,7 +39,7 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
     async check(attempt) {
       const keys = keysOf(attempt);
       const hash = attempt.user?.password_hash ?? '';
-      const digest = digestOf(hash, attempt.password);
+      const digest = attemptDigest(hash, attempt.password);
       const isKnown = (): boolean => {
         if (!right.has(digest)) return false;
         trusted.add(keys.pair);
@@ -61,7 +61,7 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
     },
     async hash(password) {
       const hash = await passwords.hash(password);
-      right.add(digestOf(hash, password));
+      right.add(attemptDigest(hash, password));
       return hash;
     },
   };
@@ -77,7 +77,7 @@ function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind,
 }
 
 /** A changed password has another hash, so no entry becomes wrong. */
-function digestOf(hash: string, password: string): string {
+function attemptDigest(hash: string, password: string): string {
   return createHash('sha256').update(`${hash}\0${password}`).digest('hex');
 }
 

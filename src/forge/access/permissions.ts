@@ -50,7 +50,7 @@ export function permissionOf(
 ): Permission {
   if (user?.is_public_only && !isPublic(repository, owner)) return 'none';
   if (user && (user.is_admin || user.id === owner.id)) return 'owner';
-  const open = isOpen(db, user, repository, owner);
+  const open = isReadableByAll(db, user, repository, owner);
   if (!user) return open ? 'read' : 'none';
   const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, unit ?? '');
   const granted = ladder[(unit ? row?.unit : row?.whole) ?? 0] ?? 'none';
@@ -66,13 +66,18 @@ export function canSee(
 ): boolean {
   if (user?.is_public_only && !isPublic(repository, owner)) return false;
   if (user && (user.is_admin || user.id === owner.id)) return true;
-  if (isOpen(db, user, repository, owner)) return true;
+  if (isReadableByAll(db, user, repository, owner)) return true;
   if (!user) return false;
   const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, '');
   return row !== undefined && Math.max(row.whole, row.any_unit) > 0;
 }
 
-function isOpen(db: Database, user: UserRow | undefined, repository: RepositoryRow, owner: UserRow): boolean {
+function isReadableByAll(
+  db: Database,
+  user: UserRow | undefined,
+  repository: RepositoryRow,
+  owner: UserRow,
+): boolean {
   // A restricted account reads what an anonymous caller reads, and no more. Source: forge `models/perm/access/access.go`.
   if (user?.is_restricted) return isPublic(repository, owner);
   return !repository.is_private && isVisible(db, owner, user);
@@ -90,11 +95,11 @@ export function isVisible(db: Database, subject: UserRow, caller: UserRow | unde
   if (!caller) return false;
   if (caller.is_admin || caller.id === subject.id) return true;
   if (subject.visibility === 'limited' && !caller.is_restricted) return true;
-  return isMember(db, subject, caller);
+  return isOrganizationMember(db, subject, caller);
 }
 
 /** Tells whether a person is in any team of an organization. */
-export function isMember(db: Database, organization: UserRow, user: UserRow): boolean {
+export function isOrganizationMember(db: Database, organization: UserRow, user: UserRow): boolean {
   const sql = 'SELECT 1 AS one FROM team_members WHERE user_id = ? AND org_id = ? LIMIT 1';
   return db.get(sql, user.id, organization.id) !== undefined;
 }

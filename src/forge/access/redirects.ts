@@ -6,7 +6,7 @@ import type { UserRow } from '../core/rows.ts';
 const suffix = /(\.wiki)?(\.git)?$/i;
 
 /** Thrown where a path names a repository or an account by a name it had: the request is answered with 301. */
-export class Moved extends Error {
+export class Redirect extends Error {
   readonly from: readonly string[];
   readonly to: readonly string[];
 
@@ -49,7 +49,7 @@ export function userNamed(db: Database, name: string): UserRow | undefined {
 }
 
 /**
- * Returns the account or organization of this name. Throws `Moved` where it had the name once, except to an anonymous caller
+ * Returns the account or organization of this name. Throws `Redirect` where it had the name once, except to an anonymous caller
  * in where only they may see it; ends the request with 404 where there is none.
  */
 export function accountNamed(db: Database, name: string, caller: UserRow | undefined): UserRow {
@@ -59,6 +59,6 @@ export function accountNamed(db: Database, name: string, caller: UserRow | undef
     'SELECT u.* FROM account_redirects a JOIN users u ON u.id = a.user_id WHERE a.lower_name = ?',
     name.toLowerCase(),
   );
-  if (now && (caller || now.visibility === 'public')) throw new Moved([name], [now.name]);
+  if (now && (caller || now.visibility === 'public')) throw new Redirect([name], [now.name]);
   throw new ForgeProblem(404, 'user does not exist');
 }

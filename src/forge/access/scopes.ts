@@ -44,8 +44,8 @@ export function coversScopes(held: readonly string[], wanted: readonly string[])
 }
 
 /** Returns the scopes of the row that the token lacks; none lacking means the call may go on. */
-export function lackingScopes(operation: Operation, held: readonly string[]): readonly string[] {
-  const level = levelOf(operation.method);
+export function missingScopes(operation: Operation, held: readonly string[]): readonly string[] {
+  const level = scopeLevel(operation.method);
   return operation.scopes
     .filter((category) => !coversScopes(held.filter(isNoLimit), [`${level}:${category}`]))
     .map((category: ScopeCategory) => `${level}:${category}`);
@@ -56,7 +56,7 @@ export function isPublicOnly(held: readonly string[] | undefined): boolean {
   return held?.includes('public-only') === true;
 }
 
-function levelOf(method: Method): 'read' | 'write' {
+function scopeLevel(method: Method): 'read' | 'write' {
   return method === 'GET' ? 'read' : 'write';
 }
 

@@ -3,20 +3,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 
 /** A browser on the pages where people sign in to authorize a program. */
-export type Session = { readonly id: string; readonly userId: number | undefined };
+export type ForgeSession = { readonly id: string; readonly userId: number | undefined };
 
 /**
  * Sessions of browsers, kept in memory: after a restart people sign in again. A form carries a mark that only a page of
  * this forge, shown to this very session for this very purpose, could have given.
  */
-export interface Sessions {
+export interface ForgeSessions {
   /** Returns the session of a browser; a new one, and its cookie, where it has none. */
-  open(request: FastifyRequest, reply: FastifyReply): Session;
+  open(request: FastifyRequest, reply: FastifyReply): ForgeSession;
   /** Makes the session that of a person, under a new id, which no one can have known before. */
-  signIn(session: Session, reply: FastifyReply, userId: number): Session;
-  markOf(session: Session, purpose: string): string;
+  signIn(session: ForgeSession, reply: FastifyReply, userId: number): ForgeSession;
+  csrfToken(session: ForgeSession, purpose: string): string;
   /** Tells whether a mark is right, and no other site made the browser send it. */
-  isMarked(request: FastifyRequest, session: Session, purpose: string, mark: string): boolean;
+  hasCsrfToken(request: FastifyRequest, session: ForgeSession, purpose: string, mark: string): boolean;
 }
 
 const cookie = 'forge_session';
@@ -24,11 +24,11 @@ const lifeSeconds = 3600;
 const maxSessions = 10_000;
 
 /** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
-export function createSessions(options: { clock: () => Date; isSecure: () => boolean }): Sessions {
+export function createForgeSessions(options: { clock: () => Date; isSecure: () => boolean }): ForgeSessions {
   const csrfTokens = createCsrfTokens();
   const kept = new Map<string, { readonly userId: number | undefined; readonly endsAt: number }>();
 
-  function start(reply: FastifyReply, userId: number | undefined): Session {
+  function start(reply: FastifyReply, userId: number | undefined): ForgeSession {
     const id = randomBytes(32).toString('base64url');
     kept.set(id, { userId, endsAt: options.clock().getTime() + lifeSeconds * 1000 });
     for (const oldest of kept.keys()) {
@@ -53,8 +53,8 @@ export function createSessions(options: { clock: () => Date; isSecure: () => boo
       kept.delete(session.id);
       return start(reply, userId);
     },
-    markOf: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
-    isMarked: (request, { id }, purpose, mark) =>
+    csrfToken: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
+    hasCsrfToken: (request, { id }, purpose, mark) =>
       !isSentByOtherSite(request.headers) && csrfTokens.isValid(mark, id, purpose),
   };
 }

@@ -12,7 +12,7 @@ import type { OAuth2GrantRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { normalizeScopes } from './scopes.ts';
 
-type Part = Pick<ForgeContext, 'db' | 'clock'>;
+type TokenContext = Pick<ForgeContext, 'db' | 'clock'>;
 
 /** Seconds that an access token is good for, and a refresh token. */
 export const accessSeconds = 3600;
@@ -24,7 +24,7 @@ type Claims = { readonly gnt: number; readonly tt: 0 | 1; readonly exp: number; 
 /** Keys are read once per database; making one takes a moment, so it waits for the first use. */
 const keys = new WeakMap<Database, KeyObject>();
 
-function privateKeyOf({ db, clock }: Part): KeyObject {
+function privateKeyOf({ db, clock }: TokenContext): KeyObject {
   const known = keys.get(db);
   if (known) return known;
   const row = db.get<{ private_key: string }>(`SELECT private_key FROM signing_keys WHERE name = 'oauth2'`);
@@ -33,7 +33,7 @@ function privateKeyOf({ db, clock }: Part): KeyObject {
   return key;
 }
 
-function makeKey({ db, clock }: Part): KeyObject {
+function makeKey({ db, clock }: TokenContext): KeyObject {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   db.run(
     `INSERT INTO signing_keys (name, private_key, created_at) VALUES ('oauth2', ?, ?)`,
@@ -44,20 +44,20 @@ function makeKey({ db, clock }: Part): KeyObject {
 }
 
 /** Returns the public half of the signing key as a JWK, for those who check tokens themselves. */
-export function publicKeyOf(part: Part): object {
+export function publicKeyOf(part: TokenContext): object {
   const key = createPublicKey(privateKeyOf(part)).export({ format: 'jwk' });
   return { ...key, alg: 'RS256', use: 'sig', kid: 'oauth2' };
 }
 
 /** Returns claims as a signed JWT (RS256). */
-export function signToken(part: Part, claims: object): string {
+export function signToken(part: TokenContext, claims: object): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const body = `${encode({ alg: 'RS256', typ: 'JWT', kid: 'oauth2' })}.${encode(claims)}`;
   return `${body}.${sign('sha256', Buffer.from(body), privateKeyOf(part)).toString('base64url')}`;
 }
 
 /** Returns the tokens that stand for a grant from now on. */
-export function signTokens(part: Part, grant: OAuth2GrantRow): { access: string; refresh: string } {
+export function signTokens(part: TokenContext, grant: OAuth2GrantRow): { access: string; refresh: string } {
   const iat = secondsOf(part.clock());
   const make = (tt: 0 | 1, seconds: number) =>
     signToken(part, { gnt: grant.id, tt, exp: iat + seconds, iat });
@@ -65,18 +65,19 @@ export function signTokens(part: Part, grant: OAuth2GrantRow): { access: string;
 }
 
 /** Returns the grant of an access token that this forge signed and that is still good, or undefined. */
-export function readAccessToken(part: Part, text: string): OAuth2GrantRow | undefined {
+export function readAccessToken(part: TokenContext, text: string): OAuth2GrantRow | undefined {
   return readToken(part, text, 0);
 }
 
 /** Returns the grant of a refresh token that this forge signed and that is still good, or undefined. */
-export function readRefreshToken(part: Part, text: string): OAuth2GrantRow | undefined {
+export function readRefreshToken(part: TokenContext, text: string): OAuth2GrantRow | undefined {
   return readToken(part, text, 1);
 }
 
-function readToken(part: Part, text: string, kind: 0 | 1): OAuth2GrantRow | undefined {
+function readToken(part: TokenContext, text: string, kind: 0 | 1): OAuth2GrantRow | undefined {
   const [head = '', body = '', signature = '', ...more] = text.split('.');
-  if (more.length > 0 || signature === '' || !isOurs(part, `${head}.${body}`, signature)) return undefined;
+  if (more.length > 0 || signature === '' || !hasOurSignature(part, `${head}.${body}`, signature))
+    return undefined;
   // Signed by this forge: the claims are what `signTokens` wrote, or an id token without a grant.
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Partial<Claims>;
   if (claims.gnt === undefined || claims.tt !== kind) return undefined;
@@ -85,7 +86,7 @@ function readToken(part: Part, text: string, kind: 0 | 1): OAuth2GrantRow | unde
 }
 
 /** The algorithm is ours to choose, whatever the token's head says. */
-function isOurs(part: Part, body: string, signature: string): boolean {
+function hasOurSignature(part: TokenContext, body: string, signature: string): boolean {
   const key = createPublicKey(privateKeyOf(part));
   return verify('sha256', Buffer.from(body), key, Buffer.from(signature, 'base64url'));
 }

@@ -2,7 +2,7 @@ import type { Operation } from '../../contract/operation.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { RepositoryRow, TeamRow, UserRow } from '../core/rows.ts';
-import { isMember, isOrganizationOwner, isVisible } from './permissions.ts';
+import { isOrganizationMember, isOrganizationOwner, isVisible } from './permissions.ts';
 import type { TeamTarget } from './targets.ts';
 
 /** Returns a team with its organization, or ends the request with 404. */
@@ -42,7 +42,7 @@ export function guardTeam(db: Database, operation: Operation, target: TeamTarget
     return;
   }
   if (isOrganizationOwner(db, organization, user) || isInTeam(db, team, user)) return;
-  const isColleague = isMember(db, organization, user);
+  const isColleague = isOrganizationMember(db, organization, user);
   const isRead = operation.method === 'GET';
   if (!isRead || !canReadTeam(db, target, user)) {
     throw isColleague ? new ForgeProblem(403, 'Must be a team member') : new ForgeProblem(404, 'not found');
@@ -60,5 +60,5 @@ export function showsTeam(db: Database, target: TeamTarget, user: UserRow): bool
 /** Everyone who sees the organization sees its public teams; its members see limited teams, and members of a team see private ones. */
 function canReadTeam(db: Database, { team, organization }: TeamTarget, user: UserRow): boolean {
   if (team.visibility === 'public') return isVisible(db, organization, user);
-  return team.visibility === 'limited' && isMember(db, organization, user);
+  return team.visibility === 'limited' && isOrganizationMember(db, organization, user);
 }

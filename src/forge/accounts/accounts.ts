@@ -1,7 +1,7 @@
 import type { EditUser } from '../../contract/resources/accounts.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -74,16 +74,16 @@ async function updateAccount(context: ForgeContext, account: UserRow, edit: Edit
   return found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', account.id));
 }
 
-type List = {
+type AccountListing = {
   readonly context: ForgeContext;
   readonly caller: UserRow | undefined;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly reply: { total(count: number): void };
 };
 
 /** People of the forge whose names, or address, have the word in them; `where` narrows them further. */
 function listOf(
-  { context, caller, page, reply }: List,
+  { context, caller, page, reply }: AccountListing,
   { word, where, values }: { word: string | undefined; where: string; values: readonly (string | number)[] },
 ) {
   const from = `FROM users u WHERE u.type = 'user' AND u.id > 0 AND (?1 = '' OR instr(u.lower_name, ?1) > 0

@@ -1,18 +1,18 @@
-import { isMember, isOrganizationOwner } from '../access/permissions.ts';
+import { isOrganizationMember, isOrganizationOwner } from '../access/permissions.ts';
 import { accountNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { TeamRow, UserRow } from '../core/rows.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toUser } from '../views/user.ts';
 import { removeTeamMember } from './team-members.ts';
 
-type List = {
+type MemberListing = {
   readonly context: ForgeContext;
   readonly organization: UserRow;
   readonly caller: UserRow | undefined;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly reply: { total(count: number): void };
 };
 
@@ -20,9 +20,9 @@ type List = {
  * Returns members: to members and administrators all of them, to everybody else those who let themselves be seen. A
  * restricted member sees the teams of their own, and the public members.
  */
-function listOf({ context, organization, caller, page, reply }: List, isPublic: boolean) {
+function listOf({ context, organization, caller, page, reply }: MemberListing, isPublic: boolean) {
   const { db } = context;
-  const isInsider = caller && (caller.is_admin || isMember(db, organization, caller));
+  const isInsider = caller && (caller.is_admin || isOrganizationMember(db, organization, caller));
   const isOpen = `EXISTS (SELECT 1 FROM public_memberships p WHERE p.org_id = ?1 AND p.user_id = u.id)`;
   const isMate = `EXISTS (SELECT 1 FROM team_members a JOIN team_members b ON b.team_id = a.team_id
     WHERE a.org_id = ?1 AND a.user_id = ?2 AND b.user_id = u.id)`;
@@ -49,7 +49,7 @@ function removeMember({ db }: Pick<ForgeContext, 'db'>, organization: UserRow, u
   });
 }
 
-type Change = {
+type MemberChange = {
   readonly context: ForgeContext;
   readonly organization: UserRow;
   readonly caller: UserRow;
@@ -57,7 +57,7 @@ type Change = {
 };
 
 /** Returns whose membership is shown or hidden: one's own, or anybody's for an owner. */
-function changeable({ context: { db }, organization, caller, params }: Change): UserRow {
+function changeable({ context: { db }, organization, caller, params }: MemberChange): UserRow {
   const user = accountNamed(db, params.username, caller);
   if (user.id !== caller.id && !isOrganizationOwner(db, organization, caller)) {
     throw new ForgeProblem(403, 'Cannot change member visibility');
@@ -74,8 +74,8 @@ export const memberHandlers = defineHandlers({
   checkMember({ context, organization, caller, params, reply }) {
     const { db } = context;
     const user = accountNamed(db, params.username, caller);
-    if (isMember(db, organization, caller) || caller.is_admin) {
-      found(isMember(db, organization, user) || undefined);
+    if (isOrganizationMember(db, organization, caller) || caller.is_admin) {
+      found(isOrganizationMember(db, organization, user) || undefined);
       return undefined;
     }
     if (user.id === caller.id) throw new ForgeProblem(404, 'not found');
@@ -102,7 +102,7 @@ export const memberHandlers = defineHandlers({
     const { db } = call.context;
     const user = changeable(call);
     const sql = 'INSERT INTO public_memberships (org_id, user_id) VALUES (?, ?) ON CONFLICT DO NOTHING';
-    if (isMember(db, call.organization, user)) db.run(sql, call.organization.id, user.id);
+    if (isOrganizationMember(db, call.organization, user)) db.run(sql, call.organization.id, user.id);
     return undefined;
   },
 

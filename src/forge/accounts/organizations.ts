@@ -4,7 +4,7 @@ import { canCreateRepositoryIn, isVisible } from '../access/permissions.ts';
 import { accountNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -112,13 +112,13 @@ function seen(caller: UserRow | undefined): string {
   return caller.is_restricted ? `u.visibility <> 'private' AND ${isOwn}` : `u.visibility <> 'private'`;
 }
 
-type Sight = {
+type OrganizationListing = {
   readonly caller: UserRow | undefined;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly reply: { total(count: number): void };
 };
 
-function pageOf(context: ForgeContext, { page, reply }: Sight, from: string, id = 0) {
+function pageOf(context: ForgeContext, { page, reply }: OrganizationListing, from: string, id = 0) {
   const rest = `${from} AND ?1 = ?1`;
   reply.total(context.db.get<{ count: number }>(`SELECT count(*) AS count ${rest}`, id)?.count ?? 0);
   const sql = `SELECT u.* ${rest} ORDER BY u.lower_name LIMIT ?2 OFFSET ?3`;

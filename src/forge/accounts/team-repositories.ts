@@ -29,14 +29,14 @@ function repositoryNamed(db: Database, { organization }: TeamTarget, name: strin
   return found(db.get<RepositoryRow>(sql, organization.id, name.toLowerCase()));
 }
 
-type Change = TeamTarget & {
+type TeamRepositoryChange = TeamTarget & {
   readonly db: Database;
   readonly caller: UserRow;
   readonly name: string;
 };
 
 /** Returns the repository whose teams the caller may change: owners may, and its administrators where they are let. */
-function changeable({ db, caller, name, ...target }: Change): RepositoryRow {
+function changeable({ db, caller, name, ...target }: TeamRepositoryChange): RepositoryRow {
   const { organization } = target;
   const repository = repositoryNamed(db, target, name);
   if (!organization.repo_admin_change_team_access && !isOrganizationOwner(db, organization, caller)) {

@@ -2,7 +2,7 @@ import type { EditTeam } from '../../contract/resources/teams.ts';
 import { isOrganizationOwner } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { Permission, TeamRow, UserRow } from '../core/rows.ts';
 import { unitNames } from '../core/units.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -20,7 +20,7 @@ function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTea
   assertTexts(wanted);
   const units = permission === 'admin' ? allUnits(permission) : readUnits(wanted);
   if (units === undefined) throw new ForgeProblem(422, 'units permission should not be empty');
-  assertNameIsFree(context, organization.id, wanted.name);
+  assertTeamNameIsFree(context, organization.id, wanted.name);
   const { lastId } = db.run(
     `INSERT INTO teams (org_id, name, lower_name, description, permission, includes_all_repositories,
        can_create_org_repo, units_map, visibility) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -72,7 +72,7 @@ function assertTexts({ name, description }: EditTeam): void {
   if ((description ?? '').length > 255) throw new ForgeProblem(422, '[Description]: MaxSize(255)');
 }
 
-function assertNameIsFree({ db }: ForgeContext, organizationId: number, name: string, except = 0): void {
+function assertTeamNameIsFree({ db }: ForgeContext, organizationId: number, name: string, except = 0): void {
   if (name.toLowerCase() === 'new') throw new ForgeProblem(422, 'name is reserved [name: new]');
   const sql = 'SELECT 1 AS one FROM teams WHERE org_id = ? AND lower_name = ? AND id <> ?';
   if (db.get(sql, organizationId, name.toLowerCase(), except)) {
@@ -85,7 +85,7 @@ function updateTeam(context: ForgeContext, team: TeamRow, edit: EditTeam): TeamR
   const isOwners = team.permission === 'owner';
   assertTexts(edit);
   const name = edit.name || team.name;
-  assertNameIsFree(context, team.org_id, name, team.id);
+  assertTeamNameIsFree(context, team.org_id, name, team.id);
   // The baseline looks at these two only where the permission is given too.
   const isGiven = !isOwners && Boolean(edit.permission);
   const permission = isGiven ? readPermission(edit.permission) : team.permission;
@@ -107,17 +107,17 @@ function updateTeam(context: ForgeContext, team: TeamRow, edit: EditTeam): TeamR
   return found(context.db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', team.id));
 }
 
-type Search = {
+type TeamSearch = {
   readonly context: ForgeContext;
   readonly organization: UserRow;
   readonly caller: UserRow;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly reply: { total(count: number): void };
 };
 
 /** Returns the teams a member may see: owners all of them, others their own and those that are not private. */
 function searchTeams(
-  { context, organization, caller, page, reply }: Search,
+  { context, organization, caller, page, reply }: TeamSearch,
   word = '',
   inText = true,
 ): TeamRow[] {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Actor, digestOf } from '../access/actor.ts';
+import { type Actor, tokenDigest } from '../access/actor.ts';
 import { coversScopes, normalizeScopes } from '../access/scopes.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { TokenRow, UserRow } from '../core/rows.ts';
@@ -59,7 +59,7 @@ export const tokenHandlers = defineHandlers({
         `INSERT INTO tokens (user_id, name, digest, last_eight, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
         account.id,
         body.name,
-        digestOf(secret),
+        tokenDigest(secret),
         secret.slice(-8),
         JSON.stringify(scopes),
         secondsOf(clock()),

@@ -4,20 +4,20 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 import { isAncestor } from '../git/history.ts';
 import { isRefName } from '../git/names.ts';
-import { isEmpty, listRefs, moveRefs, readBranch, resolveRef } from '../git/refs.ts';
+import { hasNoBranch, listRefs, moveRefs, readBranch, resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
-import { type Call, defineHandlers } from '../http/handler.ts';
+import { defineHandlers, type HandlerCall } from '../http/handler.ts';
 import { guardMove, guardRename, renameRule } from '../protections/enforcement.ts';
 import { tellRename, withPush } from './pushes.ts';
 
-type Place = RepositoryTarget & Pick<Call, 'context'> & { readonly caller: UserRow };
+type BranchMove = RepositoryTarget & Pick<HandlerCall, 'context'> & { readonly caller: UserRow };
 
 async function requireCommits(git: GitRepository): Promise<void> {
-  if (await isEmpty(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
+  if (await hasNoBranch(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
 }
 
 /** Pull requests, the default branch and the repository's HEAD go with the new name; closes nothing. */
-async function rename(place: Place, from: string, to: string): Promise<void> {
+async function rename(place: BranchMove, from: string, to: string): Promise<void> {
   const { context, repository, owner, caller, permission } = place;
   const git = context.git.open(repository.id);
   await requireCommits(git);

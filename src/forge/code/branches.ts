@@ -6,7 +6,7 @@ import type { UserRow } from '../core/rows.ts';
 import type { CommitData } from '../git/commit.ts';
 import { isRefName } from '../git/names.ts';
 import {
-  isEmpty,
+  hasNoBranch,
   listBranchNames,
   listRefs,
   moveRefs,
@@ -20,7 +20,7 @@ import { defineHandlers } from '../http/handler.ts';
 import { mayMerge, mayPush } from '../protections/branch-access.ts';
 import { loadBranchRules, matchingRule } from '../protections/branch-rules.ts';
 import { guardMove, guardRemoval } from '../protections/enforcement.ts';
-import { addressOf, toPayloadCommit } from '../views/commit.ts';
+import { repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { withPush } from './pushes.ts';
 
 /** Branches, read from git and made and removed there. */
@@ -47,7 +47,7 @@ export const branchHandlers = defineHandlers({
   createBranch: async ({ context, body, caller, ...target }) => {
     const name = body.new_branch_name;
     const git = context.git.open(target.repository.id);
-    if (await isEmpty(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
+    if (await hasNoBranch(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
     return await withPush(context, { ...target, pusher: caller }, async () => {
       const commit = await findOrigin(git, target, body);
       await guardName(git, name);
@@ -114,7 +114,7 @@ function createBranchShape(
   const { db } = context;
   const place = { db, repository, owner };
   const rules = loadBranchRules(db, repository.id);
-  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   const writes = caller !== undefined && reaches(permission, 'write');
   return (name: string, commit: CommitData) => {
     const rule = matchingRule(rules, name);

@@ -3,7 +3,7 @@ import { listChangesOf } from '../git/changes.ts';
 import { isIdPrefix, isRefName } from '../git/names.ts';
 import { readCommit, resolveRef } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { addressOf, tellChanges } from '../views/commit.ts';
+import { repositoryAddress, tellChanges } from '../views/commit.ts';
 import { toEntry } from './compare.ts';
 
 /** One commit by its id or by a branch or tag. */
@@ -15,7 +15,12 @@ export const commitHandlers = defineHandlers({
     // An id comes first: a branch may be called like one.
     const byId = isIdPrefix(sha) ? await readCommit(git, `${sha}^{commit}`) : undefined;
     const commit = found(byId ?? (await resolveRef(git, sha))?.commit, `commit doesn't exist: ${sha}`);
-    const entry = toEntry(context, addressOf(context.rootUrl(), owner.name, repository.name), commit, caller);
+    const entry = toEntry(
+      context,
+      repositoryAddress(context.rootUrl(), owner.name, repository.name),
+      commit,
+      caller,
+    );
     const { verification, ...plain } = entry.commit;
     const { files, stats } = tellChanges((await listChangesOf(git, [commit.id])).get(commit.id) ?? []);
     return {

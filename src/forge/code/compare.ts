@@ -11,9 +11,9 @@ import type { GitRepository } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
 import {
   accountByEmail,
-  addressOf,
   escapePath,
   type RepositoryAddress,
+  repositoryAddress,
   tellChanges,
   toCommitEntry,
 } from '../views/commit.ts';
@@ -27,7 +27,7 @@ export const compareHandlers = defineHandlers({
     const git = context.git.open(target.repository.id);
     const from = isDirect ? base : await findMergeBase(git, base, head);
     const commits = await listCommits(git, { from: from ?? base, to: head }, { limit: maxCommits });
-    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     return {
       total_commits: commits.length,
       commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit, caller)),
@@ -37,7 +37,7 @@ export const compareHandlers = defineHandlers({
 
 const maxCommits = 10_000;
 
-type Comparison = { readonly base: string; readonly head: string; readonly isDirect: boolean };
+type CompareRange = { readonly base: string; readonly head: string; readonly isDirect: boolean };
 
 /** Reads `base...head` (from the merge base) or `base..head`; a word alone is compared with the default branch. */
 async function openComparison(
@@ -45,7 +45,7 @@ async function openComparison(
   target: RepositoryTarget,
   words: string,
   caller: UserRow | undefined,
-): Promise<Comparison> {
+): Promise<CompareRange> {
   const git = context.git.open(target.repository.id);
   const separator = words.includes('...') ? '...' : words.includes('..') ? '..' : undefined;
   const [left = '', right = ''] =

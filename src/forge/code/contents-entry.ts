@@ -14,12 +14,12 @@ export type Includes = {
 };
 
 /** A commit to look into, and the word by which the caller named it. */
-export type View = { readonly ref: Resolved; readonly word: string };
+export type ContentsRevision = { readonly ref: Resolved; readonly word: string };
 
-type Place = {
+type EntrySource = {
   readonly repository: GitRepository;
   readonly address: RepositoryAddress;
-  readonly view: View;
+  readonly view: ContentsRevision;
   /** Whole path of the entry. */
   readonly path: string;
 };
@@ -29,7 +29,7 @@ const maxPointerBytes = 1024;
 
 /** Returns an entry of a tree as the API shows it; `last` is the commit that changed it last, where the API shows it. */
 export async function toContentsEntry(
-  place: Place,
+  place: EntrySource,
   entry: TreeEntry,
   includes: Includes,
   last: CommitData | undefined,
@@ -75,7 +75,7 @@ function tellCommit(includes: Includes, last: CommitData | undefined) {
 }
 
 /** The part of a web address that names what is looked at. */
-function linkOf({ ref, word }: View): string {
+function linkOf({ ref, word }: ContentsRevision): string {
   if (ref.kind === 'commit') return `commit/${ref.commit.id}`;
   return `${ref.kind}/${escapePath(word.replace(/^refs\/(heads|tags)\//, ''))}`;
 }
@@ -105,7 +105,7 @@ function parsePointer(text: string): { lfs_oid?: string; lfs_size?: number } {
 }
 
 /** Reads `.gitmodules` at the root: sections with a `path` and a `url`. */
-async function readSubmoduleUrl({ repository, view, path }: Place): Promise<string | null> {
+async function readSubmoduleUrl({ repository, view, path }: EntrySource): Promise<string | null> {
   const file = await findEntry(repository, view.ref.commit.id, '.gitmodules');
   const blob = file?.kind === 'file' ? await readBlob(repository, file.id, 64 * 1024) : undefined;
   for (const section of (blob?.content?.toString('utf8') ?? '').split(/^\s*\[/m)) {

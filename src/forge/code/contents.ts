@@ -8,16 +8,16 @@ import { resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { findEntry, readTree, type TreeEntry } from '../git/tree.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { addressOf } from '../views/commit.ts';
-import { type Includes, toContentsEntry, type View } from './contents-entry.ts';
+import { repositoryAddress } from '../views/commit.ts';
+import { type ContentsRevision, type Includes, toContentsEntry } from './contents-entry.ts';
 
-type Asked = RepositoryTarget & {
+type ContentsRequest = RepositoryTarget & {
   readonly context: ForgeContext;
   readonly filepath: string;
   readonly ref: string | undefined;
 };
 
-type ContentsEntry = Awaited<ReturnType<typeof toContentsEntry>>;
+type EntryView = Awaited<ReturnType<typeof toContentsEntry>>;
 
 /** `contents` and `contents-ext`: what stands in a tree, read from git. */
 export const contentsHandlers = defineHandlers({
@@ -61,7 +61,7 @@ function parseIncludes(text: string): Includes {
   return includes;
 }
 
-async function readContents(asked: Asked, includes: Includes): Promise<ContentsEntry | ContentsEntry[]> {
+async function readContents(asked: ContentsRequest, includes: Includes): Promise<EntryView | EntryView[]> {
   const { context, repository, ref, filepath } = asked;
   const git = context.git.open(repository.id);
   const path = cleanTreePath(withoutClimbing(filepath));
@@ -90,16 +90,16 @@ function withoutClimbing(filepath: string): string {
 }
 
 async function describeEntry(
-  { context, owner, repository }: Asked,
+  { context, owner, repository }: ContentsRequest,
   git: GitRepository,
-  view: View,
+  view: ContentsRevision,
   { path, entry }: { path: string; entry: TreeEntry },
   includes: Includes,
-): Promise<ContentsEntry> {
+): Promise<EntryView> {
   const directory = path.split('/').slice(0, -1).join('/');
   const wantsCommit = includes.commit || includes.message;
   const last = wantsCommit ? await lastCommits(git, view.ref.commit.id, directory, [entry.name]) : undefined;
-  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   return await toContentsEntry(
     { repository: git, address, view, path },
     entry,
@@ -109,17 +109,17 @@ async function describeEntry(
 }
 
 async function listDirectory(
-  { context, owner, repository }: Asked,
+  { context, owner, repository }: ContentsRequest,
   git: GitRepository,
-  view: View,
+  view: ContentsRevision,
   { path, treeId }: { path: string; treeId: string },
   includes: Includes,
-): Promise<ContentsEntry[]> {
+): Promise<EntryView[]> {
   const entries = (await readTree(git, treeId)) ?? [];
   const names = entries.map((entry) => entry.name);
   const wantsCommit = (includes.commit || includes.message) && names.length > 0;
   const last = wantsCommit ? await lastCommits(git, view.ref.commit.id, path, names) : undefined;
-  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   // The content of files is for single files alone; a list would grow without bound.
   const inList = { ...includes, fileContent: false };
   return await Promise.all(

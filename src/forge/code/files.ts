@@ -1,15 +1,15 @@
 import type { RepositoryTarget } from '../access/targets.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
-import { parseInstant } from '../core/time.ts';
+import { parseTimestamp } from '../core/time.ts';
 import type { Signature } from '../git/commit.ts';
 import type { FileEdit } from '../git/commit-files.ts';
 import { cleanWritePath, isRefName } from '../git/names.ts';
 import { readBranch, readCommit } from '../git/refs.ts';
 import { findEntry } from '../git/tree.ts';
-import { type Call, defineHandlers } from '../http/handler.ts';
+import { defineHandlers, type HandlerCall } from '../http/handler.ts';
 import { guardFiles } from '../protections/enforcement.ts';
-import { addressOf, toFileCommit, toVerification } from '../views/commit.ts';
+import { repositoryAddress, toFileCommit, toVerification } from '../views/commit.ts';
 import { signatureOf } from '../views/signature.ts';
 import { toContentsEntry } from './contents-entry.ts';
 import { type FileEditRequest, planEdit } from './file-edit.ts';
@@ -18,7 +18,7 @@ import { withPush } from './pushes.ts';
 type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
 
 /** Members that every way of writing a file shares. */
-type Writing = {
+type FileWrite = {
   readonly message?: string | undefined;
   readonly branch?: string | undefined;
   readonly new_branch?: string | undefined;
@@ -30,7 +30,7 @@ type Writing = {
   readonly signoff?: boolean | undefined;
 };
 
-type Writer = RepositoryTarget & Pick<Call, 'context'> & { readonly caller: UserRow };
+type Writer = RepositoryTarget & Pick<HandlerCall, 'context'> & { readonly caller: UserRow };
 
 /** `contents` written: each call is a commit, and a push like any other. */
 export const fileHandlers = defineHandlers({
@@ -86,12 +86,12 @@ function decodeContent(text: string): Buffer {
   return Buffer.from(plain, 'base64');
 }
 
-async function writeFile(writer: Writer, writing: Writing, request: FileEditRequest) {
+async function writeFile(writer: Writer, writing: FileWrite, request: FileEditRequest) {
   const { entries, ...rest } = await writeFiles(writer, writing, [request]);
   return { content: entries[0] ?? null, ...rest };
 }
 
-async function writeFiles(writer: Writer, writing: Writing, given: readonly FileEditRequest[]) {
+async function writeFiles(writer: Writer, writing: FileWrite, given: readonly FileEditRequest[]) {
   const { context, repository, owner, caller } = writer;
   const branch = writing.branch || repository.default_branch;
   const target = writing.new_branch || branch;
@@ -120,7 +120,7 @@ async function writeFiles(writer: Writer, writing: Writing, given: readonly File
     );
     const before = target === branch ? head?.id : undefined;
     const people = signaturesOf(writer, writing);
-    const message = messageOf(requests, writing, people.committer);
+    const message = commitMessage(requests, writing, people.committer);
     const commit = { branch: target, before, parent: head?.id, message, ...people, edits };
     const after = await context.git.commitFiles(repository.id, commit);
     const paths = requests.map(({ path }) => path);
@@ -138,7 +138,7 @@ async function describe(
   if (!commit) throw new TypeError(`commit ${commitId} is gone right after it was written`);
   const view = { ref: { kind: 'branch' as const, commit }, word: target };
   const includes = { fileContent: true, lfs: false, commit: true, message: false };
-  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   const entries = await Promise.all(
     paths.map(async (path) => {
       const entry = await findEntry(git, commitId, path);
@@ -151,7 +151,7 @@ async function describe(
 }
 
 /** A single name is both author and committer; without names, the caller is both. */
-function signaturesOf({ context, caller }: Writer, { author, committer, dates }: Writing) {
+function signaturesOf({ context, caller }: Writer, { author, committer, dates }: FileWrite) {
   const own = signatureOf(context, caller);
   const sign = (
     person: Person | undefined,
@@ -162,7 +162,7 @@ function signaturesOf({ context, caller }: Writer, { author, committer, dates }:
     return {
       name: named?.name || own.name,
       email: named?.email || own.email,
-      seconds: parseInstant(date) ?? own.seconds,
+      seconds: parseTimestamp(date) ?? own.seconds,
       zone: own.zone,
     };
   };
@@ -182,7 +182,11 @@ const verbs = [
   ['Delete', ['delete']],
 ] as const;
 
-function messageOf(requests: readonly FileEditRequest[], writing: Writing, committer: Signature): string {
+function commitMessage(
+  requests: readonly FileEditRequest[],
+  writing: FileWrite,
+  committer: Signature,
+): string {
   const lines = verbs.flatMap(([verb, ofVerb]) => {
     const paths = requests
       .filter(({ kind }) => ofVerb.some((known) => known === kind))

@@ -7,7 +7,7 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 
 /** A branch somewhere: its repository and its short name. */
-export type Head = RepositoryTarget & { readonly name: string };
+export type HeadBranch = RepositoryTarget & { readonly name: string };
 
 /**
  * Reads the `head` of a pull request or comparison, seen from the base: `branch`, `owner:branch` (the owner's fork of
@@ -19,7 +19,7 @@ export function findHead(
   base: RepositoryTarget,
   word: string,
   caller: UserRow | undefined,
-): Head {
+): HeadBranch {
   const colon = word.indexOf(':');
   if (colon < 0) return { ...base, name: word };
   const [place, name] = [word.slice(0, colon), word.slice(colon + 1)];

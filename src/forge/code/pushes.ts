@@ -11,7 +11,7 @@ import { listRefs, type RefChange, readCommit } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { closeByCommits } from '../issues/reference-closing.ts';
 import { refreshPulls } from '../pull-sync/refresh.ts';
-import { addressOf, type RepositoryAddress, toPayloadCommit } from '../views/commit.ts';
+import { type RepositoryAddress, repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
 
@@ -65,7 +65,7 @@ async function recordPush(
   const row = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', pushed.repository.id);
   if (changes.length === 0 || row === undefined) return;
   const git = context.git.open(row.id);
-  const repository = await updateRepository(context, git, row, changes);
+  const repository = await refreshRepository(context, git, row, changes);
   const told = { ...pushed, repository };
   for (const change of changes) {
     const isBranch = change.ref.startsWith('refs/heads/');
@@ -83,7 +83,7 @@ async function recordPush(
 }
 
 /** Brings a repository's row in line with its branches; returns the row as it is then. */
-export async function updateRepository(
+export async function refreshRepository(
   context: ForgeContext,
   git: GitRepository,
   repository: RepositoryRow,
@@ -113,7 +113,7 @@ export async function updateRepository(
   return db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id) ?? repository;
 }
 
-type News = {
+type PushNews = {
   readonly commits: readonly object[];
   /** Those whose messages are read, newest first. */
   readonly read: readonly CommitData[];
@@ -123,18 +123,18 @@ type News = {
   readonly comparison: string;
 };
 
-const nothing: News = { commits: [], read: [], total: 0, head: null, comparison: '' };
+const nothing: PushNews = { commits: [], read: [], total: 0, head: null, comparison: '' };
 
 async function gatherNews(
   context: ForgeContext,
   git: GitRepository,
   { repository, owner }: Pushed,
   { ref, before, after }: RefChange,
-): Promise<News> {
+): Promise<PushNews> {
   const head = after === undefined ? undefined : await readCommit(git, `${after}^{commit}`);
   if (after === undefined || head === undefined) return nothing;
   const path = `${owner.name}/${repository.name}/compare`;
-  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   const told = (commit: CommitData) => tellCommit(context, git, address, commit);
   if (ref.startsWith('refs/tags/')) {
     return {
@@ -175,7 +175,7 @@ async function tellCommit(
 }
 
 /** New branch: create, push. New tag: push, create. Removed branch: delete. Removed tag: push, delete. */
-function tell(context: ForgeContext, pushed: Pushed, change: RefChange, news: News): void {
+function tell(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const isTag = ref.startsWith('refs/tags/');
   const isNew = before === undefined || isTag;
@@ -185,7 +185,7 @@ function tell(context: ForgeContext, pushed: Pushed, change: RefChange, news: Ne
   if (after === undefined) tellRemoval(context, pushed, ref);
 }
 
-function tellPush(context: ForgeContext, pushed: Pushed, change: RefChange, news: News): void {
+function tellPush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const zero = zeroIdLike(before ?? after ?? '');
   const isNewTag = ref.startsWith('refs/tags/') && after !== undefined;

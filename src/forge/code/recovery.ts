@@ -1,9 +1,9 @@
 import type { ForgeContext } from '../core/context.ts';
-import type { Work } from '../core/journal.ts';
+import type { JournaledWork } from '../core/journal.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { listRefs } from '../git/refs.ts';
 import { refreshPulls } from '../pull-sync/refresh.ts';
-import { updateRepository } from './pushes.ts';
+import { refreshRepository } from './pushes.ts';
 
 /**
  * Brings git and database in line where a former process died between the two: a half-created repository is removed, as no one
@@ -13,7 +13,9 @@ import { updateRepository } from './pushes.ts';
  */
 export async function recover(context: ForgeContext): Promise<() => void> {
   const { db, git } = context;
-  const rows = db.all<{ repo_id: number; work: Work }>('SELECT DISTINCT repo_id, work FROM unfinished');
+  const rows = db.all<{ repo_id: number; work: JournaledWork }>(
+    'SELECT DISTINCT repo_id, work FROM unfinished',
+  );
   for (const { repo_id } of rows.filter(({ work }) => work === 'creating')) {
     context.log.warn({ repository: repo_id }, 'a repository was half made when the forge stopped; it goes');
     db.run('DELETE FROM repositories WHERE id = ?', repo_id);
@@ -37,7 +39,7 @@ async function readAgain(context: ForgeContext, repository: RepositoryRow): Prom
   const repositoryGit = context.git.open(repository.id);
   const refs = await listRefs(repositoryGit, ['refs/heads']);
   const changes = refs.map(({ name, id }) => ({ ref: name, before: undefined, after: id }));
-  return await updateRepository(context, repositoryGit, repository, changes);
+  return await refreshRepository(context, repositoryGit, repository, changes);
 }
 
 function followPulls(context: ForgeContext, repository: RepositoryRow): void {

@@ -4,16 +4,16 @@ import { toInstant } from '../core/time.ts';
 import { isRefName } from '../git/names.ts';
 import { moveRefs, readRef, resolveRef } from '../git/refs.ts';
 import { findTag, listTags, type TagData, writeTagObject } from '../git/tags.ts';
-import { type Call, defineHandlers } from '../http/handler.ts';
+import { defineHandlers, type HandlerCall } from '../http/handler.ts';
 import { guardMove } from '../protections/enforcement.ts';
-import { addressOf } from '../views/commit.ts';
+import { repositoryAddress } from '../views/commit.ts';
 import { signatureOf } from '../views/signature.ts';
 import { withPush } from './pushes.ts';
 
-type Place = RepositoryTarget & Pick<Call, 'context'>;
+type TagRequest = RepositoryTarget & Pick<HandlerCall, 'context'>;
 
-function toTag({ context, repository, owner }: Place, tag: TagData) {
-  const address = addressOf(context.rootUrl(), owner.name, repository.name);
+function toTag({ context, repository, owner }: TagRequest, tag: TagData) {
+  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   const archive = `${address.html}/archive/${encodeURIComponent(tag.name)}`;
   return {
     name: tag.name,

@@ -4,12 +4,12 @@ import { messageOf, ReeveError } from '../../errors.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { redeliverOf } from '../hooks/redelivery.ts';
 import { putRunners } from '../seed/apply.ts';
-import { Runner } from '../seed/runner-shape.ts';
+import { SeedRunner } from '../seed/runner-shape.ts';
 import type { Faults } from './faults.ts';
 import type { MovableClock } from './movable-clock.ts';
 import { isBearer } from './token.ts';
 
-const Runners = z.union([z.array(Runner), z.strictObject({ runners: z.array(Runner) })]);
+const Runners = z.union([z.array(SeedRunner), z.strictObject({ runners: z.array(SeedRunner) })]);
 const Clock = z.union([
   z.strictObject({ now: z.iso.datetime({ offset: true }) }),
   z.strictObject({ advance_ms: z.int() }),

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts';
-import type { Limits } from '../git/limits.ts';
+import type { GitLimits } from '../git/limits.ts';
 import type { GitStore } from '../git/store.ts';
 import type { AttachmentStore } from './attachment-store.ts';
 import type { Background } from './background.ts';
@@ -74,6 +74,6 @@ export type ForgeContext = {
   readonly background: Background;
   readonly attachments: AttachmentStore;
   readonly features: Features;
-  readonly limits: Limits;
+  readonly limits: GitLimits;
   readonly passwords: PasswordGate;
 };

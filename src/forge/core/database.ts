@@ -52,11 +52,11 @@ export interface Database {
 export function openDatabase(file: string): Database {
   const sqlite = new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true });
   sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF;');
-  migrate(sqlite, file);
+  migrateForge(sqlite, file);
   return createDatabase(sqlite);
 }
 
-function migrate(sqlite: DatabaseSync, file: string): void {
+function migrateForge(sqlite: DatabaseSync, file: string): void {
   const { user_version: version } = sqlite.prepare('PRAGMA user_version').get() as { user_version: number };
   if (version > migrations.length) {
     throw new ReeveError(

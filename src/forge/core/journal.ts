@@ -1,10 +1,10 @@
 import type { Database } from './database.ts';
 
 /** Work that changes git and the database, which no transaction spans: a process may die between the two. */
-export type Work = 'creating' | 'pushing';
+export type JournaledWork = 'creating' | 'pushing';
 
 /** Notes that work on a repository begins; returns the number under which it ends. */
-export function beginWork(db: Database, repositoryId: number, work: Work): number {
+export function beginWork(db: Database, repositoryId: number, work: JournaledWork): number {
   return db.run('INSERT INTO unfinished (repo_id, work) VALUES (?, ?)', repositoryId, work).lastId;
 }
 

@@ -4,10 +4,10 @@ export const defaultLimit = 30;
 export const maxLimit = 50;
 
 /** Which part of a list was asked for. */
-export type Page = { readonly page: number; readonly limit: number; readonly offset: number };
+export type PageRange = { readonly page: number; readonly limit: number; readonly offset: number };
 
 /** Reads `page` and `limit`: anything that is no positive number means the default; the limit is capped in silence. */
-export function readPage(query: URLSearchParams): Page {
+export function readPage(query: URLSearchParams): PageRange {
   const page = Math.max(1, readNumber(query.get('page')));
   const wanted = readNumber(query.get('limit'));
   const limit = wanted <= 0 ? defaultLimit : Math.min(wanted, maxLimit);
@@ -26,7 +26,7 @@ function readNumber(text: string | null): number {
  */
 export function pageHeaders(options: {
   total: number;
-  page: Page;
+  page: PageRange;
   links: boolean;
   address: URL;
 }): Readonly<Record<string, string>> {
@@ -39,7 +39,7 @@ export function pageHeaders(options: {
   return headers;
 }
 
-function linkValues(address: URL, page: Page, last: number): string[] {
+function linkValues(address: URL, page: PageRange, last: number): string[] {
   const link = (to: number, relation: string) => {
     const there = new URL(address);
     there.searchParams.set('page', String(to));

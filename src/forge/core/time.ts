@@ -30,7 +30,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$
  * before the epoch is undefined as well: year one is how Go clients spell an instant that is not set, and neither the
  * columns (0 is "never") nor a commit's signature can hold a negative one.
  */
-export function parseInstant(
+export function parseTimestamp(
   text: string | undefined,
   options: { status?: number } = {},
 ): Seconds | undefined {

@@ -32,7 +32,7 @@ function eventNameOf(type: string): string {
 }
 
 /** Returns a payload as the text that is sent and signed. */
-export function payloadText(type: string, payload: object): string {
+export function formatEventPayload(type: string, payload: object): string {
   return JSON.stringify(payload, null, narrow.has(type) ? 1 : 2);
 }
 
@@ -53,7 +53,7 @@ export function createEmit(context: Pick<ForgeContext, 'db' | 'clock'>, wake: ()
       .all<HookRow>(hooksOf, emission.repository?.id ?? 0, emission.owner.id)
       .filter((hook) => wants(hook, emission));
     if (hooks.length === 0) return;
-    const text = payloadText(emission.type, emission.payload());
+    const text = formatEventPayload(emission.type, emission.payload());
     for (const hook of hooks) queueDelivery(context, hook.id, emission.type, text);
     db.afterCommit(wake);
   };

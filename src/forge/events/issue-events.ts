@@ -7,7 +7,7 @@ import { toIssue } from '../views/issue.ts';
 import { toPull } from '../views/pull.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
-import { type Changes, commentPayload, issuePayload, pullPayload } from './payloads.ts';
+import { commentPayload, issuePayload, type PayloadChanges, pullPayload } from './payloads.ts';
 
 /** An issue or pull request, where it is, and who does something to it. */
 export type IssueScene = {
@@ -17,11 +17,11 @@ export type IssueScene = {
   readonly actor: UserRow;
 };
 
-type IssueNews = {
+type IssueChange = {
   /** Which of the kind's Event-Types: absent is the kind itself (`issues`, `pull_request`). */
   readonly topic?: 'assign' | 'label' | 'milestone';
   readonly action: string;
-  readonly changes?: Changes;
+  readonly changes?: PayloadChanges;
   /** Set where a commit's message, or the merge of a pull request, closed or reopened it. */
   readonly commitId?: string | undefined;
   /** Tells no labels, whatever there are. */
@@ -29,7 +29,7 @@ type IssueNews = {
 };
 
 /** Tells hooks what happened to an issue or pull request, as it is now. */
-export function announceIssue(context: ForgeContext, scene: IssueScene, news: IssueNews): void {
+export function announceIssue(context: ForgeContext, scene: IssueScene, news: IssueChange): void {
   const issue = readIssue(context, scene.issueId);
   const kind = issue.is_pull ? 'pull_request' : 'issue';
   const plain = issue.is_pull ? 'pull_request' : 'issues';

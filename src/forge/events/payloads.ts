@@ -1,22 +1,22 @@
 /** A resource as the API writes it (`toIssue`, `toRepository` …). */
-type Shape = object;
+type Resource = object;
 
 /** What an edit changed: the texts before. Only the members that changed. */
-export type Changes = { readonly title?: string; readonly body?: string; readonly ref?: string };
+export type PayloadChanges = { readonly title?: string; readonly body?: string; readonly ref?: string };
 
 /** What every event of a repository carries. */
-type Surroundings = { readonly repository: Shape; readonly sender: Shape };
+type Surroundings = { readonly repository: Resource; readonly sender: Resource };
 
 type SubjectEvent = Surroundings & {
   readonly action: string;
   readonly number: number;
-  readonly changes?: Changes | undefined;
+  readonly changes?: PayloadChanges | undefined;
   /** Set where a commit's message closed it. */
   readonly commitId?: string | undefined;
 };
 
 /** Builds the payload of `issues`, `issue_assign`, `issue_label` and `issue_milestone`. Which label or assignee changed is not told. */
-export function issuePayload(event: SubjectEvent & { readonly issue: Shape }): Shape {
+export function issuePayload(event: SubjectEvent & { readonly issue: Resource }): Resource {
   return {
     action: event.action,
     number: event.number,
@@ -32,12 +32,12 @@ export function issuePayload(event: SubjectEvent & { readonly issue: Shape }): S
 export function commentPayload(
   event: Surroundings & {
     readonly action: 'created' | 'edited' | 'deleted';
-    readonly issue: Shape;
-    readonly pullRequest?: Shape | undefined;
-    readonly comment: Shape;
-    readonly changes?: Changes | undefined;
+    readonly issue: Resource;
+    readonly pullRequest?: Resource | undefined;
+    readonly comment: Resource;
+    readonly changes?: PayloadChanges | undefined;
   },
-): Shape {
+): Resource {
   return {
     action: event.action,
     issue: event.issue,
@@ -53,13 +53,13 @@ export function commentPayload(
 /** Builds the payload of every event of the pull request family. `before` and `after` come with `synchronized` alone. */
 export function pullPayload(
   event: SubjectEvent & {
-    readonly pullRequest: Shape;
+    readonly pullRequest: Resource;
     readonly before?: string | undefined;
     readonly after?: string | undefined;
-    readonly requestedReviewer?: Shape | undefined;
+    readonly requestedReviewer?: Resource | undefined;
     readonly review?: { readonly type: string; readonly content: string } | undefined;
   },
-): Shape {
+): Resource {
   return {
     action: event.action,
     ...(event.before === undefined ? {} : { before: event.before }),
@@ -76,7 +76,7 @@ export function pullPayload(
 }
 
 /** Label lists are never filled; a member that did not change is left out. */
-function changesOf(changes: Changes | undefined): { changes?: Shape } {
+function changesOf(changes: PayloadChanges | undefined): { changes?: Resource } {
   if (changes === undefined) return {};
   const texts = Object.entries(changes).map(([name, from]) => [name, { from }]);
   return { changes: { ...Object.fromEntries(texts), added_labels: null, removed_labels: null } };
@@ -90,11 +90,11 @@ export function pushPayload(
     readonly before: string;
     readonly after: string;
     readonly compareUrl: string;
-    readonly commits: readonly Shape[];
+    readonly commits: readonly Resource[];
     readonly totalCommits: number;
-    readonly headCommit: Shape | null;
+    readonly headCommit: Resource | null;
   },
-): Shape {
+): Resource {
   return {
     ref: event.ref,
     before: event.before,
@@ -112,7 +112,7 @@ export function pushPayload(
 /** Builds the payload of `create`; `ref` is the short name. */
 export function createPayload(
   event: Surroundings & { readonly sha: string; readonly ref: string; readonly refType: 'branch' | 'tag' },
-): Shape {
+): Resource {
   return {
     sha: event.sha,
     ref: event.ref,
@@ -125,7 +125,7 @@ export function createPayload(
 /** Builds the payload of `delete`; `ref` is the short name. */
 export function deletePayload(
   event: Surroundings & { readonly ref: string; readonly refType: 'branch' | 'tag' },
-): Shape {
+): Resource {
   return {
     ref: event.ref,
     ref_type: event.refType,
@@ -136,14 +136,14 @@ export function deletePayload(
 }
 
 /** Builds the payload of `fork`. The names mean the reverse of what they say: `forkee` is the source. */
-export function forkPayload(event: { source: Shape; fork: Shape; sender: Shape }): Shape {
+export function forkPayload(event: { source: Resource; fork: Resource; sender: Resource }): Resource {
   return { forkee: event.source, repository: event.fork, sender: event.sender };
 }
 
 /** Builds the payload of `repository`; `owner` stands in `organization`, even where it is a person. */
 export function repositoryPayload(
-  event: Surroundings & { readonly action: 'created' | 'deleted'; readonly owner: Shape },
-): Shape {
+  event: Surroundings & { readonly action: 'created' | 'deleted'; readonly owner: Resource },
+): Resource {
   return {
     action: event.action,
     repository: event.repository,
@@ -159,7 +159,7 @@ export function wikiPayload(
     readonly page: string;
     readonly comment: string;
   },
-): Shape {
+): Resource {
   return {
     action: event.action,
     repository: event.repository,

@@ -5,10 +5,10 @@ import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { toPull } from '../views/pull.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
-import { type Changes, pullPayload } from './payloads.ts';
+import { type PayloadChanges, pullPayload } from './payloads.ts';
 
 /** Where a pull request stands and who does something to it. */
-export type PullPlace = {
+export type PullContext = {
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
   readonly actor: UserRow;
@@ -18,7 +18,7 @@ type PullEvent = {
   /** The Event-Type, such as `pull_request_sync`. */
   readonly type: string;
   readonly action: string;
-  readonly changes?: Changes | undefined;
+  readonly changes?: PayloadChanges | undefined;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
   readonly requestedReviewer?: UserRow | undefined;
@@ -27,7 +27,7 @@ type PullEvent = {
 };
 
 /** Emits an event of the pull request family, as the pull request is in the database now. */
-export function emitPull(context: ForgeContext, place: PullPlace, issueId: number, event: PullEvent): void {
+export function emitPull(context: ForgeContext, place: PullContext, issueId: number, event: PullEvent): void {
   const { repository, owner, actor } = place;
   const { type, requestedReviewer, ...rest } = event;
   context.emit({

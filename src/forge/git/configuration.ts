@@ -1,7 +1,7 @@
-import type { Limits } from './limits.ts';
+import type { GitLimits } from './limits.ts';
 
 /** Returns the one configuration that git reads for every repository of the forge. */
-export function configurationOf({ pushBytes }: Limits): string {
+export function configurationOf({ pushBytes }: GitLimits): string {
   return `[core]
 	hooksPath = /dev/null
 	# Objects of every size are held in memory as a whole, where GIT_ALLOC_LIMIT bounds them.

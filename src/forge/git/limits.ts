@@ -1,5 +1,5 @@
 /** Bounds of what one push may make the forge write to disk and hold in memory. */
-export type Limits = {
+export type GitLimits = {
   /** Bytes of a push, counted after its HTTP body is unpacked. */
   readonly pushBytes: number;
   /** Bytes of one object of a push, counted after git has unpacked it. */
@@ -9,4 +9,4 @@ export type Limits = {
 const mebibyte = 1024 * 1024;
 
 /** Large enough for the history of most projects, and small enough for the machine that a bot runs on. */
-export const defaultLimits: Limits = { pushBytes: 512 * mebibyte, objectBytes: 128 * mebibyte };
+export const defaultLimits: GitLimits = { pushBytes: 512 * mebibyte, objectBytes: 128 * mebibyte };

@@ -20,14 +20,14 @@ type ReaderPoolOptions = {
 };
 
 /** `process` is one `git cat-file`; `pending` counts its unanswered questions. */
-type Entry = { readonly process: Process; readonly timer: NodeJS.Timeout; pending: number };
+type PooledProcess = { readonly process: Process; readonly timer: NodeJS.Timeout; pending: number };
 type Process = ReturnType<typeof createObjectReader>;
 
 /** Creates the pool. Only a process without unanswered questions is ended to make room, the one idle for longest first. */
 export function createReaderPool(git: Git, options: ReaderPoolOptions = {}): ReaderPool {
   const { maxProcesses = 24, idleMs = 30_000 } = options;
   /** In the order of their last question. */
-  const entries = new Map<number, Entry>();
+  const entries = new Map<number, PooledProcess>();
   const waiting: (() => void)[] = [];
   let isClosed = false;
 
@@ -50,13 +50,13 @@ export function createReaderPool(git: Git, options: ReaderPoolOptions = {}): Rea
     return false;
   }
 
-  function add(id: number, folder: string): Entry {
+  function add(id: number, folder: string): PooledProcess {
     const timer = setTimeout(() => {
       if (entry.pending === 0) drop(id);
       else timer.refresh();
     }, idleMs);
     timer.unref();
-    const entry: Entry = { process: createObjectReader(git, folder), timer, pending: 0 };
+    const entry: PooledProcess = { process: createObjectReader(git, folder), timer, pending: 0 };
     return entry;
   }
 

@@ -47,7 +47,7 @@ export async function listBranchNames(repository: GitRepository): Promise<readon
 }
 
 /** Tells whether the repository has no branch at all. */
-export async function isEmpty(repository: GitRepository): Promise<boolean> {
+export async function hasNoBranch(repository: GitRepository): Promise<boolean> {
   const { stdout } = await repository.git.run(['for-each-ref', '--count=1', 'refs/heads'], {
     folder: repository.folder,
   });

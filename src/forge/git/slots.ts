@@ -17,7 +17,7 @@ export function createSlots(count: number): <T>(work: () => Promise<T>) => Promi
 }
 
 /** Creates a function that runs work under a key one after the other, while work under other keys goes on. */
-export function createLanes(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
+export function createKeyedQueue(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
   const lanes = new Map<number, { run: ReturnType<typeof createSlots>; users: number }>();
   return async (key, work) => {
     const lane = lanes.get(key) ?? { run: createSlots(1), users: 0 };

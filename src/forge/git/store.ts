@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { configurationOf } from './configuration.ts';
-import { defaultLimits, type Limits } from './limits.ts';
+import { defaultLimits, type GitLimits } from './limits.ts';
 import { createGit } from './process.ts';
 import { createReaderPool } from './reader-pool.ts';
 import type { GitRepository } from './repository.ts';
-import { createLanes } from './slots.ts';
+import { createKeyedQueue } from './slots.ts';
 
 /**
  * The repositories on disk, in folders named by repository id: a rename moves nothing. The wiki of a repository has the
@@ -43,14 +43,14 @@ export interface GitStore {
 }
 
 /** Creates the store in a folder, which is created where it is missing. `limits` bound what a push may bring. */
-export function createGitStore(folder: string, limits: Limits = defaultLimits): GitStore {
+export function createGitStore(folder: string, limits: GitLimits = defaultLimits): GitStore {
   createPrivateFolder(folder, { holds: 'git.config' });
   const configFile = join(folder, 'git.config');
   createPrivateFile(configFile);
   writeFileSync(configFile, configurationOf(limits));
   const git = createGit(configFile);
   const readers = createReaderPool(git);
-  const [inRefs, inPulls] = [createLanes(), createLanes()];
+  const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
   const folderOf = (id: number): string => {
     const known = Number.isSafeInteger(id) ? id : 0;
     return join(folder, known < 0 ? `${-known}.wiki.git` : `${known}.git`);

@@ -5,7 +5,7 @@ import type { Deliveries } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import type { HookRow, HookTaskRow } from '../core/rows.ts';
 import { createDeliveryHistory, type DeliveryHistory } from './history.ts';
-import { post } from './send-webhook.ts';
+import { sendWebhook } from './send-webhook.ts';
 
 export type DeliveryOptions = {
   readonly database: Database;
@@ -114,12 +114,12 @@ async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Pro
     history.recordAnswer(task.id, 'failed', { body: 'the hook is not active' });
     return;
   }
-  const body = bodyOf(hook, task.payload);
+  const body = deliveryBody(hook, task.payload);
   const headers = headersOf(task, hook, targetTypeOf(database, hook));
   history.recordRequest(task.id, headers, body);
   const authorization = hook.authorization_header;
   try {
-    const answer = await post({
+    const answer = await sendWebhook({
       url: hook.url,
       headers: authorization === '' ? headers : { ...headers, Authorization: authorization },
       body,
@@ -138,7 +138,7 @@ async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Pro
   }
 }
 
-function bodyOf(hook: HookRow, payload: string): string {
+function deliveryBody(hook: HookRow, payload: string): string {
   return hook.content_type === 'form' ? new URLSearchParams({ payload }).toString() : payload;
 }
 

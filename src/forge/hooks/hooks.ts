@@ -3,14 +3,14 @@ import { createGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { HookRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toHook } from '../views/hook.ts';
 
 /** Whose hooks: a repository's, those of a person or organization, or the instance's. */
-type Holder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
+type HookHolder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
 type Config = Readonly<Record<string, string>>;
 type HookText = {
   readonly config?: Config | undefined;
@@ -84,7 +84,7 @@ function readSystemFlag(text: string): boolean {
   throw new ForgeProblem(422, 'Invalid is_system_webhook value');
 }
 
-function insertHook(context: ForgeContext, holder: Holder, hook: HookText & { type: string }): HookRow {
+function insertHook(context: ForgeContext, holder: HookHolder, hook: HookText & { type: string }): HookRow {
   const { db, clock } = context;
   const config = hook.config ?? {};
   if (!types.has(hook.type)) throw new ForgeProblem(422, `Invalid hook type: ${hook.type}`);
@@ -137,18 +137,18 @@ function updateHook(context: ForgeContext, hook: HookRow, edit: HookText): HookR
 
 type ListCall = {
   readonly context: ForgeContext;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly reply: { total(count: number): void };
 };
 
-type Condition = { readonly sql: string; readonly values: readonly number[] };
+type HookCondition = { readonly sql: string; readonly values: readonly number[] };
 
-function conditionOf(holder: Holder): Condition {
+function conditionOf(holder: HookHolder): HookCondition {
   if (holder === 'instance') return { sql: 'repo_id IS NULL AND owner_id IS NULL', values: [] };
   return { sql: `${holder.column} = ?`, values: [holder.id] };
 }
 
-function listOf({ context, page, reply }: ListCall, { sql, values }: Condition) {
+function listOf({ context, page, reply }: ListCall, { sql, values }: HookCondition) {
   const { db } = context;
   const count = `SELECT count(*) AS count FROM hooks WHERE ${sql}`;
   reply.total(db.get<{ count: number }>(count, ...values)?.count ?? 0);
@@ -159,19 +159,19 @@ function listOf({ context, page, reply }: ListCall, { sql, values }: Condition) 
 type HookCall = { readonly context: ForgeContext; readonly params: { readonly id: number } };
 
 /** Returns a hook of the holder's own, or ends the request with 404. */
-function hookOf({ context, params }: HookCall, holder: Holder): HookRow {
+function hookOf({ context, params }: HookCall, holder: HookHolder): HookRow {
   const { sql, values } = conditionOf(holder);
   return found(context.db.get<HookRow>(`SELECT * FROM hooks WHERE id = ? AND ${sql}`, params.id, ...values));
 }
 
-function removeHook(call: HookCall, holder: Holder): undefined {
+function removeHook(call: HookCall, holder: HookHolder): undefined {
   call.context.db.run('DELETE FROM hooks WHERE id = ?', hookOf(call, holder).id);
   return undefined;
 }
 
 /** Returns the hook of a repository that the path names. */
 export function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
-  return hookOf(call, inRepository(call.repository.id));
+  return hookOf(call, ofRepositoryHooks(call.repository.id));
 }
 
 /** Gives a new repository its copies of the instance's default hooks. */
@@ -186,16 +186,16 @@ export function copyDefaultHooks({ db, clock }: ForgeContext, repositoryId: numb
   );
 }
 
-function inRepository(id: number): Holder {
+function ofRepositoryHooks(id: number): HookHolder {
   return { column: 'repo_id', id };
 }
 
-function ofOwner(id: number): Holder {
+function ofOwner(id: number): HookHolder {
   return { column: 'owner_id', id };
 }
 
 /** `type` is `default`, `all`, or anything else for the system hooks. */
-function instanceCondition(type: string | undefined): Condition {
+function instanceCondition(type: string | undefined): HookCondition {
   const condition = conditionOf('instance');
   if (type === 'all') return condition;
   return { sql: `${condition.sql} AND is_system = ?`, values: [type === 'default' ? 0 : 1] };
@@ -203,16 +203,16 @@ function instanceCondition(type: string | undefined): Condition {
 
 /** What answers for hooks of repositories, accounts, organizations and the instance. */
 export const hookHandlers = defineHandlers({
-  listHooks: (call) => listOf(call, conditionOf(inRepository(call.repository.id))),
+  listHooks: (call) => listOf(call, conditionOf(ofRepositoryHooks(call.repository.id))),
 
   getHook: (call) => toHook(findHook(call)),
 
   createHook: ({ context, repository, body }) =>
-    toHook(insertHook(context, inRepository(repository.id), body)),
+    toHook(insertHook(context, ofRepositoryHooks(repository.id), body)),
 
   editHook: (call) => toHook(updateHook(call.context, findHook(call), call.body)),
 
-  deleteHook: (call) => removeHook(call, inRepository(call.repository.id)),
+  deleteHook: (call) => removeHook(call, ofRepositoryHooks(call.repository.id)),
 
   listUserHooks: (call) => listOf(call, conditionOf(ofOwner(call.caller.id))),
 

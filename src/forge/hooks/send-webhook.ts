@@ -5,7 +5,7 @@ import https from 'node:https';
 const maxAnswerBytes = 1024 * 1024;
 const maxRedirects = 10;
 
-type Exchange = {
+type WebhookRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -13,7 +13,7 @@ type Exchange = {
   readonly signal: AbortSignal;
 };
 
-type Answer = {
+type WebhookAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The first MiB. */
@@ -26,18 +26,18 @@ type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly header
  * Posts a body and returns the answer. Redirects go as the baseline's HTTP client takes them: at most ten, 301, 302 and
  * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host.
  */
-export async function post({ url, headers, body, signal }: Exchange): Promise<Answer> {
+export async function sendWebhook({ url, headers, body, signal }: WebhookRequest): Promise<WebhookAnswer> {
   let hop: Hop = { method: 'POST', url: new URL(url), headers: { ...headers } };
   for (let redirects = 0; ; redirects += 1) {
     const answer = await request(hop, hop.method === 'POST' ? body : undefined, signal);
-    const next = redirectOf(hop, answer);
+    const next = redirectHop(hop, answer);
     if (next === undefined) return answer;
     if (redirects === maxRedirects) throw new Error(`stopped after ${maxRedirects} redirects`);
     hop = next;
   }
 }
 
-function redirectOf(hop: Hop, answer: Answer): Hop | undefined {
+function redirectHop(hop: Hop, answer: WebhookAnswer): Hop | undefined {
   const location = answer.headers.location;
   if (location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return undefined;
   const url = new URL(location, hop.url);
@@ -46,8 +46,8 @@ function redirectOf(hop: Hop, answer: Answer): Hop | undefined {
   return { method: answer.status >= 307 ? hop.method : 'GET', url, headers };
 }
 
-function request(hop: Hop, body: string | undefined, signal: AbortSignal): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+function request(hop: Hop, body: string | undefined, signal: AbortSignal): Promise<WebhookAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WebhookAnswer>();
   if (hop.url.protocol !== 'http:' && hop.url.protocol !== 'https:') {
     throw new Error(`unsupported protocol scheme "${hop.url.protocol}"`);
   }

@@ -1,9 +1,9 @@
 import { found } from '../core/errors.ts';
-import { payloadText, queueDelivery, wants } from '../events/emit.ts';
+import { formatEventPayload, queueDelivery, wants } from '../events/emit.ts';
 import { pushPayload } from '../events/payloads.ts';
-import { isEmpty, resolveRef } from '../git/refs.ts';
+import { hasNoBranch, resolveRef } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { addressOf, toPayloadCommit } from '../views/commit.ts';
+import { repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
 import { findHook } from './hooks.ts';
@@ -17,11 +17,11 @@ export const hookTestHandlers = defineHandlers({
     const given = query.ref ? await resolveRef(git, query.ref) : undefined;
     // A ref that is none counts as none given.
     const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
-    const resolved = (await isEmpty(git)) ? undefined : (given ?? (await resolveRef(git, word)));
+    const resolved = (await hasNoBranch(git)) ? undefined : (given ?? (await resolveRef(git, word)));
     const { commit } = found(resolved, 'repository is empty');
     // The baseline asks subscription and filter here too, so that 204 may mean that nothing was queued.
     if (!wants(hook, { type: 'push', ref: word })) return undefined;
-    const address = addressOf(context.rootUrl(), owner.name, repository.name);
+    const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     const shape = toPayloadCommit(context.db, address, commit);
     const payload = pushPayload({
       ref: word,
@@ -34,7 +34,7 @@ export const hookTestHandlers = defineHandlers({
       repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'none' }),
       sender: toUser(context, caller, undefined),
     });
-    queueDelivery(context, hook.id, 'push', payloadText('push', payload));
+    queueDelivery(context, hook.id, 'push', formatEventPayload('push', payload));
     context.deliveries.wake();
     return undefined;
   },

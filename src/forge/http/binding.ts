@@ -73,9 +73,9 @@ export function bindBody(operation: Operation, sent: SentBody): unknown {
   return bind(body, value, { operation, name: '' });
 }
 
-type Place = { readonly operation: Operation; readonly name: string };
+type ParameterPlace = { readonly operation: Operation; readonly name: string };
 
-function bind(schema: z.ZodType, value: unknown, place: Place): unknown {
+function bind(schema: z.ZodType, value: unknown, place: ParameterPlace): unknown {
   if (schema instanceof z.ZodObject) return bindObject(schema, value, place);
   // The classes of zod hide their inner schema's type behind the core's; all of them are schemas of this same zod.
   if (schema instanceof z.ZodOptional) return bind(schema.unwrap() as z.ZodType, value, place);
@@ -88,7 +88,7 @@ function bind(schema: z.ZodType, value: unknown, place: Place): unknown {
   return result.data;
 }
 
-function bindObject(schema: z.ZodObject, value: unknown, place: Place): unknown {
+function bindObject(schema: z.ZodObject, value: unknown, place: ParameterPlace): unknown {
   if (!isRecord(value)) throw refused(place, 'not an object');
   const bound: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(schema.shape)) {
@@ -109,17 +109,17 @@ function emptyOf(member: z.ZodType): unknown {
 }
 
 /** A `null` in a list is the zero value of its kind. */
-function emptyItem(element: z.ZodType, place: Place): unknown {
+function emptyItem(element: z.ZodType, place: ParameterPlace): unknown {
   return element instanceof z.ZodObject ? bind(element, {}, place) : emptyOf(element);
 }
 
-function bindList(element: z.ZodType, value: unknown, place: Place): unknown {
+function bindList(element: z.ZodType, value: unknown, place: ParameterPlace): unknown {
   if (!Array.isArray(value)) throw refused(place, 'not a list');
   return value.map((item) => (item === null ? emptyItem(element, place) : bind(element, item, place)));
 }
 
 /** A union in a body is a list of ids or of names; a fraction is cut, a mixture is the caller's mistake (400). */
-function bindUnion(options: readonly z.ZodType[], value: unknown, place: Place): unknown {
+function bindUnion(options: readonly z.ZodType[], value: unknown, place: ParameterPlace): unknown {
   if (!Array.isArray(value)) throw refused(place, 'not a list');
   const cut = value.map((item) => (typeof item === 'number' ? Math.trunc(item) : item));
   for (const option of options) {
@@ -129,7 +129,7 @@ function bindUnion(options: readonly z.ZodType[], value: unknown, place: Place):
   throw new ForgeProblem(400, `[${place.name}]: must be all numbers or all texts`);
 }
 
-function bindRecord(valueType: z.ZodType, value: unknown, place: Place): unknown {
+function bindRecord(valueType: z.ZodType, value: unknown, place: ParameterPlace): unknown {
   if (!isRecord(value)) throw refused(place, 'not an object');
   const entries = Object.entries(value).filter(([, item]) => item !== null);
   return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
@@ -144,6 +144,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refused(place: Place, text: string): ForgeProblem {
+function refused(place: ParameterPlace, text: string): ForgeProblem {
   return new ForgeProblem(422, `[${place.name}]: ${text}`);
 }

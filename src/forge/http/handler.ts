@@ -3,7 +3,7 @@ import type { OperationName, operations } from '../../contract/operations.ts';
 import type { Actor } from '../access/actor.ts';
 import type { RepositoryTarget, TeamTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { UserRow } from '../core/rows.ts';
 import type { Upload } from './uploads.ts';
 
@@ -16,7 +16,7 @@ export interface Reply {
   total(count: number): void;
 }
 
-type Target<Path extends string> = Path extends `${string}{owner}/{repo}${string}`
+type TargetOf<Path extends string> = Path extends `${string}{owner}/{repo}${string}`
   ? RepositoryTarget
   : Path extends `/orgs/{org}${string}`
     ? { readonly organization: UserRow }
@@ -27,23 +27,23 @@ type Target<Path extends string> = Path extends `${string}{owner}/{repo}${string
         : unknown;
 
 /** The caller may be anonymous: reading public data. */
-type Caller<O extends Operation> = O extends { access: 'anyone' }
+type CallerOf<O extends Operation> = O extends { access: 'anyone' }
   ? UserRow | undefined
   : O extends { access: 'reader'; method: 'GET' }
     ? UserRow | undefined
     : UserRow;
 
-type Bound<S> = S extends { _zod: { output: infer Value } } ? Value : undefined;
+type BoundValue<S> = S extends { _zod: { output: infer Value } } ? Value : undefined;
 
 /** One checked and bound request, as the row describes it. */
-export type Call<O extends Operation = Operation> = Target<O['path']> & {
-  readonly params: Bound<O['params']>;
-  readonly query: O extends { query: infer Q } ? Bound<Q> : undefined;
-  readonly body: O extends { body: infer B } ? Bound<B> : undefined;
+export type HandlerCall<O extends Operation = Operation> = TargetOf<O['path']> & {
+  readonly params: BoundValue<O['params']>;
+  readonly query: O extends { query: infer Q } ? BoundValue<Q> : undefined;
+  readonly body: O extends { body: infer B } ? BoundValue<B> : undefined;
   /** The account that asks. */
-  readonly caller: Caller<O>;
+  readonly caller: CallerOf<O>;
   readonly actor: Actor;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly context: ForgeContext;
   /** Reads the file that came with the request; for rows with `upload`. */
   readonly upload: O extends { upload: string } ? () => Promise<Upload> : undefined;
@@ -51,7 +51,7 @@ export type Call<O extends Operation = Operation> = Target<O['path']> & {
 };
 
 /** Answers one operation, given a checked and bound request. Throws `ForgeProblem` to refuse. */
-export type Handler<O extends Operation> = (call: Call<O>) => ReplyOf<O> | Promise<ReplyOf<O>>;
+export type Handler<O extends Operation> = (call: HandlerCall<O>) => ReplyOf<O> | Promise<ReplyOf<O>>;
 
 /** Answers by the name of their operation. */
 export type Handlers = { readonly [Name in OperationName]?: Handler<(typeof operations)[Name]> };

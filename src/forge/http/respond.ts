@@ -2,27 +2,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Operation, restParameter } from '../../contract/operation.ts';
 import type { Actor, createActorReader } from '../access/actor.ts';
 import { guard, guardAfterBody } from '../access/guards.ts';
-import { Moved } from '../access/redirects.ts';
+import { Redirect } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, problemBody } from '../core/errors.ts';
-import { type Page, pageHeaders, readPage } from '../core/paging.ts';
+import { type PageRange, pageHeaders, readPage } from '../core/paging.ts';
 import { bindBody, bindParams, bindQuery } from './binding.ts';
 import { readBody } from './body.ts';
-import type { Call, Handler, Reply } from './handler.ts';
+import type { Handler, HandlerCall, Reply } from './handler.ts';
 import { readUpload } from './uploads.ts';
 
 const json = 'application/json;charset=utf-8';
 
 /** Answers one request of one operation. */
-type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Creates what answers an operation: credentials, guards, binding, the handler, and every failure as an answer. */
-export function createAnswer(
+export function createRequestHandler(
   context: ForgeContext,
   operation: Operation,
   handler: Handler<Operation>,
   readActor: ReturnType<typeof createActorReader>,
-): Answer {
+): RequestHandler {
   return async (request, reply) => {
     reply.header('cache-control', 'max-age=0, private, must-revalidate');
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
@@ -48,7 +48,7 @@ type Passage = {
 
 async function perform(passage: Passage): Promise<FastifyReply> {
   const { context, operation, handler, request, reply, query, actor } = passage;
-  const given = paramsOf(operation, request);
+  const given = requestParams(operation, request);
   const target = guard(context.db, operation, given, actor);
   const body = await readBoundBody(operation, request, query);
   guardAfterBody(operation, target);
@@ -65,8 +65,8 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     context,
     upload: () => readUpload(operation.upload ?? '', sentBy(request)),
     reply: createReply(said, passage, page),
-    // The row decides which members a call has; `Call` derives the same from the row's type.
-  } as unknown as Call;
+    // The row decides which members a call has; `HandlerCall` derives the same from the row's type.
+  } as unknown as HandlerCall;
   const result = await handler(call);
   reply.code(said.status).headers(said.headers);
   if (result === undefined) return reply.send();
@@ -87,7 +87,7 @@ async function readBoundBody(
 function createReply(
   said: { status: number; headers: Record<string, string> },
   { context, operation, request }: Passage,
-  page: Page,
+  page: PageRange,
 ): Reply {
   return {
     status(code) {
@@ -124,7 +124,7 @@ function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
   };
 }
 
-function paramsOf(operation: Operation, request: FastifyRequest): Record<string, string> {
+function requestParams(operation: Operation, request: FastifyRequest): Record<string, string> {
   // fastify types parameters as unknown; the router only ever fills in texts.
   const given = { ...(request.params as Record<string, string>) };
   const rest = restParameter(operation);
@@ -141,7 +141,8 @@ export function sendFailure(
   reply: FastifyReply,
   error: unknown,
 ): FastifyReply {
-  if (error instanceof Moved) return reply.code(301).header('location', error.locationOf(request.url)).send();
+  if (error instanceof Redirect)
+    return reply.code(301).header('location', error.locationOf(request.url)).send();
   const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
   if (problem.status >= 500) {
     const [path] = request.url.split('?');

@@ -4,12 +4,12 @@ import { type OperationName, operations } from '../../contract/operations.ts';
 import { createActorReader } from '../access/actor.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Handler, Handlers } from './handler.ts';
-import { createAnswer } from './respond.ts';
+import { createRequestHandler } from './respond.ts';
 
 const prefix = '/api/v1';
 const methods: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-type Route = {
+type RouteShape = {
   readonly method: HTTPMethods;
   readonly url: string;
   readonly operation: Operation;
@@ -21,7 +21,7 @@ export function registerOperations(app: FastifyInstance, context: ForgeContext, 
   const readActor = createActorReader(context);
   const routes = routesOf(handlers);
   for (const { method, url, operation, handler } of routes) {
-    app.route({ method, url, handler: createAnswer(context, operation, handler, readActor) });
+    app.route({ method, url, handler: createRequestHandler(context, operation, handler, readActor) });
   }
   for (const sameShape of Map.groupBy(routes, shapeOf).values()) {
     const known = new Set(sameShape.map((route) => route.method));
@@ -31,8 +31,8 @@ export function registerOperations(app: FastifyInstance, context: ForgeContext, 
   }
 }
 
-function routesOf(handlers: Handlers): Route[] {
-  const routes = Object.entries(handlers).map(([name, handler]): Route => {
+function routesOf(handlers: Handlers): RouteShape[] {
+  const routes = Object.entries(handlers).map(([name, handler]): RouteShape => {
     const operation: Operation = operations[name as OperationName];
     // One table of differently typed functions: each is called with what its own row has bound.
     const anyHandler = handler as unknown as Handler<Operation>;

@@ -10,7 +10,7 @@ import { defineHandlers } from '../http/handler.ts';
 import { loadLabels, toLabel } from '../views/label.ts';
 
 /** Returns the text before the last slash of an exclusive label: an issue carries one label of each scope. */
-function exclusiveScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
+function labelScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
   const slash = label.name.lastIndexOf('/');
   const isScoped = label.exclusive === 1 && slash > 0 && slash < label.name.length - 1;
   return isScoped ? label.name.slice(0, slash) : undefined;
@@ -39,12 +39,12 @@ export function attachLabels(context: ForgeContext, issueId: number, labels: rea
   for (const label of labels) {
     const held = loadLabels(context, [issueId]).get(issueId) ?? [];
     if (held.some((other) => other.id === label.id)) continue;
-    const scope = exclusiveScope(label);
+    const scope = labelScope(label);
     if (scope !== undefined)
       detachLabels(
         context,
         issueId,
-        held.filter((other) => exclusiveScope(other) === scope),
+        held.filter((other) => labelScope(other) === scope),
       );
     context.db.run('INSERT INTO issue_labels (issue_id, label_id) VALUES (?, ?)', issueId, label.id);
     touch(context, issueId);
@@ -66,8 +66,8 @@ function detachLabels(context: ForgeContext, issueId: number, labels: readonly L
 /** Leaves exactly these labels on an issue; of several exclusive ones of a scope the last in the list stays. */
 export function replaceLabels(context: ForgeContext, issueId: number, wanted: readonly LabelRow[]): void {
   const labels = wanted.filter((label, at) => {
-    const scope = exclusiveScope(label);
-    return scope === undefined || !wanted.slice(at + 1).some((other) => exclusiveScope(other) === scope);
+    const scope = labelScope(label);
+    return scope === undefined || !wanted.slice(at + 1).some((other) => labelScope(other) === scope);
   });
   attachLabels(context, issueId, labels);
   const kept = new Set(labels.map((label) => label.id));

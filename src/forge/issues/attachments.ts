@@ -25,22 +25,22 @@ const attachmentLimits = {
 };
 const allowed = new Set(attachmentLimits.types.split(','));
 
-type Place = RepositoryTarget & { readonly context: ForgeContext };
-type OnIssue = Place & { readonly params: { readonly index: number } };
-type OnComment = Place & { readonly params: { readonly id: number } };
-type Holder = { readonly issue: IssueRow; readonly comment?: CommentRow };
+type AttachmentTarget = RepositoryTarget & { readonly context: ForgeContext };
+type OnIssue = AttachmentTarget & { readonly params: { readonly index: number } };
+type OnComment = AttachmentTarget & { readonly params: { readonly id: number } };
+type AttachmentHolder = { readonly issue: IssueRow; readonly comment?: CommentRow };
 
-function guardEnabled({ context }: Place): void {
+function guardEnabled({ context }: AttachmentTarget): void {
   if (!context.features.attachments) throw new ForgeProblem(404, 'not found');
 }
 
-function issueOf(call: OnIssue): Holder {
+function issueOf(call: OnIssue): AttachmentHolder {
   guardEnabled(call);
   return { issue: findIssue(call) };
 }
 
 /** Returns the comment of the path; undefined where it stands on a kind of issue that is switched off. */
-function commentOf(call: OnComment): Required<Holder> | undefined {
+function commentOf(call: OnComment): Required<AttachmentHolder> | undefined {
   guardEnabled(call);
   const { context, repository, params } = call;
   const sql = 'SELECT * FROM comments WHERE id = ? AND repo_id = ?';
@@ -54,7 +54,10 @@ function commentOf(call: OnComment): Required<Holder> | undefined {
 }
 
 /** The author and writers may change the files of an issue; of a comment its author, who must write, and administrators. */
-function guardChange(call: Place & { readonly caller: UserRow }, { issue, comment }: Holder): void {
+function guardChange(
+  call: AttachmentTarget & { readonly caller: UserRow },
+  { issue, comment }: AttachmentHolder,
+): void {
   const { caller, permission } = call;
   const isAdministrator = reaches(permission, 'admin');
   const mayChange = comment
@@ -64,8 +67,8 @@ function guardChange(call: Place & { readonly caller: UserRow }, { issue, commen
 }
 
 function findAttachment(
-  { context, repository }: Place,
-  { issue, comment }: Holder,
+  { context, repository }: AttachmentTarget,
+  { issue, comment }: AttachmentHolder,
   id: number,
 ): AttachmentRow {
   const attachment = context.db.get<AttachmentRow>(
@@ -87,11 +90,14 @@ function guardName(name: string): void {
   );
 }
 
-type Writing = Place & { readonly caller: UserRow };
+type AttachmentWrite = AttachmentTarget & { readonly caller: UserRow };
 
 async function attach(
-  call: Writing & { readonly query: { readonly name?: string | undefined }; upload(): Promise<Upload> },
-  holder: Holder,
+  call: AttachmentWrite & {
+    readonly query: { readonly name?: string | undefined };
+    upload(): Promise<Upload>;
+  },
+  holder: AttachmentHolder,
 ) {
   const { context, repository, caller } = call;
   guardChange(call, holder);
@@ -121,7 +127,7 @@ async function attach(
 }
 
 /** A new file counts as an edit of the text that it hangs on, though the text stays. */
-function tellEdited(call: Writing, { issue, comment }: Holder): void {
+function tellEdited(call: AttachmentWrite, { issue, comment }: AttachmentHolder): void {
   const { context, repository, owner, caller } = call;
   const now = secondsOf(context.clock());
   const scene: IssueScene = { repository, owner, actor: caller, issueId: issue.id };
@@ -139,7 +145,11 @@ function tellEdited(call: Writing, { issue, comment }: Holder): void {
   announceIssue(context, scene, { action: 'edited', changes: { body: issue.body } });
 }
 
-function rename(call: Writing, holder: Holder, { id, name }: { id: number; name: string | undefined }) {
+function rename(
+  call: AttachmentWrite,
+  holder: AttachmentHolder,
+  { id, name }: { id: number; name: string | undefined },
+) {
   guardChange(call, holder);
   const attachment = findAttachment(call, holder, id);
   const renamed = { ...attachment, name: name || attachment.name };
@@ -148,7 +158,7 @@ function rename(call: Writing, holder: Holder, { id, name }: { id: number; name:
   return toAttachment(call.context, renamed);
 }
 
-function remove(call: Writing, holder: Holder, id: number): undefined {
+function remove(call: AttachmentWrite, holder: AttachmentHolder, id: number): undefined {
   guardChange(call, holder);
   const { db, attachments } = call.context;
   db.run('DELETE FROM attachments WHERE id = ?', findAttachment(call, holder, id).id);
@@ -157,7 +167,7 @@ function remove(call: Writing, holder: Holder, id: number): undefined {
 }
 
 /** A comment whose kind of issue is switched off ends a write with 404; reading it is answered without a body. */
-const writable = (holder: Required<Holder> | undefined) => found(holder);
+const writable = (holder: Required<AttachmentHolder> | undefined) => found(holder);
 
 /**
  * What the baseline writes where a comment's kind of issue cannot be read: 200 without a body, which no row describes.

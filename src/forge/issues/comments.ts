@@ -5,7 +5,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { CommentRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
-import { parseInstant, secondsOf } from '../core/time.ts';
+import { parseTimestamp, secondsOf } from '../core/time.ts';
 import { announceComment, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyActivity } from '../notify/threads.ts';
@@ -13,10 +13,13 @@ import { toComment, toComments } from '../views/comment.ts';
 import { readIssueRow } from './changes.ts';
 import { requireAuthorOrWriter } from './issues.ts';
 
-type Place = RepositoryTarget & { readonly context: ForgeContext; readonly params: { readonly id: number } };
+type CommentTarget = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly id: number };
+};
 
 /** Returns the comment that the path names, with the issue it stands on. */
-function findComment({ context, repository, params }: Place) {
+function findComment({ context, repository, params }: CommentTarget) {
   const sql = 'SELECT * FROM comments WHERE id = ? AND repo_id = ?';
   const comment = found(context.db.get<CommentRow>(sql, params.id, repository.id));
   return { comment, issue: readIssueRow(context, comment.issue_id) };
@@ -39,8 +42,8 @@ export const commentHandlers = defineHandlers({
     const rows = context.db.all<CommentRow>(
       `SELECT * FROM comments WHERE issue_id = ? AND updated_at >= ? AND updated_at <= ? ORDER BY created_at, id`,
       issue.id,
-      parseInstant(query.since) ?? 0,
-      parseInstant(query.before) ?? Number.MAX_SAFE_INTEGER,
+      parseTimestamp(query.since) ?? 0,
+      parseTimestamp(query.before) ?? Number.MAX_SAFE_INTEGER,
     );
     reply.total(rows.length);
     return toComments(context, rows, issue, { ...call, viewer: call.caller });

@@ -11,24 +11,24 @@ import { secondsOf, toInstant } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { hasDependencies } from '../protections/blockers.ts';
 import { toIssue } from '../views/issue.ts';
-import { type Home, loadHomes, toIssuesById } from '../views/issue-lists.ts';
+import { loadHomes, type OwnedRepository, toIssuesById } from '../views/issue-lists.ts';
 import { readIssueRow, touchIssue } from './changes.ts';
 
-type Place = RepositoryTarget & {
+type DependencyTarget = RepositoryTarget & {
   readonly context: ForgeContext;
   readonly params: { readonly index: number };
 };
-type Writing = Place & {
+type DependencyWrite = DependencyTarget & {
   readonly caller: UserRow;
   readonly body: { readonly index: number; readonly owner: string; readonly repo: string };
 };
 /** An issue, where it is, and what the caller may do there. */
-type End = Home & { readonly issue: IssueRow; readonly permission: Permission };
+type End = OwnedRepository & { readonly issue: IssueRow; readonly permission: Permission };
 
 const sameRepositoryFirst = 'CASE WHEN i.repo_id = ? THEN 0 ELSE i.repo_id END, i.created_at DESC, i.id';
 
 /** Returns the issue of the path, and the one that the body names in this or another repository. */
-function findEnds(call: Writing): { readonly named: End; readonly here: End } {
+function findEnds(call: DependencyWrite): { readonly named: End; readonly here: End } {
   const { context, body, repository, owner, permission, caller } = call;
   const here = { issue: findIssue(call), repository, owner, permission };
   const isHere = body.owner === owner.name && body.repo === repository.name;
@@ -38,25 +38,25 @@ function findEnds(call: Writing): { readonly named: End; readonly here: End } {
   const home = isHere ? { repository, owner } : findHome(context, body.owner, body.repo);
   const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
   const issue = found(context.db.get<IssueRow>(sql, home.repository.id, body.index));
-  const theirs = permissionOf(context.db, caller, home.repository, home.owner, unitOf(issue));
+  const theirs = permissionOf(context.db, caller, home.repository, home.owner, unitOfIssue(issue));
   return { here, named: { ...home, issue, permission: theirs } };
 }
 
-function findHome({ db }: ForgeContext, ownerName: string, name: string): Home {
+function findHome({ db }: ForgeContext, ownerName: string, name: string): OwnedRepository {
   const owner = found(userNamed(db, ownerName));
   const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return { owner, repository: found(db.get<RepositoryRow>(sql, owner.id, name.toLowerCase())) };
 }
 
 /** Everything that forbids a change is 404. */
-function guard(waiting: End, blocker: End): void {
+function assertCanChange(waiting: End, blocker: End): void {
   const isOpen = waiting.repository.archived_at === 0 && hasDependencies(waiting.repository);
   const isAllowed = reaches(waiting.permission, 'write') && reaches(blocker.permission, 'read');
   if (!isOpen || !isAllowed) throw new ForgeProblem(404, 'not found');
 }
 
-function add(call: Writing, waiting: End, blocker: End): void {
-  guard(waiting, blocker);
+function add(call: DependencyWrite, waiting: End, blocker: End): void {
+  assertCanChange(waiting, blocker);
   const { context, caller } = call;
   const has = (issue: number, by: number) =>
     context.db.get('SELECT 1 AS one FROM dependencies WHERE issue_id = ? AND blocker_id = ?', issue, by);
@@ -76,8 +76,8 @@ function add(call: Writing, waiting: End, blocker: End): void {
   touchIssue(context, blocker.issue.id);
 }
 
-function remove({ context }: Writing, waiting: End, blocker: End): void {
-  guard(waiting, blocker);
+function remove({ context }: DependencyWrite, waiting: End, blocker: End): void {
+  assertCanChange(waiting, blocker);
   const { changes } = context.db.run(
     'DELETE FROM dependencies WHERE issue_id = ? AND blocker_id = ?',
     waiting.issue.id,
@@ -89,7 +89,7 @@ function remove({ context }: Writing, waiting: End, blocker: End): void {
 }
 
 /** Changes something between the issue of the path and the one of the body, and answers the former. */
-function between(call: Writing, change: (here: End, named: End) => void) {
+function between(call: DependencyWrite, change: (here: End, named: End) => void) {
   const issue = call.context.db.transaction(() => {
     const { here, named } = findEnds(call);
     change(here, named);
@@ -157,14 +157,14 @@ const maxBlocks = 1_000_000;
 
 function createReadable(
   { db }: ForgeContext,
-  homes: ReadonlyMap<number, Home>,
+  homes: ReadonlyMap<number, OwnedRepository>,
   caller: UserRow | undefined,
 ): (issue: IssueRow) => boolean {
   const known = new Map<string, boolean>();
   return (issue) => {
     const home = homes.get(issue.repo_id);
     if (!home) return false;
-    const unit = unitOf(issue);
+    const unit = unitOfIssue(issue);
     const key = `${issue.repo_id} ${unit}`;
     const isReadable =
       known.get(key) ?? reaches(permissionOf(db, caller, home.repository, home.owner, unit), 'read');
@@ -173,7 +173,7 @@ function createReadable(
   };
 }
 
-function unitOf(issue: IssueRow): 'pulls' | 'issues' {
+function unitOfIssue(issue: IssueRow): 'pulls' | 'issues' {
   return issue.is_pull ? 'pulls' : 'issues';
 }
 

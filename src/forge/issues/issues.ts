@@ -5,7 +5,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, forbiddenInSilence } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
-import { parseInstant } from '../core/time.ts';
+import { parseTimestamp } from '../core/time.ts';
 import { announceIssue, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyOpened } from '../notify/threads.ts';
@@ -33,7 +33,7 @@ export function requireAuthorOrWriter(target: RepositoryTarget, caller: UserRow,
   if (caller.id !== authorId && !reaches(target.permission, 'write')) throw forbiddenInSilence();
 }
 
-type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+type IssueTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 type IssueText = {
   readonly title: string;
   readonly body?: string | undefined;
@@ -47,7 +47,7 @@ type IssueText = {
 };
 
 /** Opens an issue and tells the hooks, in the baseline's order: opened, labels, milestone, each assignee, closed. */
-function openIssue(place: Place, text: IssueText): IssueRow {
+function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   const { context, repository, caller } = place;
   // What a caller without write access adds is dropped in silence.
   const given: IssueText = reaches(place.permission, 'write')
@@ -64,7 +64,7 @@ function openIssue(place: Place, text: IssueText): IssueRow {
     body: given.body,
     ref: given.ref,
     milestoneId,
-    dueAt: parseInstant(given.due_date),
+    dueAt: parseTimestamp(given.due_date),
   });
   const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
   const labels = findLabels(context, place, given.labels ?? []);
@@ -79,14 +79,14 @@ function openIssue(place: Place, text: IssueText): IssueRow {
   return readIssueRow(context, issue.id);
 }
 
-type Edit = Omit<IssueText, 'title' | 'labels' | 'closed'> & {
+type IssueEdit = Omit<IssueText, 'title' | 'labels' | 'closed'> & {
   readonly title?: string | undefined;
   readonly state?: string | undefined;
   readonly unset_due_date?: boolean | undefined;
   readonly content_version?: number | undefined;
 };
 
-function editIssue(place: Place, issue: IssueRow, edit: Edit): IssueRow {
+function editIssue(place: IssueTarget, issue: IssueRow, edit: IssueEdit): IssueRow {
   const { context } = place;
   const scene: IssueScene = { ...place, actor: place.caller, issueId: issue.id };
   if (edit.title) changeTitle(context, scene, edit.title);
@@ -100,10 +100,10 @@ function editIssue(place: Place, issue: IssueRow, edit: Edit): IssueRow {
   return readIssueRow(context, issue.id);
 }
 
-function editAsWriter(place: Place, scene: IssueScene, edit: Edit): void {
+function editAsWriter(place: IssueTarget, scene: IssueScene, edit: IssueEdit): void {
   const { context } = place;
   if (edit.unset_due_date) changeDueDate(context, scene, 0);
-  else if (edit.due_date !== undefined) changeDueDate(context, scene, parseInstant(edit.due_date) ?? 0);
+  else if (edit.due_date !== undefined) changeDueDate(context, scene, parseTimestamp(edit.due_date) ?? 0);
   if (edit.assignees !== undefined || edit.assignee !== undefined) {
     const names = [...(edit.assignees ?? []), ...(edit.assignee ? [edit.assignee] : [])];
     changeAssignees(context, scene, findAssignees(context, place, names));

@@ -1,13 +1,13 @@
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { LabelRow } from '../core/issue-rows.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toLabel } from '../views/label.ts';
 
 /** Whose labels: a repository's or an organization's. */
-type Holder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };
+type LabelHolder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };
 
 /** What a label is made from; the color as it was given. */
 export type NewLabel = {
@@ -26,7 +26,7 @@ function normalizeColor(text: string): string {
 }
 
 /** Makes a label of a repository or organization and returns its row; names need not be unique. */
-export function insertLabel(context: ForgeContext, holder: Holder, label: NewLabel): LabelRow {
+export function insertLabel(context: ForgeContext, holder: LabelHolder, label: NewLabel): LabelRow {
   const { db, clock } = context;
   const now = secondsOf(clock());
   const { lastId } = db.run(
@@ -50,27 +50,32 @@ const orders: Readonly<Record<string, string>> = {
   mostissues: 'num_issues DESC, name, id',
 };
 
-function listOf(context: ForgeContext, holder: Holder, sort: string | undefined, page: Page): LabelRow[] {
+function listOf(
+  context: ForgeContext,
+  holder: LabelHolder,
+  sort: string | undefined,
+  page: PageRange,
+): LabelRow[] {
   const order = orders[sort ?? ''] ?? 'name, id';
   const sql = `SELECT * FROM labels WHERE ${holder.column} = ? ORDER BY ${order} LIMIT ? OFFSET ?`;
   return context.db.all<LabelRow>(sql, holder.id, page.limit, page.offset);
 }
 
-function countOf(context: ForgeContext, holder: Holder): number {
+function countOf(context: ForgeContext, holder: LabelHolder): number {
   const sql = `SELECT count(*) AS count FROM labels WHERE ${holder.column} = ?`;
   return context.db.get<{ count: number }>(sql, holder.id)?.count ?? 0;
 }
 
 /** Returns a label by id, or by name where a text is given. */
-function labelOf(context: ForgeContext, holder: Holder, id: number | string): LabelRow | undefined {
+function labelOf(context: ForgeContext, holder: LabelHolder, id: number | string): LabelRow | undefined {
   const by = typeof id === 'number' ? 'id' : 'name';
   const sql = `SELECT * FROM labels WHERE ${holder.column} = ? AND ${by} = ? ORDER BY id LIMIT 1`;
   return context.db.get<LabelRow>(sql, holder.id, id);
 }
 
-type Edit = { readonly [Name in keyof NewLabel]?: NewLabel[Name] | undefined };
+type LabelEdit = { readonly [Name in keyof NewLabel]?: NewLabel[Name] | undefined };
 
-function updateLabel(context: ForgeContext, label: LabelRow, edit: Edit): LabelRow {
+function updateLabel(context: ForgeContext, label: LabelRow, edit: LabelEdit): LabelRow {
   const now = secondsOf(context.clock());
   // An absent `is_archived` un-archives: the baseline reads it as plain false.
   const archivedAt = edit.is_archived ? label.archived_at || now : 0;
@@ -87,11 +92,11 @@ function updateLabel(context: ForgeContext, label: LabelRow, edit: Edit): LabelR
   return found(context.db.get<LabelRow>('SELECT * FROM labels WHERE id = ?', label.id));
 }
 
-const ofRepository = (call: { repository: { id: number } }): Holder => ({
+const ofRepository = (call: { repository: { id: number } }): LabelHolder => ({
   column: 'repo_id',
   id: call.repository.id,
 });
-const ofOrganization = (call: { organization: { id: number } }): Holder => ({
+const ofOrganization = (call: { organization: { id: number } }): LabelHolder => ({
   column: 'org_id',
   id: call.organization.id,
 });

@@ -3,10 +3,10 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
-import type { Page } from '../core/paging.ts';
-import { parseInstant } from '../core/time.ts';
+import type { PageRange } from '../core/paging.ts';
+import { parseTimestamp } from '../core/time.ts';
 
-type Text = string | undefined;
+type OptionalText = string | undefined;
 
 /** What a list of issues is narrowed by. */
 type IssueFilter = {
@@ -20,17 +20,17 @@ type IssueFilter = {
     | 'before'
     | 'created_by'
     | 'assigned_by'
-    | 'mentioned_by']?: Text;
+    | 'mentioned_by']?: OptionalText;
 };
 
-type Condition = { readonly sql: string; readonly values: readonly (string | number)[] };
+type IssueCondition = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 /** Returns one page of a repository's issues, newest first, and how many there are. */
 export function listIssueRows(
   context: ForgeContext,
   place: RepositoryTarget,
   filter: IssueFilter,
-  page: Page,
+  page: PageRange,
 ): { readonly rows: readonly IssueRow[]; readonly total: number } {
   const conditions = conditionsOf(context, place, filter);
   const where = conditions.map((condition) => condition.sql).join(' AND ');
@@ -49,18 +49,18 @@ export function listIssueRows(
   return { rows, total: counted?.count ?? 0 };
 }
 
-function conditionsOf(context: ForgeContext, place: RepositoryTarget, filter: IssueFilter): Condition[] {
-  const since = parseInstant(filter.since);
-  const before = parseInstant(filter.before);
-  const candidates: (Condition | undefined)[] = [
+function conditionsOf(context: ForgeContext, place: RepositoryTarget, filter: IssueFilter): IssueCondition[] {
+  const since = parseTimestamp(filter.since);
+  const before = parseTimestamp(filter.before);
+  const candidates: (IssueCondition | undefined)[] = [
     { sql: 'i.repo_id = ?', values: [place.repository.id] },
     filter.state === 'all'
       ? undefined
       : { sql: 'i.is_closed = ?', values: [filter.state === 'closed' ? 1 : 0] },
-    kindOf(filter.type),
+    kindCondition(filter.type),
     labelsOf(context, place, filter.labels),
     milestonesOf(context, place, filter.milestones),
-    textOf(filter.q),
+    textCondition(filter.q),
     since === undefined ? undefined : { sql: 'i.updated_at >= ?', values: [since] },
     before === undefined ? undefined : { sql: 'i.updated_at <= ?', values: [before] },
     person(context, filter.created_by, 'i.poster_id = ?'),
@@ -74,13 +74,17 @@ function conditionsOf(context: ForgeContext, place: RepositoryTarget, filter: Is
   return candidates.filter((condition) => condition !== undefined);
 }
 
-function kindOf(type: Text): Condition | undefined {
+function kindCondition(type: OptionalText): IssueCondition | undefined {
   if (type !== 'issues' && type !== 'pulls') return undefined;
   return { sql: 'i.is_pull = ?', values: [type === 'pulls' ? 1 : 0] };
 }
 
 /** Every known name is needed; unknown ones are dropped, and with none known the filter vanishes. */
-function labelsOf(context: ForgeContext, place: RepositoryTarget, names: Text): Condition | undefined {
+function labelsOf(
+  context: ForgeContext,
+  place: RepositoryTarget,
+  names: OptionalText,
+): IssueCondition | undefined {
   const ids = context.db.all<{ name: string; ids: string }>(
     `SELECT name, json_group_array(id) AS ids FROM labels WHERE (repo_id = ? OR org_id = ?)
        AND name IN (SELECT value FROM json_each(?)) GROUP BY name`,
@@ -94,7 +98,11 @@ function labelsOf(context: ForgeContext, place: RepositoryTarget, names: Text): 
   return { sql: ids.map(() => held).join(' AND '), values: ids.map((row) => row.ids) };
 }
 
-function milestonesOf(context: ForgeContext, place: RepositoryTarget, names: Text): Condition | undefined {
+function milestonesOf(
+  context: ForgeContext,
+  place: RepositoryTarget,
+  names: OptionalText,
+): IssueCondition | undefined {
   const wanted = splitList(names);
   if (wanted.length === 0) return undefined;
   const rows = context.db.all<{ id: number }>(
@@ -107,7 +115,7 @@ function milestonesOf(context: ForgeContext, place: RepositoryTarget, names: Tex
   return { sql: 'i.milestone_id IN (SELECT value FROM json_each(?))', values: [ids] };
 }
 
-function textOf(words: Text): Condition | undefined {
+function textCondition(words: OptionalText): IssueCondition | undefined {
   const text = words?.trim().toLowerCase();
   if (!text) return undefined;
   const sql = `(instr(lower(i.title), ?) > 0 OR instr(lower(i.body), ?) > 0
@@ -115,7 +123,7 @@ function textOf(words: Text): Condition | undefined {
   return { sql, values: [text, text, text] };
 }
 
-function person(context: ForgeContext, name: Text, sql: string): Condition | undefined {
+function person(context: ForgeContext, name: OptionalText, sql: string): IssueCondition | undefined {
   if (!name) return undefined;
   const user = userNamed(context.db, name);
   if (!user) throw new ForgeProblem(404, 'user does not exist');
@@ -123,12 +131,12 @@ function person(context: ForgeContext, name: Text, sql: string): Condition | und
 }
 
 /** A mention is the name after an at sign, in the text or in a comment. */
-function mentionOf(context: ForgeContext, name: Text): Condition | undefined {
+function mentionOf(context: ForgeContext, name: OptionalText): IssueCondition | undefined {
   const known = person(context, name, '1');
-  return known && textOf(`@${name}`);
+  return known && textCondition(`@${name}`);
 }
 
-function splitList(text: Text): string[] {
+function splitList(text: OptionalText): string[] {
   return (text ?? '')
     .split(',')
     .map((part) => part.trim())

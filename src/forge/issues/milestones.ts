@@ -2,12 +2,12 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
 import type { MilestoneRow } from '../core/issue-rows.ts';
-import { parseInstant, secondsOf, toEndOfDay } from '../core/time.ts';
+import { parseTimestamp, secondsOf, toEndOfDay } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toMilestone } from '../views/milestone.ts';
 
 /** Returns a milestone by id, or by title where no id fits. */
-function findMilestone({ context, repository, params }: Place): MilestoneRow {
+function findMilestone({ context, repository, params }: MilestoneTarget): MilestoneRow {
   const { db } = context;
   const byId = 'SELECT * FROM milestones WHERE repo_id = ? AND id = ?';
   const byTitle = 'SELECT * FROM milestones WHERE repo_id = ? AND title = ? ORDER BY id LIMIT 1';
@@ -16,7 +16,7 @@ function findMilestone({ context, repository, params }: Place): MilestoneRow {
   return found(row ?? db.get<MilestoneRow>(byTitle, repository.id, String(params.id)));
 }
 
-type Place = RepositoryTarget & {
+type MilestoneTarget = RepositoryTarget & {
   readonly context: ForgeContext;
   readonly params: { readonly id: number | string };
 };
@@ -58,7 +58,7 @@ export const milestoneHandlers = defineHandlers({
       body.title,
       body.description ?? '',
       isClosed,
-      parseInstant(body.due_on) ?? 0,
+      parseTimestamp(body.due_on) ?? 0,
       isClosed ? now : 0,
       now,
       now,
@@ -71,7 +71,7 @@ export const milestoneHandlers = defineHandlers({
   editMilestone(call) {
     const { body, context } = call;
     const { db, clock } = context;
-    const dueAt = toEndOfDay(parseInstant(body.due_on) ?? 0);
+    const dueAt = toEndOfDay(parseTimestamp(body.due_on) ?? 0);
     return db.transaction(() => {
       const milestone = findMilestone(call);
       const isClosed = body.state === undefined ? milestone.is_closed === 1 : body.state === 'closed';

@@ -4,7 +4,7 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
-import { parseInstant, toEndOfDay, toInstant } from '../core/time.ts';
+import { parseTimestamp, toEndOfDay, toInstant } from '../core/time.ts';
 import { announceIssue } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toIssues } from '../views/issue.ts';
@@ -13,8 +13,8 @@ import { touchIssue } from './changes.ts';
 /** Pinned issues, and pinned pull requests, of one repository at most. */
 const maxPinned = 3;
 
-type Place = RepositoryTarget & { readonly context: ForgeContext };
-type AtIssue = Place & { readonly params: { readonly index: number } };
+type ModerationTarget = RepositoryTarget & { readonly context: ForgeContext };
+type AtIssue = ModerationTarget & { readonly params: { readonly index: number } };
 
 function setLock(call: AtIssue, isLocked: 0 | 1): undefined {
   const { context } = call;
@@ -60,7 +60,7 @@ export const issueModerationHandlers = defineHandlers({
     const { context, body, permission } = call;
     const issue = findIssue(call);
     if (!reaches(permission, 'write')) throw new ForgeProblem(403, 'Not repo writer');
-    const dueAt = toEndOfDay(parseInstant(body.due_date ?? undefined) ?? 0);
+    const dueAt = toEndOfDay(parseTimestamp(body.due_date ?? undefined) ?? 0);
     context.db.transaction(() => {
       context.db.run('UPDATE issues SET due_at = ? WHERE id = ?', dueAt, issue.id);
       touchIssue(context, issue.id);

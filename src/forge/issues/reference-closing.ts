@@ -7,8 +7,16 @@ import { loadUsers } from '../views/user.ts';
 import { changeState } from './changes.ts';
 import { parseReferences, type Reference, withoutCode } from './references.ts';
 
-type Place = { readonly repository: RepositoryRow; readonly owner: UserRow; readonly actor: UserRow };
-type Named = { readonly issue: IssueRow; readonly repository: RepositoryRow; readonly owner: UserRow };
+type ClosingContext = {
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly actor: UserRow;
+};
+type ReferencedIssue = {
+  readonly issue: IssueRow;
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+};
 
 /**
  * Closes and reopens the issues that commits ask for, oldest commit first, as far as their pusher may: on the default
@@ -16,7 +24,7 @@ type Named = { readonly issue: IssueRow; readonly repository: RepositoryRow; rea
  */
 export function closeByCommits(
   context: ForgeContext,
-  place: Place,
+  place: ClosingContext,
   {
     branch,
     commits,
@@ -34,13 +42,13 @@ export function closeByCommits(
 }
 
 /** Closes and reopens the issues that a merged pull request's title, body and comments ask for. */
-export function closeByMerge(context: ForgeContext, place: Place, pull: PullRow): void {
+export function closeByMerge(context: ForgeContext, place: ClosingContext, pull: PullRow): void {
   const { db } = context;
   const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', pull.issue_id);
   if (!issue) return;
   const comments = db.all<CommentRow>('SELECT * FROM comments WHERE issue_id = ? ORDER BY id', issue.id);
   const authors = loadUsers(context, [issue.poster_id, ...comments.map(({ poster_id }) => poster_id)]);
-  const wanted = new Map<number, { named: Named; asks: Reference['asks'] }>();
+  const wanted = new Map<number, { named: ReferencedIssue; asks: Reference['asks'] }>();
   const read = (text: string, author: UserRow | undefined, isOwnText: boolean): void => {
     for (const reference of parseReferences(text)) {
       const named = reference.asks && findNamed(context, place, reference);
@@ -61,9 +69,9 @@ export function closeByMerge(context: ForgeContext, place: Place, pull: PullRow)
 
 function findNamed(
   { db }: ForgeContext,
-  { repository, owner }: Place,
+  { repository, owner }: ClosingContext,
   reference: Reference,
-): Named | undefined {
+): ReferencedIssue | undefined {
   const [name, rest = ''] = (reference.repository ?? `${owner.lower_name}/${repository.lower_name}`).split(
     '/',
   );
@@ -76,14 +84,18 @@ function findNamed(
   return holder && found && issue ? { issue, repository: found, owner: holder } : undefined;
 }
 
-function mayClose({ db }: ForgeContext, { issue, repository, owner }: Named, user: UserRow): boolean {
+function mayClose(
+  { db }: ForgeContext,
+  { issue, repository, owner }: ReferencedIssue,
+  user: UserRow,
+): boolean {
   if (issue.is_pull) return false;
   return issue.poster_id === user.id || reaches(permissionOf(db, user, repository, owner, 'issues'), 'write');
 }
 
 function settle(
   context: ForgeContext,
-  { issue, repository, owner, actor }: Named & { readonly actor: UserRow },
+  { issue, repository, owner, actor }: ReferencedIssue & { readonly actor: UserRow },
   asks: Reference['asks'],
   commitId: string,
 ): void {

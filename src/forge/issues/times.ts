@@ -5,12 +5,12 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
 import type { IssueRow, TrackedTimeRow } from '../core/issue-rows.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
-import { parseInstant, secondsOf, toInstant } from '../core/time.ts';
+import { parseTimestamp, secondsOf, toInstant } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { type Home, loadHomes, toIssuesById } from '../views/issue-lists.ts';
+import { loadHomes, type OwnedRepository, toIssuesById } from '../views/issue-lists.ts';
 import { loadUsers } from '../views/user.ts';
 import { touchIssue } from './changes.ts';
 
@@ -23,7 +23,7 @@ function hasTracker(repository: RepositoryRow): boolean {
 }
 
 /** The author, assignees and writers may track; everybody may where the repository says so. */
-function mayTrack(call: Writing, issue: IssueRow): boolean {
+function mayTrack(call: TimeWrite, issue: IssueRow): boolean {
   const { internal_tracker } = settingsOf(call.repository);
   if (internal_tracker.allow_only_contributors_to_track_time === false) return true;
   if (reaches(call.permission, 'write') || issue.poster_id === call.caller.id) return true;
@@ -31,36 +31,36 @@ function mayTrack(call: Writing, issue: IssueRow): boolean {
   return call.context.db.get(sql, issue.id, call.caller.id) !== undefined;
 }
 
-type Writing = RepositoryTarget & {
+type TimeWrite = RepositoryTarget & {
   readonly context: ForgeContext;
   readonly caller: UserRow;
   readonly params: { readonly index: number };
 };
 
-function findTrackable(call: Writing, form: 'error' | 'capital'): IssueRow {
+function findTrackable(call: TimeWrite, form: 'error' | 'capital'): IssueRow {
   const issue = findIssue(call);
   if (!hasTracker(call.repository)) throw new ForgeProblem(400, disabled, form);
   if (!mayTrack(call, issue)) throw forbiddenInSilence();
   return issue;
 }
 
-type Wish = { readonly user?: string | undefined } & Span;
-type Span = { readonly since?: string | undefined; readonly before?: string | undefined };
-type Reading = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+type TimeQuery = { readonly user?: string | undefined } & TimeSpan;
+type TimeSpan = { readonly since?: string | undefined; readonly before?: string | undefined };
+type TimeListing = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 /** Returns whose times a caller is shown, 0 for everybody's. Who cannot write sees their own alone. */
-function whose(call: Reading, name: string | undefined): number {
+function whose(call: TimeListing, name: string | undefined): number {
   const wanted = name?.trim() ? found(userNamed(call.context.db, name.trim()), 'user does not exist').id : 0;
   if (wanted === call.caller.id || reaches(call.permission, 'write')) return wanted;
   if (wanted !== 0) throw new ForgeProblem(403, 'query by user not allowed; not enough rights');
   return call.caller.id;
 }
 
-type Filter = { readonly issueId?: number; readonly repositoryId?: number; readonly userId?: number };
+type TimeFilter = { readonly issueId?: number; readonly repositoryId?: number; readonly userId?: number };
 
 /** Returns one page of entries in the order they were made, and how many there are. */
-function select(context: ForgeContext, filter: Filter, span: Span, page: Page | undefined) {
-  const bounds = { since: parseInstant(span.since) ?? 0, before: parseInstant(span.before) ?? 0 };
+function select(context: ForgeContext, filter: TimeFilter, span: TimeSpan, page: PageRange | undefined) {
+  const bounds = { since: parseTimestamp(span.since) ?? 0, before: parseTimestamp(span.before) ?? 0 };
   const conditions = [
     ['issue_id = ?', filter.issueId],
     ['repo_id = ?', filter.repositoryId],
@@ -109,7 +109,7 @@ function toTimes(context: ForgeContext, times: readonly TrackedTimeRow[], viewer
   });
 }
 
-function isReadable({ db }: ForgeContext, { repository, owner }: Home, viewer: UserRow): boolean {
+function isReadable({ db }: ForgeContext, { repository, owner }: OwnedRepository, viewer: UserRow): boolean {
   return canSee(db, viewer, repository, owner);
 }
 
@@ -125,13 +125,13 @@ function toBare(time: TrackedTimeRow, user: UserRow | undefined) {
 }
 
 /** Returns for whom time is added: an administrator may name an account; the field is ignored for all others. */
-function trackedFor(call: Writing, name: string | undefined): UserRow {
+function trackedFor(call: TimeWrite, name: string | undefined): UserRow {
   const mayName = reaches(call.permission, 'admin');
   return name && mayName ? found(userNamed(call.context.db, name), 'user does not exist') : call.caller;
 }
 
 function insertTime(
-  call: Writing,
+  call: TimeWrite,
   issue: IssueRow,
   time: { seconds: number; user: UserRow },
 ): TrackedTimeRow {
@@ -165,7 +165,7 @@ export const timeHandlers = defineHandlers({
     const { context, body, caller } = call;
     const issue = findTrackable(call, 'error');
     if (body.time === 0) throw new ForgeProblem(422, '[Time]: Required');
-    const created = parseInstant(body.created);
+    const created = parseTimestamp(body.created);
     const user = trackedFor(call, body.user_name);
     const row = context.db.transaction(() => insertTime(call, issue, { seconds: body.time, user }));
     const [shape] = toTimes(context, [row], caller);
@@ -204,7 +204,7 @@ export const timeHandlers = defineHandlers({
   listRepositoryTimes(call) {
     const { context, query, page, reply, repository, caller } = call;
     if (!hasTracker(repository)) throw new ForgeProblem(400, disabled);
-    const wish: Wish = query;
+    const wish: TimeQuery = query;
     const userId = whose(call, wish.user);
     const { rows, total } = select(context, { repositoryId: repository.id, userId }, wish, page);
     reply.total(total);

@@ -1,21 +1,21 @@
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { NotificationRow, UserRow } from '../core/rows.ts';
-import { parseInstant, secondsOf } from '../core/time.ts';
+import { parseTimestamp, secondsOf } from '../core/time.ts';
 import { defineHandlers, type Reply } from '../http/handler.ts';
 import { toThreads } from '../views/notification.ts';
 
-type Text = string | undefined;
-type Wanted = {
+type QueryText = string | undefined;
+type NotificationQuery = {
   readonly all?: boolean | undefined;
   readonly 'status-types'?: readonly string[] | undefined;
   readonly 'subject-type'?: readonly string[] | undefined;
-  readonly since?: Text;
-  readonly before?: Text;
+  readonly since?: QueryText;
+  readonly before?: QueryText;
 };
 type Whose = { readonly user: UserRow; readonly repositoryId?: number };
-type Condition = { readonly sql: string; readonly values: readonly (string | number)[] };
+type NotificationCondition = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 const statuses = ['unread', 'read', 'pinned'] as const;
 const sources = ['issue', 'pull', 'commit', 'repository'] as const;
@@ -25,20 +25,24 @@ function statusOf(text: string): (typeof statuses)[number] | undefined {
 }
 
 /** Unknown words are dropped; where none is known there is no condition at all. */
-function oneOf(column: string, wanted: readonly string[]): Condition[] {
+function oneOf(column: string, wanted: readonly string[]): NotificationCondition[] {
   if (wanted.length === 0) return [];
   return [{ sql: `${column} IN (${wanted.map(() => '?').join(', ')})`, values: [...new Set(wanted)] }];
 }
 
-function conditionsOf({ user, repositoryId }: Whose, wanted: Wanted, usual: readonly string[]): Condition {
+function conditionsOf(
+  { user, repositoryId }: Whose,
+  wanted: NotificationQuery,
+  usual: readonly string[],
+): NotificationCondition {
   const given = wanted['status-types'] ?? [];
   const asked = (given.length > 0 ? given : usual).flatMap((text) => statusOf(text) ?? []);
   const kinds = (wanted['subject-type'] ?? []).flatMap(
     (text) => sources.find((known) => known === text.toLowerCase()) ?? [],
   );
-  const since = parseInstant(wanted.since) ?? 0;
-  const before = parseInstant(wanted.before) ?? 0;
-  const conditions: Condition[] = [
+  const since = parseTimestamp(wanted.since) ?? 0;
+  const before = parseTimestamp(wanted.before) ?? 0;
+  const conditions: NotificationCondition[] = [
     { sql: 'user_id = ?', values: [user.id] },
     ...(repositoryId === undefined ? [] : [{ sql: 'repo_id = ?', values: [repositoryId] }]),
     ...(wanted.all ? [] : oneOf('status', [...new Set(asked)])),
@@ -52,9 +56,13 @@ function conditionsOf({ user, repositoryId }: Whose, wanted: Wanted, usual: read
   };
 }
 
-type Listing = { readonly context: ForgeContext; readonly page: Page; readonly reply: Reply };
+type NotificationListing = {
+  readonly context: ForgeContext;
+  readonly page: PageRange;
+  readonly reply: Reply;
+};
 
-function listThreads({ context, page, reply }: Listing, whose: Whose, wanted: Wanted) {
+function listThreads({ context, page, reply }: NotificationListing, whose: Whose, wanted: NotificationQuery) {
   const { db } = context;
   const { sql, values } = conditionsOf(whose, wanted, ['unread', 'pinned']);
   const counted = db.get<{ count: number }>(
@@ -74,14 +82,14 @@ function listThreads({ context, page, reply }: Listing, whose: Whose, wanted: Wa
 type Marking = {
   readonly all?: boolean | undefined;
   readonly 'status-types'?: readonly string[] | undefined;
-  readonly last_read_at?: Text;
-  readonly 'to-status'?: Text;
+  readonly last_read_at?: QueryText;
+  readonly 'to-status'?: QueryText;
 };
 
 /** Marks everything that fits, in one step; marking counts as a change and moves the thread to the front. */
 function markThreads(context: ForgeContext, whose: Whose, marking: Marking) {
   // A malformed bound must be told as such, with a status of its own.
-  parseInstant(marking.last_read_at, { status: 400 });
+  parseTimestamp(marking.last_read_at, { status: 400 });
   const wanted = { all: marking.all, 'status-types': marking['status-types'], before: marking.last_read_at };
   const { sql, values } = conditionsOf(whose, wanted, ['unread']);
   const rows = context.db.transaction(() => {

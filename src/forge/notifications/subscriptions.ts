@@ -3,7 +3,7 @@ import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { UserRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
 import { defineHandlers, type Reply } from '../http/handler.ts';
@@ -17,13 +17,13 @@ import {
 import { listMarked } from '../repositories/marked.ts';
 import { toUser } from '../views/user.ts';
 
-type Place = RepositoryTarget & { readonly context: ForgeContext };
+type SubscriptionTarget = RepositoryTarget & { readonly context: ForgeContext };
 
-function apiOf({ context, owner, repository }: Place): string {
+function apiOf({ context, owner, repository }: SubscriptionTarget): string {
   return `${context.rootUrl()}/api/v1/repos/${owner.name}/${repository.name}`;
 }
 
-function toWatchInfo(call: Place) {
+function toWatchInfo(call: SubscriptionTarget) {
   const api = apiOf(call);
   return {
     subscribed: true,
@@ -35,10 +35,14 @@ function toWatchInfo(call: Place) {
   };
 }
 
-type Listing = { readonly context: ForgeContext; readonly page: Page; readonly reply: Reply };
+type SubscriptionListing = {
+  readonly context: ForgeContext;
+  readonly page: PageRange;
+  readonly reply: Reply;
+};
 
 /** `given` ends in a condition; its rows are accounts `u`. Accounts that are hidden from the viewer are left out. */
-function listAccounts(call: Listing, given: string, id: number, viewer: UserRow | undefined) {
+function listAccounts(call: SubscriptionListing, given: string, id: number, viewer: UserRow | undefined) {
   const { context, page, reply } = call;
   const from = `${given} AND ${isShownTo(viewer)}`;
   reply.total(context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, id)?.count ?? 0);
@@ -56,7 +60,7 @@ function isShownTo(viewer: UserRow | undefined): string {
   return viewer.is_admin ? '1' : `(u.visibility <> 'private' OR u.id = ${viewer.id})`;
 }
 
-type Saying = Place & {
+type Saying = SubscriptionTarget & {
   readonly caller: UserRow;
   readonly params: { readonly index: number; readonly user: string };
   readonly reply: Reply;

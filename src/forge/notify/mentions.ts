@@ -1,7 +1,7 @@
 import type { ForgeContext } from '../core/context.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 
-type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
+type MentionContext = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
 /** `@name` and `@organization/team`, standing free: a mail address is no mention. */
 const mention = /(?<=\s|^|\(|\[)@([-\w][-.\w]*?(?:\/[-\w][-.\w]*?)?)(?=\s|$|[:,;.?!](?:\s|$)|'|\)|\])/g;
@@ -18,7 +18,7 @@ export function parseMentions(text: string): readonly string[] {
 /** Returns the ids of those whom a text mentions, whether or not they can read it; never the author's. */
 export function findMentioned(
   { db }: ForgeContext,
-  place: Place,
+  place: MentionContext,
   text: string,
   author: UserRow,
 ): readonly number[] {

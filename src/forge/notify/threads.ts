@@ -12,10 +12,10 @@ import { findMentioned } from './mentions.ts';
  * back to unread, leave a pinned one pinned, and move it to the front. Everything runs inside the caller's transaction.
  */
 
-type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
+type ThreadRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
 /** An action of an account on an issue or pull request. */
-type IssueNews = Place & {
+type ThreadNews = ThreadRepository & {
   readonly issueId: number;
   /** Who did it: they never hear of it. */
   readonly actor: UserRow;
@@ -26,7 +26,7 @@ type IssueNews = Place & {
  * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. An account that unsubscribed
  * hears only when mentioned; watchers of the repository hear nothing of drafts.
  */
-export function notifyActivity(context: ForgeContext, news: IssueNews & { readonly text?: string }): void {
+export function notifyActivity(context: ForgeContext, news: ThreadNews & { readonly text?: string }): void {
   const issue = readIssue(context, news.issueId);
   const mentioned = findMentioned(context, news, news.text ?? '', news.actor);
   const isQuiet = issue.is_pull === 1 && isDraftTitle(issue.title);
@@ -34,7 +34,7 @@ export function notifyActivity(context: ForgeContext, news: IssueNews & { readon
 }
 
 /** Tells of a new issue or pull request: watchers, drafts included, and those whom its body mentions. */
-export function notifyOpened(context: ForgeContext, news: IssueNews): void {
+export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   const issue = readIssue(context, news.issueId);
   const mentioned = findMentioned(context, news, issue.body, news.actor);
   write(context, news, issue, [
@@ -46,7 +46,7 @@ export function notifyOpened(context: ForgeContext, news: IssueNews): void {
 /** Tells certain accounts: an assignment, a request for a review. The actor is left out. */
 export function notifyPersons(
   context: ForgeContext,
-  news: IssueNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
+  news: ThreadNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
 ): void {
   const ids = news.receivers.map(({ id }) => id).filter((id) => id !== news.actor.id);
   write(context, news, readIssue(context, news.issueId), ids);
@@ -92,7 +92,12 @@ function audienceOf(
 }
 
 /** Accounts that cannot read the issue (any more) get no notification. */
-function write(context: ForgeContext, place: Place, issue: IssueRow, receivers: readonly number[]): void {
+function write(
+  context: ForgeContext,
+  place: ThreadRepository,
+  issue: IssueRow,
+  receivers: readonly number[],
+): void {
   const { db, clock } = context;
   const { repository, owner } = place;
   const settings = settingsOf(repository);

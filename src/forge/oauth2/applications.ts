@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { CreateOAuth2Application } from '../../contract/resources/oauth2.ts';
-import { digestOf } from '../access/actor.ts';
+import { tokenDigest } from '../access/actor.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { OAuth2ApplicationRow, UserRow } from '../core/rows.ts';
@@ -23,7 +23,7 @@ function toApplication(row: OAuth2ApplicationRow, secret = '') {
 }
 
 /** Returns a secret of 256 bits behind a prefix by which scanners know what they found. */
-export function makeSecret(prefix: 'gto' | 'gta'): string {
+export function makeClientSecret(prefix: 'gto' | 'gta'): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
   const bits = [...randomBytes(32)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const letters = bits.match(/.{1,5}/g) ?? [];
@@ -52,7 +52,7 @@ function insertApplication(
     owner.id,
     wanted.name,
     randomUUID(),
-    digestOf(secret),
+    tokenDigest(secret),
     wanted.confidential_client ?? false,
     wanted.skip_secondary_authorization ?? false,
     JSON.stringify(wanted.redirect_uris),
@@ -77,7 +77,7 @@ function ownApplication({ context, caller, params }: OwnCall): OAuth2Application
 export const oauth2Handlers = defineHandlers({
   createOAuth2Application({ context, caller, body }) {
     assertAddresses(body.redirect_uris);
-    const secret = makeSecret('gto');
+    const secret = makeClientSecret('gto');
     return toApplication(insertApplication(context, caller, body, secret), secret);
   },
 
@@ -100,12 +100,12 @@ export const oauth2Handlers = defineHandlers({
     const { context, body } = call;
     assertAddresses(body.redirect_uris);
     const { id } = ownApplication(call);
-    const secret = makeSecret('gto');
+    const secret = makeClientSecret('gto');
     context.db.run(
       `UPDATE oauth2_applications SET name = ?, secret_digest = ?, is_confidential = ?,
          skip_secondary_authorization = ?, redirect_uris = ?, updated_at = ? WHERE id = ?`,
       body.name,
-      digestOf(secret),
+      tokenDigest(secret),
       body.confidential_client ?? false,
       body.skip_secondary_authorization ?? false,
       JSON.stringify(body.redirect_uris),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from '../../http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
-import { createSessions, type Session, type Sessions } from '../access/sessions.ts';
+import { createForgeSessions, type ForgeSession, type ForgeSessions } from '../access/sessions.ts';
 import { scopesOfGrant } from '../access/signed-tokens.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -14,21 +14,21 @@ const members = [
   ...['client_id', 'redirect_uri', 'response_type', 'state', 'scope', 'nonce'],
   ...['code_challenge', 'code_challenge_method'],
 ] as const;
-type Asked = Readonly<Record<(typeof members)[number], string>>;
+type AuthorizeQuery = Readonly<Record<(typeof members)[number], string>>;
 
-type Visit = {
+type AuthorizeRequest = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly session: Session;
+  readonly session: ForgeSession;
   readonly form: URLSearchParams;
-  readonly asked: Asked;
+  readonly asked: AuthorizeQuery;
   readonly application: OAuth2ApplicationRow;
 };
 
 /** What the pages share. */
-type SignIn = {
+type AuthorizeContext = {
   readonly context: ForgeContext;
-  readonly sessions: Sessions;
+  readonly sessions: ForgeSessions;
   readonly readActor: ReturnType<typeof createActorReader>;
 };
 
@@ -38,8 +38,8 @@ type SignIn = {
  */
 export function registerAuthorize(app: FastifyInstance, context: ForgeContext): void {
   const isSecure = () => context.rootUrl().startsWith('https:');
-  const sessions = createSessions({ clock: context.clock, isSecure });
-  const signIn: SignIn = { context, sessions, readActor: createActorReader(context) };
+  const sessions = createForgeSessions({ clock: context.clock, isSecure });
+  const signIn: AuthorizeContext = { context, sessions, readActor: createActorReader(context) };
 
   app.get('/login/oauth/authorize', (request, reply) => {
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
@@ -55,16 +55,16 @@ export function registerAuthorize(app: FastifyInstance, context: ForgeContext): 
 
 /** Checks what the program asks for, then answers within the session of the browser. */
 async function visit(
-  { context, sessions }: SignIn,
+  { context, sessions }: AuthorizeContext,
   request: FastifyRequest,
   reply: FastifyReply,
   form: URLSearchParams,
-  answer: (seen: Visit) => FastifyReply | Promise<FastifyReply>,
+  answer: (seen: AuthorizeRequest) => FastifyReply | Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   // The names are those of the table above, each with its first value.
-  const asked = Object.fromEntries(members.map((name) => [name, form.get(name) ?? ''])) as Asked;
+  const asked = Object.fromEntries(members.map((name) => [name, form.get(name) ?? ''])) as AuthorizeQuery;
   const application = applicationOf(context, asked.client_id);
-  protect(
+  setPageHeaders(
     reply,
     application && allowsAddress(application, asked.redirect_uri) ? asked.redirect_uri : undefined,
   );
@@ -76,15 +76,15 @@ async function visit(
   return answer({ request, reply, session, form, asked, application });
 }
 
-function personOf({ db }: ForgeContext, { userId }: Session): UserRow | undefined {
+function signedInUser({ db }: ForgeContext, { userId }: ForgeSession): UserRow | undefined {
   const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', userId ?? 0);
   return user?.is_active && !user.prohibit_login && !user.must_change_password ? user : undefined;
 }
 
 /** Shows the sign-in form, the consent form, or sends the code at once where the person has allowed the program before. */
-function showFirstPage({ context, sessions }: SignIn, seen: Visit): FastifyReply {
+function showFirstPage({ context, sessions }: AuthorizeContext, seen: AuthorizeRequest): FastifyReply {
   const { reply, asked, application, session } = seen;
-  const user = personOf(context, session);
+  const user = signedInUser(context, session);
   if (!user) return show(reply, 'Sign in', signInForm(sessions, seen, ''));
   const grant = grantOf(context, application, user);
   const isKnown = application.is_confidential || application.skip_secondary_authorization;
@@ -92,9 +92,12 @@ function showFirstPage({ context, sessions }: SignIn, seen: Visit): FastifyReply
   return show(reply, `Allow ${application.name}?`, consentForm({ context, sessions }, seen, user));
 }
 
-async function acceptPassword({ sessions, readActor }: SignIn, seen: Visit): Promise<FastifyReply> {
+async function acceptPassword(
+  { sessions, readActor }: AuthorizeContext,
+  seen: AuthorizeRequest,
+): Promise<FastifyReply> {
   const { request, reply, session, form, asked } = seen;
-  if (!sessions.isMarked(request, session, 'sign-in', form.get('mark') ?? ''))
+  if (!sessions.hasCsrfToken(request, session, 'sign-in', form.get('mark') ?? ''))
     return refuse(reply, stale, 403);
   const words = `${form.get('user_name') ?? ''}:${form.get('password') ?? ''}`;
   try {
@@ -112,10 +115,10 @@ async function acceptPassword({ sessions, readActor }: SignIn, seen: Visit): Pro
   return reply.redirect(`/login/oauth/authorize?${new URLSearchParams(asked)}`, 303);
 }
 
-function acceptConsent({ context, sessions }: SignIn, seen: Visit): FastifyReply {
+function acceptConsent({ context, sessions }: AuthorizeContext, seen: AuthorizeRequest): FastifyReply {
   const { request, reply, session, form, asked, application } = seen;
-  const user = personOf(context, session);
-  const isMarked = sessions.isMarked(request, session, purposeOf(asked), form.get('mark') ?? '');
+  const user = signedInUser(context, session);
+  const isMarked = sessions.hasCsrfToken(request, session, purposeOf(asked), form.get('mark') ?? '');
   if (!user || !isMarked) return refuse(reply, stale, 403);
   if (form.get('granted') !== 'true') {
     return sendBack(reply, asked, { error: 'access_denied', text: 'the request is denied' });
@@ -127,35 +130,35 @@ function acceptConsent({ context, sessions }: SignIn, seen: Visit): FastifyReply
   return sendCode(reply, asked, insertCode(context, grant, termsOf(asked)));
 }
 
-function signInForm(sessions: Sessions, { session, asked }: Visit, problem: string): Html {
+function signInForm(sessions: ForgeSessions, { session, asked }: AuthorizeRequest, problem: string): Html {
   return html`${problem === '' ? undefined : html`<p role="alert">${problem}</p>`}
-<form method="post" action="/login/oauth/sign-in">${hidden(asked, sessions.markOf(session, 'sign-in'))}
+<form method="post" action="/login/oauth/sign-in">${hidden(asked, sessions.csrfToken(session, 'sign-in'))}
 <p><label>Name or e-mail <input name="user_name" autocomplete="username" required></label></p>
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
 <p><button>Sign in</button></p></form>`;
 }
 
 function consentForm(
-  { context, sessions }: Pick<SignIn, 'context' | 'sessions'>,
-  { session, asked, application }: Visit,
+  { context, sessions }: Pick<AuthorizeContext, 'context' | 'sessions'>,
+  { session, asked, application }: AuthorizeRequest,
   user: UserRow,
 ): Html {
   const maker = context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', application.user_id);
   const scopes = scopesOfGrant(asked.scope).join(', ');
   return html`<p><strong>${application.name}</strong>, made by ${maker?.name ?? 'an unknown account'}, asks to act as
 <strong>${user.name}</strong>. It will be allowed: ${scopes}. You will be sent to <strong>${asked.redirect_uri}</strong>.</p>
-<form method="post" action="/login/oauth/grant">${hidden(asked, sessions.markOf(session, purposeOf(asked)))}
+<form method="post" action="/login/oauth/grant">${hidden(asked, sessions.csrfToken(session, purposeOf(asked)))}
 <p><button name="granted" value="true">Allow</button> <button name="granted" value="false">Refuse</button></p></form>`;
 }
 
 const stale = 'this form is out of date: start again from the program';
 
 /** A consent stands for exactly what was shown. */
-function purposeOf(asked: Asked): string {
+function purposeOf(asked: AuthorizeQuery): string {
   return JSON.stringify(members.map((name) => asked[name]));
 }
 
-function termsOf(asked: Asked) {
+function termsOf(asked: AuthorizeQuery) {
   return {
     redirectUri: asked.redirect_uri,
     challenge: asked.code_challenge,
@@ -164,9 +167,9 @@ function termsOf(asked: Asked) {
   };
 }
 
-type Problem = { readonly error: string; readonly text: string };
+type AuthorizeProblem = { readonly error: string; readonly text: string };
 
-function problemOf(asked: Asked, application: OAuth2ApplicationRow): Problem | undefined {
+function problemOf(asked: AuthorizeQuery, application: OAuth2ApplicationRow): AuthorizeProblem | undefined {
   if (asked.response_type !== 'code') {
     return { error: 'unsupported_response_type', text: 'Only code response type is supported.' };
   }
@@ -177,7 +180,7 @@ function problemOf(asked: Asked, application: OAuth2ApplicationRow): Problem | u
   return { error: 'invalid_request', text: 'PKCE is required for public clients' };
 }
 
-function sendBack(reply: FastifyReply, asked: Asked, problem: Problem): FastifyReply {
+function sendBack(reply: FastifyReply, asked: AuthorizeQuery, problem: AuthorizeProblem): FastifyReply {
   const address = new URL(asked.redirect_uri);
   address.searchParams.set('error', problem.error);
   address.searchParams.set('error_description', problem.text);
@@ -185,7 +188,7 @@ function sendBack(reply: FastifyReply, asked: Asked, problem: Problem): FastifyR
   return reply.redirect(address.href, 303);
 }
 
-function sendCode(reply: FastifyReply, asked: Asked, code: string): FastifyReply {
+function sendCode(reply: FastifyReply, asked: AuthorizeQuery, code: string): FastifyReply {
   const address = new URL(asked.redirect_uri);
   if (asked.state !== '') address.searchParams.set('state', asked.state);
   address.searchParams.set('code', code);
@@ -201,7 +204,7 @@ function show(reply: FastifyReply, title: string, content: Html): FastifyReply {
 }
 
 /** A browser also asks the policy about where a form leads in the end: the program's address must be in it. */
-function protect(reply: FastifyReply, address: string | undefined): void {
+function setPageHeaders(reply: FastifyReply, address: string | undefined): void {
   const origin = address === undefined ? '' : ` ${new URL(address).origin}`;
   reply.headers({
     'content-security-policy': policy.replace(/form-action [^;]*/, `form-action 'self'${origin}`),
@@ -211,7 +214,7 @@ function protect(reply: FastifyReply, address: string | undefined): void {
   });
 }
 
-function hidden(asked: Asked, mark: string): Html[] {
+function hidden(asked: AuthorizeQuery, mark: string): Html[] {
   const fields = [...members.map((name) => [name, asked[name]] as const), ['mark', mark] as const];
   return fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
-import { digestOf } from '../access/actor.ts';
+import { tokenDigest } from '../access/actor.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
 import type { OAuth2ApplicationRow, OAuth2GrantRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { makeSecret } from './applications.ts';
+import { makeClientSecret } from './applications.ts';
 
-type Part = Pick<ForgeContext, 'db' | 'clock'>;
+type GrantContext = Pick<ForgeContext, 'db' | 'clock'>;
 
 /** Seconds that a code is good for. */
 const codeSeconds = 600;
 
-export function applicationOf({ db }: Part, clientId: string): OAuth2ApplicationRow | undefined {
+export function applicationOf({ db }: GrantContext, clientId: string): OAuth2ApplicationRow | undefined {
   return db.get<OAuth2ApplicationRow>('SELECT * FROM oauth2_applications WHERE client_id = ?', clientId);
 }
 
@@ -36,12 +36,12 @@ function comparable(address: string): string {
 
 /** Tells whether a secret is the application's. */
 export function isSecretOf(application: OAuth2ApplicationRow, secret: string): boolean {
-  return isSameSecret(digestOf(secret), application.secret_digest);
+  return isSameSecret(tokenDigest(secret), application.secret_digest);
 }
 
 /** Returns what a person has allowed an application, or undefined. */
 export function grantOf(
-  { db }: Part,
+  { db }: GrantContext,
   application: OAuth2ApplicationRow,
   user: UserRow,
 ): OAuth2GrantRow | undefined {
@@ -51,7 +51,7 @@ export function grantOf(
 
 /** Writes down that a person allows an application these scopes, and returns the grant. */
 export function insertGrant(
-  { db, clock }: Part,
+  { db, clock }: GrantContext,
   application: OAuth2ApplicationRow,
   user: UserRow,
   scope: string,
@@ -75,15 +75,15 @@ type CodeTerms = {
 };
 
 /** Makes a code, good once and for ten minutes, and returns it. */
-export function insertCode({ db, clock }: Part, grant: OAuth2GrantRow, terms: CodeTerms): string {
-  const code = makeSecret('gta');
+export function insertCode({ db, clock }: GrantContext, grant: OAuth2GrantRow, terms: CodeTerms): string {
+  const code = makeClientSecret('gta');
   const now = secondsOf(clock());
   db.run('DELETE FROM oauth2_codes WHERE expires_at < ?', now);
   if (terms.nonce !== '') db.run('UPDATE oauth2_grants SET nonce = ? WHERE id = ?', terms.nonce, grant.id);
   db.run(
     `INSERT INTO oauth2_codes (digest, grant_id, redirect_uri, challenge, challenge_method, expires_at)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    digestOf(code),
+    tokenDigest(code),
     grant.id,
     terms.redirectUri,
     terms.challenge,
@@ -107,11 +107,11 @@ type CodeFailure = { readonly error: string; readonly error_description: string 
 
 /** Takes a code for good and returns its grant, or what is wrong with it; a wrong verifier leaves it as it is. */
 export function takeCode(
-  { db, clock }: Part,
+  { db, clock }: GrantContext,
   application: OAuth2ApplicationRow,
   given: { code: string; verifier: string; redirectUri: string },
 ): OAuth2GrantRow | CodeFailure {
-  const row = db.get<CodeRow>('SELECT * FROM oauth2_codes WHERE digest = ?', digestOf(given.code));
+  const row = db.get<CodeRow>('SELECT * FROM oauth2_codes WHERE digest = ?', tokenDigest(given.code));
   const grant = row && db.get<OAuth2GrantRow>('SELECT * FROM oauth2_grants WHERE id = ?', row.grant_id);
   const refuse = (error: string, error_description: string) => ({ error, error_description });
   if (!row || !grant) return refuse('unauthorized_client', 'client is not authorized');

@@ -18,7 +18,7 @@ import { toUser } from '../views/user.ts';
 import { registerAuthorize } from './authorize.ts';
 import { applicationOf, isSecretOf, takeCode } from './grants.ts';
 
-type Failure = { readonly error: string; readonly error_description: string };
+type TokenFailure = { readonly error: string; readonly error_description: string };
 
 /** Registers what stands outside the API for programs that people sign in to: code for token, refresh, user information. */
 export function registerOAuth2(app: FastifyInstance, context: ForgeContext): void {
@@ -32,7 +32,7 @@ export function registerOAuth2(app: FastifyInstance, context: ForgeContext): voi
   app.post('/login/oauth/access_token', (request, reply) => {
     const form = readForm(request);
     const client = readClient(request, form);
-    const answer = 'error' in client ? client : exchange(context, form, client);
+    const answer = 'error' in client ? client : exchangeGrant(context, form, client);
     reply.header('cache-control', 'no-store');
     return reply.code('error' in answer ? 400 : 200).send(answer);
   });
@@ -78,9 +78,9 @@ function readForm(request: FastifyRequest): URLSearchParams {
   }
 }
 
-type Client = { readonly id: string; readonly secret: string };
+type OAuth2Client = { readonly id: string; readonly secret: string };
 
-function readBasic(request: FastifyRequest): Client | undefined {
+function readBasic(request: FastifyRequest): OAuth2Client | undefined {
   const encoded = /^basic (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const [id, ...secret] = Buffer.from(encoded ?? '', 'base64')
     .toString('utf8')
@@ -91,7 +91,7 @@ function readBasic(request: FastifyRequest): Client | undefined {
 }
 
 /** Who the program says it is: in the form, in the header, or in both when they agree. */
-function readClient(request: FastifyRequest, form: URLSearchParams): Client | Failure {
+function readClient(request: FastifyRequest, form: URLSearchParams): OAuth2Client | TokenFailure {
   const [id, secret] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
   if ((id !== '' && secret !== '') || !request.headers.authorization) return { id, secret };
   const invalid = (error_description: string) => ({ error: 'invalid_request', error_description });
@@ -104,9 +104,9 @@ function readClient(request: FastifyRequest, form: URLSearchParams): Client | Fa
   return basic;
 }
 
-function exchange(context: ForgeContext, form: URLSearchParams, client: Client): object {
+function exchangeGrant(context: ForgeContext, form: URLSearchParams, client: OAuth2Client): object {
   const kind = form.get('grant_type');
-  const refuse = (error: string, error_description: string): Failure => ({ error, error_description });
+  const refuse = (error: string, error_description: string): TokenFailure => ({ error, error_description });
   if (kind !== 'authorization_code' && kind !== 'refresh_token') {
     const text = 'Only refresh_token or authorization_code grant type is supported';
     return refuse('unsupported_grant_type', text);
@@ -126,7 +126,7 @@ function redeem(
   context: ForgeContext,
   form: URLSearchParams,
   application: OAuth2ApplicationRow,
-): OAuth2GrantRow | Failure {
+): OAuth2GrantRow | TokenFailure {
   const given = {
     code: form.get('code') ?? '',
     verifier: form.get('code_verifier') ?? '',
@@ -139,7 +139,7 @@ function refresh(
   context: ForgeContext,
   form: URLSearchParams,
   application: OAuth2ApplicationRow,
-): OAuth2GrantRow | Failure {
+): OAuth2GrantRow | TokenFailure {
   const grant = readRefreshToken(context, form.get('refresh_token') ?? '');
   if (!grant) return { error: 'unauthorized_client', error_description: 'unable to parse refresh token' };
   if (grant.application_id === application.id) return grant;

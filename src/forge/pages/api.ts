@@ -1,10 +1,10 @@
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { html } from '../../http/html.ts';
-import type { View } from './page-handler.ts';
+import type { PageContent } from './page-handler.ts';
 
 /** Shows every operation of the API, one entry each, for reading; programs take the description in JSON. */
-export function apiPage(rootUrl: string): View {
+export function apiPage(rootUrl: string): PageContent {
   const rows = Object.values<Operation>(operations).toSorted((one, other) =>
     one.path < other.path ? -1 : 1,
   );

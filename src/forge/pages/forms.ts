@@ -6,7 +6,7 @@ import type { UserRow } from '../core/rows.ts';
 /** Guards the forms of the pages, which people who sign in with Basic credentials are shown. */
 export interface FormGuard {
   /** Returns the mark of a form for what it does. */
-  markOf(caller: UserRow | undefined, purpose: string): string;
+  csrfToken(caller: UserRow | undefined, purpose: string): string;
   /** Ends the request with 403 where the mark is missing or of another form, or where another site sent it. */
   check(request: FastifyRequest, caller: UserRow | undefined, purpose: string): void;
 }
@@ -15,7 +15,7 @@ export function createFormGuard(): FormGuard {
   const csrfTokens = createCsrfTokens();
   const nameOf = (caller: UserRow | undefined): string => String(caller?.id ?? 0);
   return {
-    markOf: (caller, purpose) => csrfTokens.tokenFor(nameOf(caller), purpose),
+    csrfToken: (caller, purpose) => csrfTokens.tokenFor(nameOf(caller), purpose),
     check(request, caller, purpose) {
       const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
       const isRight = csrfTokens.isValid(given, nameOf(caller), purpose);

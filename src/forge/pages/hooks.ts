@@ -9,13 +9,13 @@ import type { HookRow, HookTaskRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
 import { redeliverOf } from '../hooks/redelivery.ts';
 import type { FormGuard } from './forms.ts';
-import type { Act, Show, View, Visit } from './page-handler.ts';
+import type { Act, PageContent, PageVisit, Show } from './page-handler.ts';
 
 /** How many deliveries a page shows. */
 const shown = 50;
 
 /** Whose hooks a page is about; only those who may change them see it. */
-type Holder = {
+type HooksOwner = {
   readonly title: string;
   /** Path of the list. */
   readonly path: string;
@@ -25,7 +25,7 @@ type Holder = {
 
 const ofRepository =
   (context: ForgeContext) =>
-  ({ names, caller }: Visit): Holder => {
+  ({ names, caller }: PageVisit): HooksOwner => {
     const { repository, owner, permission } = findRepository(context.db, names.owner, names.repo, caller);
     if (!reaches(permission, 'admin')) throw new ForgeProblem(404, 'not found');
     const title = `${owner.name}/${repository.name}`;
@@ -34,7 +34,7 @@ const ofRepository =
 
 const ofOrganization =
   (context: ForgeContext) =>
-  ({ names, caller }: Visit): Holder => {
+  ({ names, caller }: PageVisit): HooksOwner => {
     const organization = userNamed(context.db, names.org);
     const isOwner = organization && caller && isOrganizationOwner(context.db, organization, caller);
     if (organization?.type !== 'organization' || !isOwner) throw new ForgeProblem(404, 'not found');
@@ -42,7 +42,7 @@ const ofOrganization =
     return { title, path: `/org/${title}/settings/hooks`, column: 'owner_id', id };
   };
 
-const ofCaller = ({ caller }: Visit): Holder => {
+const ofCaller = ({ caller }: PageVisit): HooksOwner => {
   const { name: title, id } = found(caller);
   return { title, path: '/user/settings/hooks', column: 'owner_id', id };
 };
@@ -75,7 +75,7 @@ export function registerHookPages(
   }
 }
 
-function hookOf({ db }: ForgeContext, { column, id }: Holder, text: string): HookRow {
+function hookOf({ db }: ForgeContext, { column, id }: HooksOwner, text: string): HookRow {
   const hookId = /^\d{1,15}$/.test(text) ? Number(text) : 0;
   return found(
     db.get<HookRow>(`SELECT * FROM hooks WHERE id = ? AND ${column} = ?`, hookId, id),
@@ -83,7 +83,7 @@ function hookOf({ db }: ForgeContext, { column, id }: Holder, text: string): Hoo
   );
 }
 
-function hooksPage({ db }: ForgeContext, holder: Holder): View {
+function hooksPage({ db }: ForgeContext, holder: HooksOwner): PageContent {
   const sql = `SELECT * FROM hooks WHERE ${holder.column} = ? ORDER BY id LIMIT ?`;
   const lines = db.all<HookRow>(sql, holder.id, shown).map(
     (hook) => html`<tr><td><a href="${holder.path}/${hook.id}">${hook.url}</a></td>
@@ -93,12 +93,17 @@ function hooksPage({ db }: ForgeContext, holder: Holder): View {
 }
 
 /** Newest first: what was sent, what came back, and which delivery repeats which. */
-function historyPage(context: ForgeContext, guard: FormGuard, holder: Holder, visit: Visit): View {
+function historyPage(
+  context: ForgeContext,
+  guard: FormGuard,
+  holder: HooksOwner,
+  visit: PageVisit,
+): PageContent {
   const hook = hookOf(context, holder, visit.names.id);
   const entries = context.deliveries.list(hook.id, shown).map((delivery) =>
     viewDelivery(delivery, {
       action: `${holder.path}/${hook.id}/deliveries/${delivery.uuid}/redeliver`,
-      mark: guard.markOf(visit.caller, delivery.uuid),
+      mark: guard.csrfToken(visit.caller, delivery.uuid),
     }),
   );
   const content = html`<p>${hook.url}, ${hook.is_active ? 'active' : 'inactive'}</p>

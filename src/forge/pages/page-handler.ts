@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from '../../http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
-import { Moved } from '../access/redirects.ts';
+import { Redirect } from '../access/redirects.ts';
 import { coversScopes } from '../access/scopes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -9,7 +9,7 @@ import type { UserRow } from '../core/rows.ts';
 import { page, policy } from './page.ts';
 
 /** Names that the path of a page carries; those it has not are undefined. */
-type Names = {
+type PathNames = {
   readonly owner: string;
   readonly repo: string;
   readonly org: string;
@@ -17,36 +17,36 @@ type Names = {
   readonly uuid: string;
 };
 /** What a page shows. */
-export type View = { readonly title: string; readonly content: Html };
+export type PageContent = { readonly title: string; readonly content: Html };
 /** Who looks at which page. */
-export type Visit = { readonly names: Names; readonly caller: UserRow | undefined };
+export type PageVisit = { readonly names: PathNames; readonly caller: UserRow | undefined };
 
 /** Answers a request with what a visitor may see. */
 export type Show = (
   request: FastifyRequest,
   reply: FastifyReply,
-  view: (visit: Visit) => View,
+  view: (visit: PageVisit) => PageContent,
 ) => Promise<FastifyReply>;
 
 /** Answers a form: does what it asks, then leads to a page. `act` returns the path of that page. */
 export type Act = (
   request: FastifyRequest,
   reply: FastifyReply,
-  act: (visit: Visit) => string,
+  act: (visit: PageVisit) => string,
 ) => Promise<FastifyReply>;
 
 /** Creates the handler of pages and forms. Basic credentials identify the caller; the browser asks for them. */
-export function createVisits(context: ForgeContext): { readonly show: Show; readonly act: Act } {
+export function createForgePageHandler(context: ForgeContext): { readonly show: Show; readonly act: Act } {
   const readActor = createActorReader(context);
 
-  async function visitOf(request: FastifyRequest, level: 'read' | 'write'): Promise<Visit> {
+  async function visitOf(request: FastifyRequest, level: 'read' | 'write'): Promise<PageVisit> {
     const actor = await readActor(headerCredentials(request));
     const needed = [`${level}:repository`, `${level}:issue`];
     if (actor.scopes && !coversScopes(actor.scopes, needed)) {
       throw new ForgeProblem(403, `the token does not have the scopes ${needed.join(' and ')}`);
     }
     // The router fills in the names of the path, texts all of them.
-    return { names: request.params as Names, caller: actor.user };
+    return { names: request.params as PathNames, caller: actor.user };
   }
 
   function protect(reply: FastifyReply): void {
@@ -81,7 +81,7 @@ export function createVisits(context: ForgeContext): { readonly show: Show; read
 
 /** A page that is missing for this caller may exist for another one: 404, no request for credentials. */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
-  if (error instanceof Moved) return reply.redirect(error.locationOf(reply.request.url), 301);
+  if (error instanceof Redirect) return reply.redirect(error.locationOf(reply.request.url), 301);
   if (!(error instanceof ForgeProblem)) throw error;
   const isStranger = error.status === 404 || error.status === 401;
   if (isStranger && !reply.request.headers.authorization) {

@@ -12,7 +12,7 @@ import { apiPage } from './api.ts';
 import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
 import { styles } from './page.ts';
-import { createVisits, type View, type Visit } from './page-handler.ts';
+import { createForgePageHandler, type PageContent, type PageVisit } from './page-handler.ts';
 import { viewProtections } from './reviews.ts';
 import { registerRunnerPages } from './runners.ts';
 import { viewIssue, viewRepositories, viewRepository } from './views.ts';
@@ -20,9 +20,9 @@ import { viewIssue, viewRepositories, viewRepository } from './views.ts';
 /** Registers the pages on which a person sees what is there and what hooks were sent, complete without scripts. */
 export function registerPages(app: FastifyInstance, context: ForgeContext): void {
   refuseCrossSiteWrites(app, context);
-  const { show, act } = createVisits(context);
+  const { show, act } = createForgePageHandler(context);
   const { db } = context;
-  const targetOf = ({ names, caller }: Visit) => findRepository(db, names.owner, names.repo, caller);
+  const targetOf = ({ names, caller }: PageVisit) => findRepository(db, names.owner, names.repo, caller);
 
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -36,7 +36,7 @@ export function registerPages(app: FastifyInstance, context: ForgeContext): void
   app.get('/:owner/:repo', (request, reply) =>
     show(request, reply, (visit) => {
       const target = targetOf(visit);
-      return { title: titleOf(target), content: viewRepository(context, target) };
+      return { title: repositoryTitle(target), content: viewRepository(context, target) };
     }),
   );
   for (const kind of ['issues', 'pulls']) {
@@ -49,18 +49,18 @@ export function registerPages(app: FastifyInstance, context: ForgeContext): void
       const target = targetOf(visit);
       if (!reaches(target.permission, 'admin')) throw new ForgeProblem(404, 'not found');
       const content = viewProtections(context, target.repository.id);
-      return { title: `Protections of ${titleOf(target)}`, content };
+      return { title: `Protections of ${repositoryTitle(target)}`, content };
     }),
   );
   registerHookPages(app, context, { show, act, guard: createFormGuard() });
   registerRunnerPages(app, context, show);
 }
 
-function titleOf({ repository, owner }: RepositoryTarget): string {
+function repositoryTitle({ repository, owner }: RepositoryTarget): string {
   return `${owner.name}/${repository.name}`;
 }
 
-function frontPage(context: ForgeContext, caller: UserRow | undefined): View {
+function frontPage(context: ForgeContext, caller: UserRow | undefined): PageContent {
   const readable = readableCondition(caller);
   const rows = context.db.all<RepositoryRow & { owner: string }>(
     `SELECT r.*, o.name AS owner FROM repositories r JOIN users o ON o.id = r.owner_id WHERE ${readable.sql}
@@ -70,7 +70,11 @@ function frontPage(context: ForgeContext, caller: UserRow | undefined): View {
   return { title: 'Repositories', content: viewRepositories(rows) };
 }
 
-function issuePage(context: ForgeContext, target: RepositoryTarget, { names, caller }: Visit): View {
+function issuePage(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  { names, caller }: PageVisit,
+): PageContent {
   const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
   const issue = found(context.db.get<IssueRow>(sql, target.repository.id, Number(names.id) || 0));
   return { title: `#${issue.number} ${issue.title}`, content: viewIssue(context, issue, caller) };

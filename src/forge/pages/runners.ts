@@ -6,7 +6,7 @@ import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runners/registry.ts';
-import type { Show, View, Visit } from './page-handler.ts';
+import type { PageContent, PageVisit, Show } from './page-handler.ts';
 
 /** How many runners a page shows; the API has the rest. */
 const shown = 500;
@@ -14,9 +14,12 @@ const shown = 500;
 /** Registers the lists of runners of a repository, an organization, the caller, and the whole instance. */
 export function registerRunnerPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   const { db } = context;
-  const page = (path: string, holderOf: (visit: Visit) => { title: string; holder: RunnerHolder }): void => {
+  const page = (
+    path: string,
+    holderOf: (visit: PageVisit) => { title: string; holder: RunnerHolder },
+  ): void => {
     app.get(path, (request, reply) =>
-      show(request, reply, (visit): View => {
+      show(request, reply, (visit): PageContent => {
         const { title, holder } = holderOf(visit);
         return { title: `Runners of ${title}`, content: viewRunners(context, holder) };
       }),
@@ -54,10 +57,10 @@ function viewRunner(context: ForgeContext, row: RunnerRow): Html {
   const { name, status, busy, disabled, ephemeral, labels } = toRunner(row, context.clock());
   const takes = disabled ? 'no' : ephemeral ? 'one, then it is gone' : 'yes';
   return html`<tr><td>${name}</td><td>${busy ? 'online, busy' : status}</td><td>${takes}</td>
-<td>${labels.map((label) => html`<span class="label">${label.name}</span> `)}</td><td>${levelOf(context, row)}</td></tr>`;
+<td>${labels.map((label) => html`<span class="label">${label.name}</span> `)}</td><td>${runnerLevel(context, row)}</td></tr>`;
 }
 
-function levelOf({ db }: ForgeContext, row: RunnerRow): string {
+function runnerLevel({ db }: ForgeContext, row: RunnerRow): string {
   if (row.repo_id !== null) {
     const sql = `SELECT o.name || '/' || r.name AS name FROM repositories r JOIN users o ON o.id = r.owner_id WHERE r.id = ?`;
     return db.get<{ name: string }>(sql, row.repo_id)?.name ?? '';

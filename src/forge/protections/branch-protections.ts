@@ -14,22 +14,22 @@ import {
   readBranchRule,
 } from './branch-rules.ts';
 
-type Call = RepositoryTarget & { readonly context: ForgeContext };
+type ProtectionRequest = RepositoryTarget & { readonly context: ForgeContext };
 
 /** Handlers of branch protections. They send no webhook events. */
 export const protectionHandlers = defineHandlers({
   listBranchProtections(call) {
-    const place = placeOf(call);
+    const place = toRulePlace(call);
     const readers = readersOf(place);
     return loadBranchRules(place.db, place.repository.id).map((rule) => toProtection(rule, readers));
   },
 
   getBranchProtection(call) {
-    return show(placeOf(call), call.params.name);
+    return show(toRulePlace(call), call.params.name);
   },
 
   createBranchProtection(call) {
-    const place = placeOf(call);
+    const place = toRulePlace(call);
     const name = call.body.rule_name || call.body.branch_name || '';
     if (name === '') throw new ForgeProblem(400, 'both rule_name and branch_name are empty');
     return place.db.transaction(() => {
@@ -52,7 +52,7 @@ export const protectionHandlers = defineHandlers({
   },
 
   editBranchProtection(call) {
-    const place = placeOf(call);
+    const place = toRulePlace(call);
     const { name } = call.params;
     return place.db.transaction(() => {
       const rule = found(readBranchRule(place.db, place.repository.id, name));
@@ -82,7 +82,7 @@ export const protectionHandlers = defineHandlers({
   },
 });
 
-function placeOf({ context, repository, owner }: Call): RulePlace {
+function toRulePlace({ context, repository, owner }: ProtectionRequest): RulePlace {
   return { db: context.db, repository, owner };
 }
 

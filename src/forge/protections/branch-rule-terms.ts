@@ -3,8 +3,8 @@ import { keepReaders, keepWriters, readersOf, teamIds, userIds } from './allowli
 import type { RulePlace } from './branch-access.ts';
 import { type RuleList, type RuleTerms, ruleLists } from './branch-rules.ts';
 
-type Asked = EditBranchProtection | CreateBranchProtection;
-type Lists = Pick<RuleTerms, 'users' | 'teams'>;
+type RequestedTerms = EditBranchProtection | CreateBranchProtection;
+type Allowlists = Pick<RuleTerms, 'users' | 'teams'>;
 
 /** Returns what a new rule says; a flag that hangs on another counts only together with it. */
 export function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleTerms {
@@ -14,7 +14,7 @@ export function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleT
   const force = push && isOn(asked.enable_force_push);
   const forceList = force && isOn(asked.enable_force_push_allowlist);
   const bypass = isOn(asked.enable_bypass_allowlist);
-  const wanted: Asked = bypass
+  const wanted: RequestedTerms = bypass
     ? asked
     : { ...asked, bypass_allowlist_usernames: [], bypass_allowlist_teams: [] };
   return {
@@ -119,14 +119,14 @@ const none: Readonly<Record<RuleList, readonly number[]>> = {
   approvals: [],
   bypass: [],
 };
-const noLists: Lists = { users: none, teams: none };
+const noLists: Allowlists = { users: none, teams: none };
 
-function withoutBypass({ users, teams }: Lists): Lists {
+function withoutBypass({ users, teams }: Allowlists): Allowlists {
   return { users: { ...users, bypass: [] }, teams: { ...teams, bypass: [] } };
 }
 
 /** A list that is given, even an empty one, replaces; the baseline looks all of them up before it changes anything. */
-function wantedLists(place: RulePlace, before: Lists, asked: Asked): Lists {
+function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms): Allowlists {
   const people: Record<RuleList, readonly string[] | undefined> = {
     push: asked.push_whitelist_usernames,
     force_push: asked.force_push_allowlist_usernames,
@@ -148,7 +148,7 @@ function wantedLists(place: RulePlace, before: Lists, asked: Asked): Lists {
 }
 
 /** Accounts that could not use the right are left out silently. */
-function keepLists(place: RulePlace, before: Lists, wanted: Lists): Lists {
+function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Allowlists {
   const readers = readersOf(place);
   return {
     users: perList((list) => keepWriters(place, before.users[list], wanted.users[list])),

@@ -33,14 +33,17 @@ export type BranchRule = RuleTerms & {
   readonly updated_at: Seconds;
 };
 
-type Row = Pick<BranchRule, 'id' | 'repo_id' | 'rule_name' | 'priority' | 'created_at' | 'updated_at'> & {
+type BranchRuleRow = Pick<
+  BranchRule,
+  'id' | 'repo_id' | 'rule_name' | 'priority' | 'created_at' | 'updated_at'
+> & {
   /** JSON of `RuleTerms`. */
   readonly terms: string;
 };
 
 /** Returns the rules of a repository, the one that wins first: by priority, plain names before patterns, then by age. */
 export function loadBranchRules(db: Database, repositoryId: number): readonly BranchRule[] {
-  const rows = db.all<Row>('SELECT * FROM branch_protections WHERE repo_id = ?', repositoryId);
+  const rows = db.all<BranchRuleRow>('SELECT * FROM branch_protections WHERE repo_id = ?', repositoryId);
   return rows.map(toRule).sort(byPrecedence);
 }
 
@@ -57,11 +60,11 @@ export function matchingRule(rules: readonly BranchRule[], branch: string): Bran
 /** Returns the rule of exactly this name. */
 export function readBranchRule(db: Database, repositoryId: number, name: string): BranchRule | undefined {
   const sql = 'SELECT * FROM branch_protections WHERE repo_id = ? AND rule_name = ?';
-  const row = db.get<Row>(sql, repositoryId, name);
+  const row = db.get<BranchRuleRow>(sql, repositoryId, name);
   return row && toRule(row);
 }
 
-function toRule({ terms, ...row }: Row): BranchRule {
+function toRule({ terms, ...row }: BranchRuleRow): BranchRule {
   // The column holds what `saveTerms` wrote.
   return { ...(JSON.parse(terms) as RuleTerms), ...row };
 }

@@ -23,7 +23,7 @@ export function hasRules(db: Database, repositoryId: number): boolean {
 }
 
 /** Returns why a ref must not move like this, as the message for the pusher; undefined where it may. */
-export async function refusalOf(mover: Mover, change: RefChange): Promise<string | undefined> {
+export async function moveRefusal(mover: Mover, change: RefChange): Promise<string | undefined> {
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(change.ref) ?? [];
   if (kind === 'tags') return mayControlTag(mover, name, mover.user) ? undefined : `tag ${name} is protected`;
   const rule = kind === 'heads' ? findBranchRule(mover.db, mover.repository.id, name) : undefined;
@@ -32,7 +32,7 @@ export async function refusalOf(mover: Mover, change: RefChange): Promise<string
 
 /** Ends the request with 403 where a protection refuses that a ref moves so. */
 export async function guardMove(mover: Mover, change: RefChange): Promise<void> {
-  const refusal = await refusalOf(mover, change);
+  const refusal = await moveRefusal(mover, change);
   if (refusal !== undefined) throw new ForgeProblem(403, refusal);
 }
 

@@ -52,10 +52,10 @@ async function unmetCondition(
   return held === undefined ? undefined : `it changes the protected file ${held}`;
 }
 
-type Place = RulePlace & { readonly pull: PullRow };
+type MergePlace = RulePlace & { readonly pull: PullRow };
 
 /** Every pattern must match some status; of what is matched, all must have passed. Without patterns all statuses count. */
-function passesChecks({ db, repository, pull }: Place, rule: BranchRule): boolean {
+function passesChecks({ db, repository, pull }: MergePlace, rule: BranchRule): boolean {
   const statuses = latestStatuses(db, repository.id, pull.head_sha);
   const patterns = rule.status_check_contexts ?? [];
   if (patterns.length === 0) return combineStates(statuses.map(({ state }) => state)) === 'success';
@@ -65,13 +65,13 @@ function passesChecks({ db, repository, pull }: Place, rule: BranchRule): boolea
   return areMet && combineStates(asked.map(({ state }) => state)) === 'success';
 }
 
-function countApprovals({ db, pull }: Place, rule: BranchRule): number {
+function countApprovals({ db, pull }: MergePlace, rule: BranchRule): number {
   const sql = `SELECT count(*) AS count FROM reviews WHERE issue_id = ? AND type = 'APPROVED' AND official = 1
     AND dismissed = 0 AND (? = 0 OR stale = 0)`;
   return db.get<{ count: number }>(sql, pull.issue_id, rule.ignore_stale_approvals)?.count ?? 0;
 }
 
-function hasOfficial({ db, pull }: Place, type: 'REQUEST_CHANGES' | 'REQUEST_REVIEW'): boolean {
+function hasOfficial({ db, pull }: MergePlace, type: 'REQUEST_CHANGES' | 'REQUEST_REVIEW'): boolean {
   const sql = `SELECT 1 AS one FROM reviews WHERE issue_id = ? AND type = ? AND official = 1 AND dismissed = 0 LIMIT 1`;
   return db.get(sql, pull.issue_id, type) !== undefined;
 }

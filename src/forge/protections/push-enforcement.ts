@@ -6,7 +6,7 @@ import { ForgeProblem } from '../core/errors.ts';
 import { isObjectId, isZeroId } from '../git/names.ts';
 import type { RefChange } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
-import { hasRules, type Mover, refusalOf } from './enforcement.ts';
+import { hasRules, type Mover, moveRefusal } from './enforcement.ts';
 
 /** A push as it came in: its commands, what its client can read, and where its pack starts. */
 type Push = {
@@ -42,7 +42,7 @@ export async function refusePush(
   if (!git) return report(push, 'index-pack failed', new Map());
   const refusals = new Map<string, string>();
   for (const change of push.changes) {
-    const refusal = await refusalOf({ ...mover, git }, change);
+    const refusal = await moveRefusal({ ...mover, git }, change);
     if (refusal !== undefined) refusals.set(change.ref, refusal);
   }
   return refusals.size === 0 ? undefined : report(push, 'ok', refusals);

@@ -11,7 +11,7 @@ import { namesAmong, type Readers, readersOf, teamIds, userIds } from './allowli
 import { isInTeams, type RulePlace } from './branch-access.ts';
 import { compileForgeGlob } from './branch-rules.ts';
 
-type Row = {
+type TagRuleRow = {
   readonly id: number;
   readonly repo_id: number;
   readonly name_pattern: string;
@@ -21,22 +21,22 @@ type Row = {
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
 };
-type Call = RepositoryTarget & { readonly context: ForgeContext };
+type TagProtectionRequest = RepositoryTarget & { readonly context: ForgeContext };
 
 /** What answers for the rules of tags. */
 export const tagProtectionHandlers = defineHandlers({
   listTagProtections(call) {
-    const readers = readersOf(placeOf(call));
+    const readers = readersOf(toTagRulePlace(call));
     return loadRules(call.context.db, call.repository.id).map((row) => toTagProtection(row, readers));
   },
 
   getTagProtection(call) {
-    return toTagProtection(findRule(call, call.params.id), readersOf(placeOf(call)));
+    return toTagProtection(findRule(call, call.params.id), readersOf(toTagRulePlace(call)));
   },
 
   createTagProtection(call) {
     const { context, repository, body } = call;
-    const place = placeOf(call);
+    const place = toTagRulePlace(call);
     const pattern = (body.name_pattern ?? '').trim();
     if (pattern === '') throw new ForgeProblem(400, 'name_pattern are empty');
     if (!body.whitelist_usernames?.length && !body.whitelist_teams?.length) {
@@ -64,7 +64,7 @@ export const tagProtectionHandlers = defineHandlers({
 
   editTagProtection(call) {
     const { context, body } = call;
-    const place = placeOf(call);
+    const place = toTagRulePlace(call);
     return context.db.transaction(() => {
       const rule = findRule(call, call.params.id);
       const { whitelist_usernames: users, whitelist_teams: teams } = body;
@@ -88,17 +88,17 @@ export const tagProtectionHandlers = defineHandlers({
   },
 });
 
-function placeOf({ context, repository, owner }: Call): RulePlace {
+function toTagRulePlace({ context, repository, owner }: TagProtectionRequest): RulePlace {
   return { db: context.db, repository, owner };
 }
 
-function loadRules(db: Database, repositoryId: number): readonly Row[] {
-  return db.all<Row>('SELECT * FROM tag_protections WHERE repo_id = ? ORDER BY id', repositoryId);
+function loadRules(db: Database, repositoryId: number): readonly TagRuleRow[] {
+  return db.all<TagRuleRow>('SELECT * FROM tag_protections WHERE repo_id = ? ORDER BY id', repositoryId);
 }
 
-function findRule({ context, repository }: Call, id: number): Row {
+function findRule({ context, repository }: TagProtectionRequest, id: number): TagRuleRow {
   const sql = 'SELECT * FROM tag_protections WHERE id = ? AND repo_id = ?';
-  return found(context.db.get<Row>(sql, id, repository.id));
+  return found(context.db.get<TagRuleRow>(sql, id, repository.id));
 }
 
 function idsOf(list: string): readonly number[] {
@@ -106,7 +106,7 @@ function idsOf(list: string): readonly number[] {
   return JSON.parse(list) as number[];
 }
 
-function toTagProtection(row: Row, { people, teams }: Readers) {
+function toTagProtection(row: TagRuleRow, { people, teams }: Readers) {
   return {
     id: row.id,
     name_pattern: row.name_pattern,

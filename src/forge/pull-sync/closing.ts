@@ -2,12 +2,12 @@ import type { ForgeContext } from '../core/context.ts';
 import type { PullRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { emitPull, type PullContext } from '../events/pull-events.ts';
 import { notifyActivity } from '../notify/threads.ts';
 import { isBlocked } from '../protections/blockers.ts';
 
 /** Closes a pull request because a branch of it is gone, and tells; one that waits for an open issue stays open. */
-export function closePull(context: ForgeContext, place: PullPlace, pull: PullRow): void {
+export function closePull(context: ForgeContext, place: PullContext, pull: PullRow): void {
   context.db.transaction(() => {
     if (isBlocked(context, place.repository, pull.issue_id)) return;
     closeIssue(context, pull);
@@ -45,7 +45,7 @@ function closeIssue({ db, clock }: ForgeContext, pull: PullRow): void {
 }
 
 /** Sends events and notifications that a pull request is closed, merged or not. */
-export function tellClosed(context: ForgeContext, place: PullPlace, pull: PullRow): void {
+export function tellClosed(context: ForgeContext, place: PullContext, pull: PullRow): void {
   emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
   notifyActivity(context, { ...place, issueId: pull.issue_id });
 }

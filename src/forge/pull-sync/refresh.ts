@@ -3,7 +3,7 @@ import type { PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { emitPull, type PullContext } from '../events/pull-events.ts';
 import { findMergeCommit, isAncestor } from '../git/history.ts';
 import { takeRef } from '../git/merge.ts';
 import { moveRefs, readBranch, readRef } from '../git/refs.ts';
@@ -16,7 +16,7 @@ import { closePull, markMerged, tellClosed } from './closing.ts';
 import { inspectPull } from './inspection.ts';
 
 /** A branch that moved, came or went. */
-type Branch = { readonly repositoryId: number; readonly name: string };
+type MovedBranch = { readonly repositoryId: number; readonly name: string };
 
 const openPulls = /* sql */ `
 SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0`;
@@ -25,7 +25,11 @@ SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0
  * Brings the open pull requests that touch a branch, as head or as base, in line with where the branches are now. It
  * reads branches, not the content of a push: the last one sees all, so concurrent pushes end in the same state.
  */
-export async function refreshPulls(context: ForgeContext, branch: Branch, actor: UserRow): Promise<void> {
+export async function refreshPulls(
+  context: ForgeContext,
+  branch: MovedBranch,
+  actor: UserRow,
+): Promise<void> {
   const { db, git } = context;
   const heads = db.all<PullRow>(
     `${openPulls} AND p.head_repo_id = ? AND p.head_branch = ? ORDER BY p.id`,
@@ -53,7 +57,7 @@ export function followReopened(context: ForgeContext, issueId: number, actor: Us
 async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const pull = db.get<PullRow>(`${openPulls} AND p.id = ?`, id);
-  const place = pull && placeOf(context, pull.repo_id, actor);
+  const place = pull && pullContext(context, pull.repo_id, actor);
   if (!pull || !place || pull.head_repo_id === null) return;
   const [baseGit, headGit] = [git.open(pull.repo_id), git.open(pull.head_repo_id)];
   const [base, head] = [
@@ -94,7 +98,7 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
 }
 
 /** There may be hundreds of pull requests into one branch: they are marked at once and checked afterwards. */
-async function followBase(context: ForgeContext, branch: Branch, actor: UserRow): Promise<void> {
+async function followBase(context: ForgeContext, branch: MovedBranch, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const base = await readBranch(git.open(branch.repositoryId), branch.name);
   const pulls = db.all<PullRow>(
@@ -103,7 +107,7 @@ async function followBase(context: ForgeContext, branch: Branch, actor: UserRow)
     branch.name,
     base?.id ?? '',
   );
-  const place = pulls.length === 0 ? undefined : placeOf(context, branch.repositoryId, actor);
+  const place = pulls.length === 0 ? undefined : pullContext(context, branch.repositoryId, actor);
   if (!place) return;
   for (const pull of pulls) {
     if (!base) closePull(context, place, pull);
@@ -129,7 +133,7 @@ async function wasMergedByHand(
 
 async function recordMerge(
   context: ForgeContext,
-  place: PullPlace,
+  place: PullContext,
   pull: PullRow,
   base: string,
 ): Promise<void> {
@@ -156,7 +160,7 @@ export async function keepHead(
   if (after !== undefined && after !== before) await moveRefs(base, [{ name: target, before, after }]);
 }
 
-function placeOf(context: ForgeContext, repositoryId: number, actor: UserRow): PullPlace | undefined {
+function pullContext(context: ForgeContext, repositoryId: number, actor: UserRow): PullContext | undefined {
   const repository = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repositoryId);
   const owner =
     repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);

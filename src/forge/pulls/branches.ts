@@ -17,9 +17,9 @@ import { checkPull } from '../pull-sync/checks.ts';
 import { signatureOf } from '../views/signature.ts';
 import { makeMerge } from './merge-commits.ts';
 
-type Head = { readonly repository: RepositoryRow; readonly owner: UserRow };
+type PullHead = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-function headOf(context: ForgeContext, pull: PullRow): Head {
+function headOf(context: ForgeContext, pull: PullRow): PullHead {
   const sql = 'SELECT * FROM repositories WHERE id = ?';
   const repository = context.db.get<RepositoryRow>(sql, pull.head_repo_id);
   const owner =
@@ -33,7 +33,7 @@ type Updating = {
   readonly context: ForgeContext;
   readonly pull: PullRow;
   readonly base: RepositoryRow;
-  readonly head: Head;
+  readonly head: PullHead;
   readonly caller: UserRow;
   readonly isRebase: boolean;
 };

@@ -1,13 +1,13 @@
 import { findPull } from '../access/find-issue.ts';
-import { isMember, reaches } from '../access/permissions.ts';
+import { isOrganizationMember, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
-import { findHead, type Head } from '../code/head-repository.ts';
+import { findHead, type HeadBranch } from '../code/head-repository.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { UserRow } from '../core/rows.ts';
-import { parseInstant } from '../core/time.ts';
+import { parseTimestamp } from '../core/time.ts';
 import { announceIssue, type IssueScene } from '../events/issue-events.ts';
 import { resolveRef } from '../git/refs.ts';
 import { attachLabels, findLabels } from '../issues/attached-labels.ts';
@@ -46,10 +46,10 @@ type PullText = {
   readonly allow_maintainer_edit?: boolean | undefined;
 };
 
-type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+type NewPullTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 /** What the texts of a new pull request mean, all of it found and allowed. */
-type Wanted = {
+type WantedPull = {
   readonly labels: readonly LabelRow[];
   readonly assignees: readonly UserRow[];
   readonly reviewers: Reviewers;
@@ -58,7 +58,7 @@ type Wanted = {
 };
 
 /** Opens a pull request and tells the hooks, in the baseline's order; returns its issue side. */
-export async function openPull(place: Place, text: PullText): Promise<IssueRow> {
+export async function openPull(place: NewPullTarget, text: PullText): Promise<IssueRow> {
   const { context, repository } = place;
   if (text.head === text.base) {
     throw new ForgeProblem(422, 'Invalid PullRequest: There are no changes between the head and the base');
@@ -83,17 +83,20 @@ async function requireBranch(context: ForgeContext, repositoryId: number, name: 
 }
 
 /** Reading is not enough: the author belongs to the base repository, or may write to the head. */
-function guardOpener({ context, repository, owner, permission, caller }: Place, head: Head): void {
+function guardOpener(
+  { context, repository, owner, permission, caller }: NewPullTarget,
+  head: HeadBranch,
+): void {
   const { db } = context;
   if (reaches(permission, 'write')) return;
   const sql = 'SELECT 1 AS one FROM collaborators WHERE repo_id = ? AND user_id = ?';
   if (db.get(sql, repository.id, caller.id) !== undefined) return;
-  if (owner.type === 'organization' && isMember(db, owner, caller)) return;
+  if (owner.type === 'organization' && isOrganizationMember(db, owner, caller)) return;
   if (reaches(head.permission, 'write')) return;
   throw new ForgeProblem(403, 'user should be a collaborator of the base or a writer of the head');
 }
 
-function refuseDouble({ context, repository }: Place, head: Head, base: string): void {
+function refuseDouble({ context, repository }: NewPullTarget, head: HeadBranch, base: string): void {
   const branches = { baseId: repository.id, base, headId: head.repository.id, head: head.name };
   const number = findByBranches(context, branches, { openOnly: true });
   if (number === undefined) return;
@@ -103,7 +106,7 @@ function refuseDouble({ context, repository }: Place, head: Head, base: string):
   );
 }
 
-function findWanted(place: Place, text: PullText): Wanted {
+function findWanted(place: NewPullTarget, text: PullText): WantedPull {
   const { context, repository } = place;
   const names = [...(text.assignees ?? []), ...(text.assignee ? [text.assignee] : [])];
   const milestoneId = text.milestone || undefined;
@@ -118,12 +121,17 @@ function findWanted(place: Place, text: PullText): Wanted {
       reviewers: [...new Set((text.reviewers ?? []).map((name) => name.toLowerCase()))],
     }),
     milestoneId,
-    dueAt: parseInstant(text.due_date),
+    dueAt: parseTimestamp(text.due_date),
   };
 }
 
 /** The row is there before the first event, and `checking` while they are told, as on the baseline. */
-async function insertPull(place: Place, head: Head, text: PullText, wanted: Wanted): Promise<IssueRow> {
+async function insertPull(
+  place: NewPullTarget,
+  head: HeadBranch,
+  text: PullText,
+  wanted: WantedPull,
+): Promise<IssueRow> {
   const { context, repository, caller } = place;
   const { db, git } = context;
   const { milestoneId, dueAt } = wanted;
@@ -173,7 +181,12 @@ async function insertPull(place: Place, head: Head, text: PullText, wanted: Want
   }
 }
 
-function insertRow({ context, repository }: Place, head: Head, text: PullText, issue: IssueRow): void {
+function insertRow(
+  { context, repository }: NewPullTarget,
+  head: HeadBranch,
+  text: PullText,
+  issue: IssueRow,
+): void {
   const mayEdit = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
   const row: Pick<
     PullRow,
@@ -194,7 +207,7 @@ function insertRow({ context, repository }: Place, head: Head, text: PullText, i
   );
 }
 
-function announce(place: Place, issue: IssueRow, wanted: Wanted): void {
+function announce(place: NewPullTarget, issue: IssueRow, wanted: WantedPull): void {
   const { context, caller } = place;
   const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
   const both = findPull(context, place, issue.number);

@@ -1,10 +1,10 @@
-import { findPull, type Pull } from '../access/find-issue.ts';
+import { type FoundPull, findPull } from '../access/find-issue.ts';
 import { reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
-import { parseInstant } from '../core/time.ts';
+import { parseTimestamp } from '../core/time.ts';
 import type { IssueScene } from '../events/issue-events.ts';
 import { emitPull } from '../events/pull-events.ts';
 import { readBranch } from '../git/refs.ts';
@@ -38,10 +38,10 @@ type PullEdit = {
   readonly content_version?: number | undefined;
 };
 
-type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+type PullEditTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 /** Changes a pull request; every change sends its own event; labels set here send none. */
-export async function changePull(place: Place, number: number, edit: PullEdit): Promise<void> {
+export async function changePull(place: PullEditTarget, number: number, edit: PullEdit): Promise<void> {
   const { context, repository } = place;
   await context.git.exclusively(repository.id, 'pulls', async () => {
     const pull = findPull(context, place, number);
@@ -59,21 +59,21 @@ export async function changePull(place: Place, number: number, edit: PullEdit): 
   });
 }
 
-function sceneOf(place: Place, { issue }: Pull): IssueScene {
+function sceneOf(place: PullEditTarget, { issue }: FoundPull): IssueScene {
   return { ...place, actor: place.caller, issueId: issue.id };
 }
 
-function applyTexts(place: Place, pull: Pull, edit: PullEdit): void {
+function applyTexts(place: PullEditTarget, pull: FoundPull, edit: PullEdit): void {
   const { context } = place;
   if (edit.title) changeTitle(context, sceneOf(place, pull), edit.title);
   if (edit.body !== undefined) changeBody(context, sceneOf(place, pull), edit.body, edit.content_version);
 }
 
-function applyAsWriter(place: Place, pull: Pull, edit: PullEdit): void {
+function applyAsWriter(place: PullEditTarget, pull: FoundPull, edit: PullEdit): void {
   const { context } = place;
   const scene = sceneOf(place, pull);
   if (edit.unset_due_date) changeDueDate(context, scene, 0);
-  else if (edit.due_date !== undefined) changeDueDate(context, scene, parseInstant(edit.due_date) ?? 0);
+  else if (edit.due_date !== undefined) changeDueDate(context, scene, parseTimestamp(edit.due_date) ?? 0);
   if (edit.assignees !== undefined || edit.assignee) {
     const names = [...(edit.assignees ?? []), ...(edit.assignee ? [edit.assignee] : [])];
     changeAssignees(context, scene, findAssignees(context, place, names));
@@ -84,12 +84,12 @@ function applyAsWriter(place: Place, pull: Pull, edit: PullEdit): void {
   }
 }
 
-function applyState(place: Place, { issue, pull }: Pull, state: string): void {
+function applyState(place: PullEditTarget, { issue, pull }: FoundPull, state: string): void {
   if (pull.is_merged === 1) throw new ForgeProblem(412, 'cannot change state of a merged pull request');
   changeState(place.context, sceneOf(place, { issue, pull }), state);
 }
 
-function refuseDouble({ context, repository }: Place, { pull }: Pull, base: string): void {
+function refuseDouble({ context, repository }: PullEditTarget, { pull }: FoundPull, base: string): void {
   const branches = {
     baseId: repository.id,
     base,
@@ -103,8 +103,8 @@ function refuseDouble({ context, repository }: Place, { pull }: Pull, base: stri
 
 /** Returns what moves the pull request onto another base branch; undefined where that is not asked for. */
 async function planRetarget(
-  place: Place,
-  { issue, pull }: Pull,
+  place: PullEditTarget,
+  { issue, pull }: FoundPull,
   base: string | undefined,
 ): Promise<(() => void) | undefined> {
   const { context, repository } = place;

@@ -1,10 +1,10 @@
-import type { Pull } from '../access/find-issue.ts';
+import type { FoundPull } from '../access/find-issue.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { IssueRow, PullRow } from '../core/issue-rows.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 
 type PullFilter = {
   readonly state?: string | undefined;
@@ -30,8 +30,8 @@ export function listPullRows(
   { db }: ForgeContext,
   { repository }: RepositoryTarget,
   filter: PullFilter,
-  page: Page,
-): { readonly pulls: readonly Pull[]; readonly total: number } {
+  page: PageRange,
+): { readonly pulls: readonly FoundPull[]; readonly total: number } {
   const conditions = ['i.repo_id = ?', 'i.is_pull = 1'];
   const values: (string | number)[] = [repository.id];
   const add = (condition: string, value: string | number): void => {
@@ -67,7 +67,7 @@ export function listPullRows(
   return { pulls, total };
 }
 
-function loadPulls(db: ForgeContext['db'], issueIds: readonly number[]): readonly Pull[] {
+function loadPulls(db: ForgeContext['db'], issueIds: readonly number[]): readonly FoundPull[] {
   const given = JSON.stringify(issueIds);
   const issues = db.all<IssueRow>('SELECT * FROM issues WHERE id IN (SELECT value FROM json_each(?))', given);
   const sides = db.all<PullRow>(

@@ -1,4 +1,4 @@
-import { findPull, type Pull } from '../access/find-issue.ts';
+import { type FoundPull, findPull } from '../access/find-issue.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -18,7 +18,7 @@ import { isDraftTitle } from '../views/issue.ts';
 import { signatureOf } from '../views/signature.ts';
 import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
 
-type Wish = {
+type MergeOptions = {
   readonly merge_title_field?: string | undefined;
   readonly merge_message_field?: string | undefined;
   readonly merge_commit_id?: string | undefined;
@@ -26,7 +26,7 @@ type Wish = {
   readonly delete_branch_after_merge?: boolean | undefined;
   readonly force_merge?: boolean | undefined;
 };
-type Place = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+type MergeTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 /** Which setting of the repository allows a way to merge. */
 const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositorySettings>> = {
@@ -63,14 +63,14 @@ export const pullMergeHandlers = defineHandlers({
   },
 });
 
-type Spellings = Wish & {
+type Spellings = MergeOptions & {
   readonly MergeTitleField?: string | undefined;
   readonly MergeMessageField?: string | undefined;
   readonly MergeCommitID?: string | undefined;
 };
 
 /** Takes the older spelling of a member where the newer one is absent or empty. */
-function readSpellings(body: Spellings): Wish {
+function readSpellings(body: Spellings): MergeOptions {
   return {
     ...body,
     merge_title_field: body.merge_title_field || body.MergeTitleField,
@@ -86,7 +86,7 @@ function readStyle(text: string): MergeStyle | 'manually-merged' {
 }
 
 /** Ends the request where the pull request must not be merged now; called while the repository is held. */
-function guardMerge(place: Place, number: number, style: keyof typeof permits): Pull {
+function guardMerge(place: MergeTarget, number: number, style: keyof typeof permits): FoundPull {
   const both = findPull(place.context, place, number);
   const { pull, issue } = both;
   if (pull.is_merged === 1) throw new ForgeProblem(405, 'The PR is already merged');
@@ -103,7 +103,12 @@ function guardMerge(place: Place, number: number, style: keyof typeof permits): 
   return both;
 }
 
-async function mergeBranch(place: Place, number: number, style: MergeStyle, wish: Wish): Promise<void> {
+async function mergeBranch(
+  place: MergeTarget,
+  number: number,
+  style: MergeStyle,
+  wish: MergeOptions,
+): Promise<void> {
   const { context, repository, owner, caller } = place;
   const git = context.git.open(repository.id);
   await withPush(context, { repository, owner, pusher: caller }, async () => {
@@ -119,7 +124,7 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
     const now = { ...pull, base_sha: base.id, merge_base: mergeBase };
     await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
     refuseBlocked(context, repository, both.issue.id);
-    const message = messageOf(both, style, wish);
+    const message = mergeMessage(both, style, wish);
     const committer = signatureOf(context, caller);
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
     // The baseline knows of the conflict before it tries, and says no more than this.
@@ -135,7 +140,7 @@ async function mergeBranch(place: Place, number: number, style: MergeStyle, wish
 }
 
 /** Records a merge that was made outside of the forge. */
-async function recordMerge(place: Place, number: number, commitId: string): Promise<void> {
+async function recordMerge(place: MergeTarget, number: number, commitId: string): Promise<void> {
   const { context, repository, caller } = place;
   const git = context.git.open(repository.id);
   await context.git.exclusively(repository.id, 'refs', async () => {
@@ -146,7 +151,11 @@ async function recordMerge(place: Place, number: number, commitId: string): Prom
   });
 }
 
-async function findOnBase({ context, repository }: Place, id: string, base: CommitData): Promise<CommitData> {
+async function findOnBase(
+  { context, repository }: MergeTarget,
+  id: string,
+  base: CommitData,
+): Promise<CommitData> {
   const git = context.git.open(repository.id);
   const isId = /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(id);
   const commit = isId ? await readCommit(git, id) : undefined;
@@ -156,7 +165,7 @@ async function findOnBase({ context, repository }: Place, id: string, base: Comm
   return commit;
 }
 
-function messageOf({ issue, pull }: Pull, style: MergeStyle, wish: Wish): string {
+function mergeMessage({ issue, pull }: FoundPull, style: MergeStyle, wish: MergeOptions): string {
   const from = pull.head_branch;
   const title =
     style === 'squash'
@@ -168,7 +177,7 @@ function messageOf({ issue, pull }: Pull, style: MergeStyle, wish: Wish): string
 }
 
 /** Only an unused branch is deleted: never the default one, nor the head of another open pull request. */
-async function removeHead(place: Place, { pull }: Pull): Promise<void> {
+async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void> {
   const { context, repository, owner, caller } = place;
   if (pull.head_repo_id !== repository.id || pull.head_branch === repository.default_branch) return;
   const others = context.db.get(

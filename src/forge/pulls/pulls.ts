@@ -1,16 +1,16 @@
-import { findPull, type Pull } from '../access/find-issue.ts';
+import { type FoundPull, findPull } from '../access/find-issue.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { toChangedFile, toEntries, toEntry } from '../code/compare.ts';
 import { findHead } from '../code/head-repository.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import { listChanges } from '../git/changes.ts';
 import { countCommits, listCommits } from '../git/history.ts';
 import { defineHandlers, type Reply } from '../http/handler.ts';
 import { requireAuthorOrWriter } from '../issues/issues.ts';
 import { checkPull } from '../pull-sync/checks.ts';
-import { addressOf } from '../views/commit.ts';
+import { repositoryAddress } from '../views/commit.ts';
 import { toPull, toPulls } from '../views/pull.ts';
 import { openPull } from './create.ts';
 import { changePull } from './edit.ts';
@@ -62,7 +62,7 @@ export const pullHandlers = defineHandlers({
     const git = context.git.open(target.repository.id);
     const changes = await listChanges(git, pull.merge_base, pull.head_sha);
     tellPage(reply, page, changes.length);
-    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     const ends = { base: pull.merge_base, head: pull.head_sha };
     return changes
       .slice(page.offset, page.offset + page.limit)
@@ -75,20 +75,24 @@ export const pullHandlers = defineHandlers({
     const stretch = { from: pull.merge_base, to: pull.head_sha };
     tellPage(reply, page, await countCommits(git, stretch));
     const commits = await listCommits(git, stretch, { skip: page.offset, limit: page.limit });
-    const address = addressOf(context.rootUrl(), target.owner.name, target.repository.name);
+    const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     return toEntries(git, commits, (commit) => toEntry(context, address, commit, caller));
   },
 });
 
 /** Returns both sides of a pull request that is not being checked any more. */
-async function findChecked(context: ForgeContext, target: RepositoryTarget, number: number): Promise<Pull> {
+async function findChecked(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  number: number,
+): Promise<FoundPull> {
   const { pull } = findPull(context, target, number);
   if (pull.status === 'checking') await checkPull(context, pull.id);
   return findPull(context, target, number);
 }
 
 /** Two lists tell their place in headers of their own beside the usual ones. */
-function tellPage(reply: Reply, page: Page, total: number): void {
+function tellPage(reply: Reply, page: PageRange, total: number): void {
   reply.total(total);
   const last = Math.ceil(total / page.limit);
   reply.header('X-Page', String(page.page));

@@ -1,4 +1,4 @@
-import { isMember } from '../access/permissions.ts';
+import { isOrganizationMember } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -39,7 +39,7 @@ function findHolder(context: ForgeContext, caller: UserRow, name: string | undef
   if (organization?.type !== 'organization') {
     throw new ForgeProblem(404, `organization does not exist [name: ${name}]`);
   }
-  if (isMember(context.db, organization, caller)) return organization;
+  if (isOrganizationMember(context.db, organization, caller)) return organization;
   throw new ForgeProblem(403, `User is no Member of Organisation '${organization.name}'`);
 }
 

@@ -1,6 +1,6 @@
 import { permissionOf, publicRepositories, readableCondition } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import type { Reply } from '../http/handler.ts';
 import { toRepository } from '../views/repository.ts';
@@ -9,10 +9,10 @@ import { loadUsers } from '../views/user.ts';
 /** Tables of what accounts mark repositories with. */
 type Mark = 'stars' | 'watches';
 
-type Listing = {
+type MarkedListing = {
   readonly context: ForgeContext;
   readonly caller: UserRow;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly reply: Reply;
 };
 
@@ -21,7 +21,7 @@ type Listing = {
  * every one that it can still read; others see public repositories of public owners, so far as they can read these. A
  * token for public resources sees no more than others do. `permissions` are those of the account, as on the baseline.
  */
-export function listMarked(call: Listing, mark: Mark, account: UserRow) {
+export function listMarked(call: MarkedListing, mark: Mark, account: UserRow) {
   const { context, caller, page, reply } = call;
   const isOwn = account.id === caller.id;
   const others = [readableCondition(caller), { sql: publicRepositories, values: [] }];

@@ -36,7 +36,7 @@ function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, 
   db.run('UPDATE repositories SET name = ?, lower_name = ? WHERE id = ?', name, lower, repository.id);
 }
 
-type Edit = Readonly<Record<string, unknown>> & {
+type RepositoryEdit = Readonly<Record<string, unknown>> & {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly website?: string | null | undefined;
@@ -45,7 +45,12 @@ type Edit = Readonly<Record<string, unknown>> & {
   readonly archived?: boolean | null | undefined;
 };
 
-function updateRepository(context: ForgeContext, target: RepositoryTarget, edit: Edit, branch: string): void {
+function updateRepository(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  edit: RepositoryEdit,
+  branch: string,
+): void {
   const { repository } = target;
   const now = secondsOf(context.clock());
   if (edit.name !== undefined && edit.name !== repository.name) rename(context, target, edit.name);

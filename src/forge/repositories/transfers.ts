@@ -1,4 +1,4 @@
-import { canCreateRepositoryIn, canSee, isMember, permissionOf } from '../access/permissions.ts';
+import { canCreateRepositoryIn, canSee, isOrganizationMember, permissionOf } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import { addTeamRepository } from '../access/teams.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -67,7 +67,8 @@ function recipientNamed({ db }: ForgeContext, name: string, caller: UserRow): Us
   const missing = 'The new owner does not exist or cannot be found';
   const recipient = found(userNamed(db, name), missing);
   const isHidden = recipient.type === 'organization' && recipient.visibility === 'private';
-  if (isHidden && !caller.is_admin && !isMember(db, recipient, caller)) throw new ForgeProblem(404, missing);
+  if (isHidden && !caller.is_admin && !isOrganizationMember(db, recipient, caller))
+    throw new ForgeProblem(404, missing);
   return recipient;
 }
 

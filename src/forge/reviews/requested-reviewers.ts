@@ -7,12 +7,15 @@ import {
   cancelRequest,
   cancelTeamRequest,
   findReviewers,
-  type Named,
+  type NamedReviewers,
   requestReview,
   requestTeamReview,
 } from './requests.ts';
 
-type At = RepositoryTarget & { readonly context: ForgeContext; readonly params: { readonly index: number } };
+type ReviewersRequest = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly index: number };
+};
 
 /** What answers where reviews are asked for and the asking is taken back. */
 export const requestedReviewerHandlers = defineHandlers({
@@ -40,7 +43,7 @@ export const requestedReviewerHandlers = defineHandlers({
   },
 });
 
-function findRequested(call: At, named: Named) {
+function findRequested(call: ReviewersRequest, named: NamedReviewers) {
   const both = findPull(call.context, call, call.params.index);
   return { both, reviewers: findReviewers(call.context, call.owner, named) };
 }

@@ -1,4 +1,4 @@
-import type { Pull } from '../access/find-issue.ts';
+import type { FoundPull } from '../access/find-issue.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -6,7 +6,7 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReviewRow } from '../core/issue-rows.ts';
 import type { TeamRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { emitPull, type PullContext } from '../events/pull-events.ts';
 import { notifyPersons } from '../notify/threads.ts';
 import { reachesUnit } from '../protections/allowlists.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
@@ -15,14 +15,14 @@ import { lastOpinion, readReview } from './queries.ts';
 import { isOfficial, restoreOfficial } from './state.ts';
 
 /** Whom a caller names as reviewers. */
-export type Named = {
+export type NamedReviewers = {
   readonly reviewers?: readonly string[] | undefined;
   readonly team_reviewers?: readonly string[] | undefined;
 };
 export type Reviewers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
 
 /** Returns who is named, by name or e-mail address, or ends the request with 404; a person's repository has no teams. */
-export function findReviewers(context: ForgeContext, owner: UserRow, named: Named): Reviewers {
+export function findReviewers(context: ForgeContext, owner: UserRow, named: NamedReviewers): Reviewers {
   const { db } = context;
   const people = (named.reviewers ?? []).map((name) =>
     found(name.includes('@') ? accountByEmail(db, name) : userNamed(db, name), `user doesn't exist: ${name}`),
@@ -39,7 +39,12 @@ export function findReviewers(context: ForgeContext, owner: UserRow, named: Name
  * Ends the request with 422 where this account may not be asked, or the actor may not ask. The actor's own place in the
  * repository decides, not a site administrator's power.
  */
-export function guardRequest(context: ForgeContext, place: PullPlace, both: Pull, user: UserRow): void {
+export function guardRequest(
+  context: ForgeContext,
+  place: PullContext,
+  both: FoundPull,
+  user: UserRow,
+): void {
   const { db } = context;
   const { repository, owner } = place;
   if (user.type === 'organization') throw invalid('an organization cannot review');
@@ -52,8 +57,8 @@ export function guardRequest(context: ForgeContext, place: PullPlace, both: Pull
 /** Asks an account for a review and tells hooks; undefined where it is asked already. */
 export function requestReview(
   context: ForgeContext,
-  place: PullPlace,
-  both: Pull,
+  place: PullContext,
+  both: FoundPull,
   user: UserRow,
 ): ReviewRow | undefined {
   guardRequest(context, place, both, user);
@@ -73,7 +78,12 @@ export function requestReview(
 }
 
 /** Takes the request to an account back; nothing happens where there is none. */
-export function cancelRequest(context: ForgeContext, place: PullPlace, both: Pull, user: UserRow): void {
+export function cancelRequest(
+  context: ForgeContext,
+  place: PullContext,
+  both: FoundPull,
+  user: UserRow,
+): void {
   const { db } = context;
   const last = lastOpinion(db, both.issue.id, user.id);
   const isOwn = last?.type === 'REQUEST_REVIEW' && user.id === place.actor.id;
@@ -88,8 +98,8 @@ export function cancelRequest(context: ForgeContext, place: PullPlace, both: Pul
 /** Requests a review from a team; every member but the author is notified. Undefined where it is requested already. */
 export function requestTeamReview(
   context: ForgeContext,
-  place: PullPlace,
-  both: Pull,
+  place: PullContext,
+  both: FoundPull,
   team: TeamRow,
 ): ReviewRow | undefined {
   const { db } = context;
@@ -110,7 +120,12 @@ export function requestTeamReview(
 }
 
 /** Withdraws the request to a team; no notification is sent. */
-export function cancelTeamRequest(context: ForgeContext, place: PullPlace, both: Pull, team: TeamRow): void {
+export function cancelTeamRequest(
+  context: ForgeContext,
+  place: PullContext,
+  both: FoundPull,
+  team: TeamRow,
+): void {
   if (!mayChoose(context, place, both)) throw invalid('you may not remove reviewers');
   const request = findTeamRequest(context, both, team);
   if (request) context.db.run('DELETE FROM reviews WHERE id = ?', request.id);
@@ -121,7 +136,7 @@ function invalid(reason: string): ForgeProblem {
 }
 
 /** The author, the owner, collaborators, and the organization's members whose team can read it. */
-function mayChoose({ db }: ForgeContext, { repository, actor }: PullPlace, { issue }: Pull): boolean {
+function mayChoose({ db }: ForgeContext, { repository, actor }: PullContext, { issue }: FoundPull): boolean {
   if (repository.archived_at > 0) return false;
   if (actor.id === issue.poster_id || actor.id === repository.owner_id) return true;
   const sql = `SELECT 1 AS one FROM collaborators WHERE repo_id = ?1 AND user_id = ?2
@@ -138,7 +153,7 @@ function hasRepository({ db }: ForgeContext, team: TeamRow, repositoryId: number
   return db.get(sql, team.id, repositoryId) !== undefined;
 }
 
-function isOfficialTeam({ db }: ForgeContext, { pull }: Pull, team: TeamRow): boolean {
+function isOfficialTeam({ db }: ForgeContext, { pull }: FoundPull, team: TeamRow): boolean {
   const rule = findBranchRule(db, pull.repo_id, pull.base_branch);
   if (!rule) return false;
   if (rule.enable_approvals_whitelist) return rule.teams.approvals.includes(team.id);
@@ -149,14 +164,14 @@ function isOfficialTeam({ db }: ForgeContext, { pull }: Pull, team: TeamRow): bo
   return held === 'write' || held === 'admin' || held === 'owner';
 }
 
-function findTeamRequest({ db }: ForgeContext, { issue }: Pull, team: TeamRow): ReviewRow | undefined {
+function findTeamRequest({ db }: ForgeContext, { issue }: FoundPull, team: TeamRow): ReviewRow | undefined {
   const sql = 'SELECT * FROM reviews WHERE issue_id = ? AND team_id = ? ORDER BY id DESC LIMIT 1';
   return db.get<ReviewRow>(sql, issue.id, team.id);
 }
 
 function insertRequest(
   { db, clock }: ForgeContext,
-  { issue }: Pull,
+  { issue }: FoundPull,
   given: { readonly reviewerId?: number; readonly teamId?: number; readonly official: boolean },
 ): ReviewRow {
   const now = secondsOf(clock());
@@ -175,8 +190,8 @@ function insertRequest(
 
 function announce(
   context: ForgeContext,
-  place: PullPlace,
-  { issue }: Pull,
+  place: PullContext,
+  { issue }: FoundPull,
   {
     user,
     action,

@@ -1,4 +1,4 @@
-import { findPull, type Pull } from '../access/find-issue.ts';
+import { type FoundPull, findPull } from '../access/find-issue.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
@@ -15,9 +15,9 @@ import { isOtherChange } from './diff-comparison.ts';
 import { mayKnow, readReview } from './queries.ts';
 import { type Opinion, openDraft, recordReview, removeReview, setDismissed } from './state.ts';
 
-type Place = RepositoryTarget & { readonly context: ForgeContext };
-type Reading = Place & { readonly caller: UserRow | undefined };
-type Doing = Place & { readonly caller: UserRow };
+type ReviewTarget = RepositoryTarget & { readonly context: ForgeContext };
+type ReviewRequest = ReviewTarget & { readonly caller: UserRow | undefined };
+type Doing = ReviewTarget & { readonly caller: UserRow };
 type AtReview = { readonly params: { readonly index: number; readonly id: number } };
 
 export const reviewHandlers = defineHandlers({
@@ -139,7 +139,7 @@ function isVote(type: ReviewRow['type']): boolean {
 
 /** Returns what a caller's `event` means, or ends the request with 422 where it may not be said so. */
 function readEvent(
-  { issue }: Pull,
+  { issue }: FoundPull,
   caller: UserRow,
   said: { event?: string | undefined; body?: string | undefined; hasComments: boolean },
 ): Opinion['type'] {
@@ -157,7 +157,7 @@ function readEvent(
   return type;
 }
 
-function record({ context, repository, owner, caller }: Doing, both: Pull, opinion: Opinion): ReviewRow {
+function record({ context, repository, owner, caller }: Doing, both: FoundPull, opinion: Opinion): ReviewRow {
   if (isVote(opinion.type) && both.issue.is_closed === 1) {
     throw new ForgeProblem(422, "can't submit review for a closed or merged PR");
   }
@@ -165,7 +165,11 @@ function record({ context, repository, owner, caller }: Doing, both: Pull, opini
 }
 
 /** A review of an older commit is stale at birth where the change was another one then. */
-async function isStaleAtBirth(context: ForgeContext, { pull }: Pull, commitId: string): Promise<boolean> {
+async function isStaleAtBirth(
+  context: ForgeContext,
+  { pull }: FoundPull,
+  commitId: string,
+): Promise<boolean> {
   if (commitId === pull.head_sha) return false;
   const git = context.git.open(pull.repo_id);
   // The baseline answers 500 for an unknown commit.
@@ -175,7 +179,10 @@ async function isStaleAtBirth(context: ForgeContext, { pull }: Pull, commitId: s
   return await isOtherChange(git, { from: base, to: seen }, { from: pull.merge_base, to: pull.head_sha });
 }
 
-function findReview(call: Reading & AtReview): { readonly review: ReviewRow; readonly both: Pull } {
+function findReview(call: ReviewRequest & AtReview): {
+  readonly review: ReviewRow;
+  readonly both: FoundPull;
+} {
   const both = findPull(call.context, call, call.params.index);
   const review = readReview(call.context.db, call.params.id);
   if (review.issue_id !== both.issue.id || !mayKnow(review, call.caller)) {
@@ -185,7 +192,7 @@ function findReview(call: Reading & AtReview): { readonly review: ReviewRow; rea
 }
 
 /** Only approvals and rejections of an open pull request can be dismissed. */
-function findVote(call: Reading & AtReview): { readonly review: ReviewRow; readonly both: Pull } {
+function findVote(call: ReviewRequest & AtReview): { readonly review: ReviewRow; readonly both: FoundPull } {
   const { review, both } = findReview(call);
   if (!isVote(review.type)) {
     throw new ForgeProblem(403, 'only an approval or a request for changes can be dismissed');
@@ -194,6 +201,6 @@ function findVote(call: Reading & AtReview): { readonly review: ReviewRow; reado
   return { review, both };
 }
 
-function show(call: Reading, review: ReviewRow, { issue }: Pull) {
+function show(call: ReviewRequest, review: ReviewRow, { issue }: FoundPull) {
   return found(toReviews(call.context, [review], issue, { ...call, viewer: call.caller })[0]);
 }

@@ -1,10 +1,10 @@
-import type { Pull } from '../access/find-issue.ts';
+import type { FoundPull } from '../access/find-issue.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import type { PullRow, ReviewRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { emitPull, type PullPlace } from '../events/pull-events.ts';
+import { emitPull, type PullContext } from '../events/pull-events.ts';
 import { notifyActivity } from '../notify/threads.ts';
 import { isOfficialReviewer } from '../protections/branch-access.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
@@ -18,7 +18,7 @@ export type Opinion = {
   readonly isStale: boolean;
 };
 
-type Place = { readonly repository: RepositoryRow; readonly owner: UserRow };
+type ReviewedRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
 const eventTypes: Readonly<Partial<Record<ReviewRow['type'], string>>> = {
   APPROVED: 'pull_request_review_approved',
@@ -27,7 +27,12 @@ const eventTypes: Readonly<Partial<Record<ReviewRow['type'], string>>> = {
 };
 
 /** Tells whether a review by this account counts for the branch that the pull request is aimed at now. */
-export function isOfficial({ db }: ForgeContext, place: Place, pull: PullRow, user: UserRow): boolean {
+export function isOfficial(
+  { db }: ForgeContext,
+  place: ReviewedRepository,
+  pull: PullRow,
+  user: UserRow,
+): boolean {
   const rule = findBranchRule(db, pull.repo_id, pull.base_branch);
   return isOfficialReviewer({ ...place, db }, rule, user);
 }
@@ -40,8 +45,8 @@ export function isOfficial({ db }: ForgeContext, place: Place, pull: PullRow, us
  */
 export function recordReview(
   context: ForgeContext,
-  place: PullPlace,
-  both: Pull,
+  place: PullContext,
+  both: FoundPull,
   opinion: Opinion,
 ): ReviewRow {
   const { db } = context;
@@ -196,7 +201,7 @@ export function hasReviews(db: Database, issueId: number): boolean {
 }
 
 /** Decides anew which votes count, because the pull request is aimed at another branch: the last one of each account. */
-export function recountOfficial(context: ForgeContext, place: Place, issueId: number): void {
+export function recountOfficial(context: ForgeContext, place: ReviewedRepository, issueId: number): void {
   const { db } = context;
   const votes = `issue_id = ? AND type IN ('APPROVED', 'REQUEST_CHANGES')`;
   db.run(`UPDATE reviews SET official = 0 WHERE ${votes}`, issueId);

@@ -31,7 +31,7 @@ function isOnline(runner: RunnerRow, now: Date): boolean {
 }
 
 /** Tells whether a runner that is online worked on a job within the last ten seconds. */
-function isBusy(runner: RunnerRow, now: Date): boolean {
+function isRunnerBusy(runner: RunnerRow, now: Date): boolean {
   return isOnline(runner, now) && now.getTime() - runner.last_active_at * 1000 <= busyMs;
 }
 
@@ -41,7 +41,7 @@ export function toRunner(runner: RunnerRow, now: Date) {
     id: runner.id,
     name: runner.name,
     status: isOnline(runner, now) ? 'online' : 'offline',
-    busy: isBusy(runner, now),
+    busy: isRunnerBusy(runner, now),
     disabled: runner.is_disabled === 1,
     ephemeral: runner.is_ephemeral === 1,
     // The column holds what `replaceRunners` wrote.

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { findRunner, listRunners, type RunnerHolder, toRunner } from './registry.ts';
 
-type Listing = {
+type HolderListing = {
   readonly context: ForgeContext;
-  readonly page: Page;
+  readonly page: PageRange;
   readonly query: { readonly disabled?: boolean | undefined };
 };
 type Naming = { readonly context: ForgeContext; readonly params: { readonly runner_id: number } };
 
-function list({ context, page, query }: Listing, holder: RunnerHolder) {
+function listForHolder({ context, page, query }: HolderListing, holder: RunnerHolder) {
   const { runners, total } = listRunners(context, holder, { ...page, disabled: query.disabled });
   const now = context.clock();
   return { runners: runners.map((runner) => toRunner(runner, now)), total_count: total };
@@ -72,22 +72,22 @@ const ofSite: RunnerHolder = { column: 'all' };
 
 /** What answers for runners: read, stopped and removed here; they come in through a seed or the control routes. */
 export const runnerHandlers = defineHandlers({
-  listOrganizationRunners: (call) => list(call, ofOrganization(call)),
+  listOrganizationRunners: (call) => listForHolder(call, ofOrganization(call)),
   getOrganizationRunner: (call) => show(call, ofOrganization(call)),
   editOrganizationRunner: (call) => edit(call, ofOrganization(call)),
   deleteOrganizationRunner: (call) => remove(call, ofOrganization(call)),
   createOrganizationRunnerToken: (call) => register(call, ofOrganization(call)),
-  listRepositoryRunners: (call) => list(call, ofRepository(call)),
+  listRepositoryRunners: (call) => listForHolder(call, ofRepository(call)),
   getRepositoryRunner: (call) => show(call, ofRepository(call)),
   editRepositoryRunner: (call) => edit(call, ofRepository(call)),
   deleteRepositoryRunner: (call) => remove(call, ofRepository(call)),
   createRepositoryRunnerToken: (call) => register(call, ofRepository(call)),
-  listOwnRunners: (call) => list(call, ofCaller(call)),
+  listOwnRunners: (call) => listForHolder(call, ofCaller(call)),
   getOwnRunner: (call) => show(call, ofCaller(call)),
   editOwnRunner: (call) => edit(call, ofCaller(call)),
   deleteOwnRunner: (call) => remove(call, ofCaller(call)),
   createOwnRunnerToken: (call) => register(call, ofCaller(call)),
-  listSiteRunners: (call) => list(call, ofSite),
+  listSiteRunners: (call) => listForHolder(call, ofSite),
   getSiteRunner: (call) => show(call, ofSite),
   editSiteRunner: (call) => edit(call, ofSite),
   deleteSiteRunner: (call) => remove(call, ofSite),

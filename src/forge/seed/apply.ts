@@ -9,7 +9,7 @@ import { createSeedCaller, type SeedCaller } from './caller.ts';
 import type { SeedFile } from './file.ts';
 import { findSeedProblems } from './references.ts';
 import { createSeedRepository, hookBody } from './repository.ts';
-import { type Runner, readRunner } from './runner-shape.ts';
+import { readRunner, type SeedRunner } from './runner-shape.ts';
 import type { Seed, SeedOrganization } from './shape.ts';
 
 const plainPlace = (path: readonly PropertyKey[]): string => path.map(String).join('.');
@@ -59,7 +59,10 @@ export async function applySeed(
 }
 
 /** Makes the runners of the instance those told. Throws `usage` where one belongs to nothing that is there. */
-export function putRunners(context: Pick<ForgeContext, 'db' | 'clock'>, runners: readonly Runner[]): void {
+export function putRunners(
+  context: Pick<ForgeContext, 'db' | 'clock'>,
+  runners: readonly SeedRunner[],
+): void {
   const told: ToldRunner[] = [];
   for (const [at, runner] of runners.entries()) {
     const row = readRunner(context.db, runner);
@@ -69,9 +72,9 @@ export function putRunners(context: Pick<ForgeContext, 'db' | 'clock'>, runners:
   replaceRunners(context, told);
 }
 
-type Account = NonNullable<Seed['accounts']>[number];
+type SeedAccount = NonNullable<Seed['accounts']>[number];
 
-async function ensureAccount(context: ForgeContext, account: Account): Promise<void> {
+async function ensureAccount(context: ForgeContext, account: SeedAccount): Promise<void> {
   if (userNamed(context.db, account.name)) return;
   await createAccount(context, {
     name: account.name,
@@ -84,7 +87,7 @@ async function ensureAccount(context: ForgeContext, account: Account): Promise<v
   });
 }
 
-async function giveStars(caller: SeedCaller, account: Account): Promise<void> {
+async function giveStars(caller: SeedCaller, account: SeedAccount): Promise<void> {
   for (const fullName of account.starred ?? []) {
     const [owner = '', repo = ''] = fullName.split('/');
     await caller.call(account.name, operations.star, { params: { owner, repo } });

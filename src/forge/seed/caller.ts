@@ -8,7 +8,7 @@ import {
   type Operation,
 } from '../../contract/operation.ts';
 import { ReeveError } from '../../errors.ts';
-import { digestOf } from '../access/actor.ts';
+import { tokenDigest } from '../access/actor.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { secondsOf } from '../core/time.ts';
@@ -45,7 +45,7 @@ export function createSeedCaller(app: FastifyInstance, context: ForgeContext): S
       'INSERT INTO tokens (user_id, name, digest, last_eight, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)',
       user.id,
       `seed-${secret.slice(0, 8)}`,
-      digestOf(secret),
+      tokenDigest(secret),
       secret.slice(-8),
       '["all"]',
       secondsOf(clock()),

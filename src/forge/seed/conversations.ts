@@ -25,13 +25,13 @@ async function readIds({ caller, by, params, repository }: Making): Promise<Ids>
   const isShared = [...wanted].some((name) => !own.has(name));
   if (isShared) {
     const at = { org: params.owner };
-    await eachPage(async (query) => {
+    await forEachPage(async (query) => {
       const page = await caller.call(by, operations.listOrganizationLabels, { params: at, query });
       for (const { name, id } of page) labels.set(name, id);
       return page.length;
     });
   }
-  await eachPage(async (query) => {
+  await forEachPage(async (query) => {
     const page = await caller.call(by, operations.listLabels, { params, query });
     for (const { name, id } of page) labels.set(name, id);
     return page.length;
@@ -43,7 +43,7 @@ async function readIds({ caller, by, params, repository }: Making): Promise<Ids>
   return { labels, milestones };
 }
 
-async function eachPage(read: (query: { page: number; limit: number }) => Promise<number>): Promise<void> {
+async function forEachPage(read: (query: { page: number; limit: number }) => Promise<number>): Promise<void> {
   for (let page = 1; (await read({ page, limit: 50 })) > 0; ) page += 1;
 }
 

@@ -4,28 +4,28 @@ import type { SeedProblem } from './file.ts';
 import type { Seed, SeedIssue, SeedOrganization, SeedRepository } from './shape.ts';
 
 type Path = readonly PropertyKey[];
-type Names = {
+type SeedNames = {
   isPerson(name: string): boolean;
   isOwner(name: string): boolean;
   isRepository(fullName: string): boolean;
 };
 
-const lower = (text: string): string => text.toLowerCase();
+const lowerCase = (text: string): string => text.toLowerCase();
 
 /** Names that the seed makes, and those that the forge has already. */
-function collectNames(seed: Seed, db: Database): Names {
-  const people = new Set(seed.accounts?.map(({ name }) => lower(name)));
-  const organizations = new Set(seed.organizations?.map(({ name }) => lower(name)));
-  const repositories = new Set(seed.repositories?.map(({ name }) => lower(name)));
+function collectNames(seed: Seed, db: Database): SeedNames {
+  const people = new Set(seed.accounts?.map(({ name }) => lowerCase(name)));
+  const organizations = new Set(seed.organizations?.map(({ name }) => lowerCase(name)));
+  const repositories = new Set(seed.repositories?.map(({ name }) => lowerCase(name)));
   return {
-    isPerson: (name) => people.has(lower(name)) || userNamed(db, name)?.type === 'user',
+    isPerson: (name) => people.has(lowerCase(name)) || userNamed(db, name)?.type === 'user',
     isOwner: (name) =>
-      people.has(lower(name)) || organizations.has(lower(name)) || userNamed(db, name) !== undefined,
+      people.has(lowerCase(name)) || organizations.has(lowerCase(name)) || userNamed(db, name) !== undefined,
     isRepository(fullName) {
-      if (repositories.has(lower(fullName))) return true;
+      if (repositories.has(lowerCase(fullName))) return true;
       const sql = `SELECT 1 AS one FROM repositories r JOIN users o ON o.id = r.owner_id
         WHERE o.lower_name || '/' || r.lower_name = ?`;
-      return db.get(sql, lower(fullName)) !== undefined;
+      return db.get(sql, lowerCase(fullName)) !== undefined;
     },
   };
 }
@@ -55,7 +55,7 @@ export function findSeedProblems(seed: Seed, db: Database): readonly SeedProblem
     const path = ['repositories', at];
     const [owner = ''] = one.name.split('/');
     if (!names.isOwner(owner)) report([...path, 'name'], `there is no account or organization ${owner}`);
-    const organization = seed.organizations?.find(({ name }) => lower(name) === lower(owner));
+    const organization = seed.organizations?.find(({ name }) => lowerCase(name) === lowerCase(owner));
     checkRepository(one, path, { person, report, organization });
   }
   for (const [at, runner] of (seed.runners ?? []).entries()) {
@@ -76,16 +76,17 @@ function findDoubles(seed: Seed, report: (path: Path, message: string) => void):
     seen.add(key);
   };
   for (const list of ['accounts', 'organizations', 'repositories'] as const) {
-    for (const [at, { name }] of (seed[list] ?? []).entries()) once([list, at, 'name'], lower(name), name);
+    for (const [at, { name }] of (seed[list] ?? []).entries())
+      once([list, at, 'name'], lowerCase(name), name);
   }
 }
 
-type Check = {
+type ReferenceCheck = {
   readonly person: (path: Path, name: string) => void;
   readonly repository: (path: Path, name: string) => void;
 };
 
-function checkOrganization(organization: SeedOrganization, path: Path, check: Check): void {
+function checkOrganization(organization: SeedOrganization, path: Path, check: ReferenceCheck): void {
   check.person([...path, 'owner'], organization.owner);
   for (const [at, team] of (organization.teams ?? []).entries()) {
     for (const [place, name] of (team.members ?? []).entries())

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { userNamed } from '../access/redirects.ts';
 import type { Database } from '../core/database.ts';
-import { parseInstant } from '../core/time.ts';
+import { parseTimestamp } from '../core/time.ts';
 import type { ToldRunner } from '../runners/registry.ts';
 
 const instant = z.iso.datetime({ offset: true });
@@ -10,7 +10,7 @@ const instant = z.iso.datetime({ offset: true });
  * A runner as it would report itself over its own protocol. `state` holds until another one is reported; the two
  * instants let a runner go offline as the clock runs.
  */
-export const Runner = z.strictObject({
+export const SeedRunner = z.strictObject({
   name: z.string().min(1).max(255),
   repository: z
     .string()
@@ -24,13 +24,13 @@ export const Runner = z.strictObject({
   last_online_at: instant.optional().describe('Online for a minute from here.'),
   last_active_at: instant.optional().describe('Busy for ten seconds from here, where it is online.'),
 });
-export type Runner = z.output<typeof Runner>;
+export type SeedRunner = z.output<typeof SeedRunner>;
 
 /** The last second that RFC 3339 can say: a runner that is reported online does not go offline by itself. */
 const always = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
 /** Returns a runner as it is stored, or what is wrong with where it belongs. */
-export function readRunner(db: Database, runner: Runner): ToldRunner | { readonly problem: string } {
+export function readRunner(db: Database, runner: SeedRunner): ToldRunner | { readonly problem: string } {
   const { repository, owner, state } = runner;
   if (repository !== undefined && owner !== undefined)
     return { problem: 'has a repository or an owner, not both' };
@@ -39,7 +39,7 @@ export function readRunner(db: Database, runner: Runner): ToldRunner | { readonl
   if (repositoryId === undefined) return { problem: `there is no repository ${repository}` };
   if (ownerId === undefined) return { problem: `there is no organization or account ${owner}` };
   const isOnline = state === 'idle' || state === 'busy';
-  const told = (text: string | undefined) => parseInstant(text) ?? 0;
+  const told = (text: string | undefined) => parseTimestamp(text) ?? 0;
   return {
     repo_id: repositoryId,
     owner_id: ownerId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CreateBranchProtection } from '../../contract/resources/protections.ts';
 import { CreateTeam } from '../../contract/resources/teams.ts';
-import { Runner } from './runner-shape.ts';
+import { SeedRunner } from './runner-shape.ts';
 
 const name = z.string().min(1);
 const names = z.array(name);
@@ -166,7 +166,7 @@ export const Seed = z.strictObject({
   organizations: z.array(Organization).optional(),
   repositories: z.array(Repository).optional(),
   runners: z
-    .array(Runner)
+    .array(SeedRunner)
     .optional()
     .describe('The runners of every level; each start makes them these and no others.'),
 });

@@ -13,7 +13,7 @@ import { listRefs, type Ref, type RefChange } from '../git/refs.ts';
 import { refusePush } from '../protections/push-enforcement.ts';
 
 /** Where a push goes: the repository's own git repository, or its wiki's. */
-type Receiving = RepositoryTarget & {
+type PushTarget = RepositoryTarget & {
   readonly caller: UserRow | undefined;
   readonly gitId: number;
   readonly isWiki: boolean;
@@ -26,7 +26,7 @@ type Receiving = RepositoryTarget & {
  */
 export async function receivePush(
   context: ForgeContext,
-  { repository, owner, caller, gitId, isWiki }: Receiving,
+  { repository, owner, caller, gitId, isWiki }: PushTarget,
   { body, environment }: { readonly body: Readable; readonly environment: Record<string, string> },
 ): Promise<Buffer> {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { findRepository } from '../access/guards.ts';
 import { reaches } from '../access/permissions.ts';
-import { Moved } from '../access/redirects.ts';
+import { Redirect } from '../access/redirects.ts';
 import { coversScopes } from '../access/scopes.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -17,7 +17,7 @@ import { readGitBody } from './request-body.ts';
 
 type Service = 'git-upload-pack' | 'git-receive-pack';
 type GitTarget = RepositoryTarget & { readonly isWiki: boolean };
-type Visit = GitTarget & {
+type GitRequest = GitTarget & {
   readonly caller: UserRow | undefined;
   readonly service: Service;
   /** The git repository: the repository's own, or its wiki's. */
@@ -70,11 +70,11 @@ export function registerGitHttp(app: FastifyInstance, context: ForgeContext): vo
   );
 }
 
-type Answer = (visit: Visit) => Promise<FastifyReply>;
+type GitHandler = (visit: GitRequest) => Promise<FastifyReply>;
 
 function createEntrance(context: ForgeContext) {
   const readActor = createActorReader(context);
-  return async (request: FastifyRequest, reply: FastifyReply, service: string, answer: Answer) => {
+  return async (request: FastifyRequest, reply: FastifyReply, service: string, answer: GitHandler) => {
     reply.headers({
       'cache-control': 'no-cache, max-age=0, must-revalidate',
       expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
@@ -147,7 +147,7 @@ function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  if (error instanceof Moved) {
+  if (error instanceof Redirect) {
     return reply.code(301).header('location', error.locationOf(request.url)).send();
   }
   if (!(error instanceof ForgeProblem)) throw error;
@@ -165,7 +165,7 @@ function protocolOf(request: FastifyRequest): Record<string, string> {
 
 async function advertise(
   context: ForgeContext,
-  { gitId, service }: Visit,
+  { gitId, service }: GitRequest,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -183,7 +183,7 @@ async function advertise(
 
 async function upload(
   context: ForgeContext,
-  { gitId }: Visit,
+  { gitId }: GitRequest,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

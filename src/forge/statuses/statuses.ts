@@ -1,18 +1,18 @@
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
-import type { Page } from '../core/paging.ts';
+import type { PageRange } from '../core/paging.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
 import { listTouched } from '../git/changes.ts';
 import { resolveRef } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { addressOf, toPayloadCommit } from '../views/commit.ts';
+import { repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
 import { loadUsers, toUser } from '../views/user.ts';
 import { combineStates, latestStatuses, type StatusRow } from './combined-status.ts';
 
-type Place = RepositoryTarget & { readonly context: ForgeContext };
+type StatusTarget = RepositoryTarget & { readonly context: ForgeContext };
 
 const orders: Readonly<Record<string, string>> = {
   oldest: 'created_at, number',
@@ -34,7 +34,7 @@ export const statusHandlers = defineHandlers({
     const touched = await listTouched(git, commit.id);
     return context.db.transaction(() => {
       const row = insertStatus(call, commit.id, body);
-      const { html, api } = addressOf(context.rootUrl(), call.owner.name, repository.name);
+      const { html, api } = repositoryAddress(context.rootUrl(), call.owner.name, repository.name);
       const told = toPayloadCommit(context.db, { html, api }, commit, touched);
       announceStatus(call, row, { sender: caller, commit: told });
       return toStatus(call, row, caller);
@@ -55,7 +55,7 @@ export const statusHandlers = defineHandlers({
     const count = `SELECT count(DISTINCT context) AS count FROM commit_statuses WHERE repo_id = ? AND sha = ?`;
     reply.total(context.db.get<{ count: number }>(count, repository.id, sha)?.count ?? 0);
     const rows = latestStatuses(context.db, repository.id, sha, page);
-    const { api } = addressOf(context.rootUrl(), owner.name, repository.name);
+    const { api } = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     return {
       state: combineStates(rows.map(({ state }) => state)),
       sha,
@@ -68,12 +68,12 @@ export const statusHandlers = defineHandlers({
   },
 });
 
-async function commitOf({ context, repository }: Place, ref: string): Promise<string> {
+async function commitOf({ context, repository }: StatusTarget, ref: string): Promise<string> {
   const resolved = await resolveRef(context.git.open(repository.id), ref);
   return found(resolved, `object does not exist [id: ${ref}]`).commit.id;
 }
 
-type Report = {
+type NewStatus = {
   readonly state?: string | undefined;
   readonly target_url?: string | undefined;
   readonly description?: string | undefined;
@@ -81,9 +81,9 @@ type Report = {
 };
 
 function insertStatus(
-  { context: { db, clock }, repository, caller }: Place & { readonly caller: UserRow },
+  { context: { db, clock }, repository, caller }: StatusTarget & { readonly caller: UserRow },
   sha: string,
-  report: Report,
+  report: NewStatus,
 ): StatusRow {
   const { lastId } = db.run(
     `INSERT INTO commit_statuses (repo_id, sha, number, state, target_url, description, context, creator_id, created_at)
@@ -102,7 +102,7 @@ function insertStatus(
 }
 
 function announceStatus(
-  { context, repository, owner }: Place,
+  { context, repository, owner }: StatusTarget,
   row: StatusRow,
   { sender, commit }: { sender: UserRow; commit: object },
 ): void {
@@ -132,7 +132,7 @@ function absolute(context: ForgeContext, url: string): string {
 }
 
 function listRows(
-  place: Place,
+  place: StatusTarget,
   sha: string,
   {
     query,
@@ -140,7 +140,7 @@ function listRows(
     reply,
   }: {
     query: { sort?: string | undefined; state?: string | undefined };
-    page: Page;
+    page: PageRange;
     reply: { total(count: number): void };
   },
 ) {
@@ -160,7 +160,7 @@ function listRows(
   return toStatuses(place, rows);
 }
 
-function toStatuses(place: Place, rows: readonly StatusRow[]) {
+function toStatuses(place: StatusTarget, rows: readonly StatusRow[]) {
   const creators = loadUsers(
     place.context,
     rows.map((row) => row.creator_id),
@@ -168,8 +168,12 @@ function toStatuses(place: Place, rows: readonly StatusRow[]) {
   return rows.map((row) => toStatus(place, row, creators.get(row.creator_id)));
 }
 
-function toStatus({ context, repository, owner }: Place, row: StatusRow, creator: UserRow | undefined) {
-  const { api } = addressOf(context.rootUrl(), owner.name, repository.name);
+function toStatus(
+  { context, repository, owner }: StatusTarget,
+  row: StatusRow,
+  creator: UserRow | undefined,
+) {
+  const { api } = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   return {
     id: row.number,
     status: row.state,

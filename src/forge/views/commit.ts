@@ -9,7 +9,7 @@ import { readNoReplyAddress } from './user.ts';
 export type RepositoryAddress = { readonly api: string; readonly html: string };
 
 /** Returns the addresses of a repository below ROOT_URL. */
-export function addressOf(rootUrl: string, owner: string, name: string): RepositoryAddress {
+export function repositoryAddress(rootUrl: string, owner: string, name: string): RepositoryAddress {
   const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
   return { api: `${rootUrl}/api/v1/repos/${path}`, html: `${rootUrl}/${path}` };
 }

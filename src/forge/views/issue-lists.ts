@@ -5,10 +5,13 @@ import { toIssues } from './issue.ts';
 import { loadUsers } from './user.ts';
 
 /** A repository with its owner. */
-export type Home = { readonly repository: RepositoryRow; readonly owner: UserRow };
+export type OwnedRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
 /** Returns repositories with their owners by id, in two queries; one that is not there is missing in the map. */
-export function loadHomes(context: ForgeContext, ids: Iterable<number>): ReadonlyMap<number, Home> {
+export function loadHomes(
+  context: ForgeContext,
+  ids: Iterable<number>,
+): ReadonlyMap<number, OwnedRepository> {
   const repositories = context.db.all<RepositoryRow>(
     'SELECT * FROM repositories WHERE id IN (SELECT value FROM json_each(?))',
     JSON.stringify([...new Set(ids)]),
@@ -17,7 +20,7 @@ export function loadHomes(context: ForgeContext, ids: Iterable<number>): Readonl
     context,
     repositories.map(({ owner_id }) => owner_id),
   );
-  const homes = repositories.flatMap((repository): [number, Home][] => {
+  const homes = repositories.flatMap((repository): [number, OwnedRepository][] => {
     const owner = owners.get(repository.owner_id);
     return owner ? [[repository.id, { repository, owner }]] : [];
   });
@@ -28,7 +31,7 @@ export function loadHomes(context: ForgeContext, ids: Iterable<number>): Readonl
 export function toIssuesById(
   context: ForgeContext,
   issues: readonly IssueRow[],
-  { homes, viewer }: { homes: ReadonlyMap<number, Home>; viewer: UserRow | undefined },
+  { homes, viewer }: { homes: ReadonlyMap<number, OwnedRepository>; viewer: UserRow | undefined },
 ) {
   const shapes = new Map<number, ReturnType<typeof toIssues>[number]>();
   for (const [repositoryId, rows] of Map.groupBy(issues, ({ repo_id }) => repo_id)) {

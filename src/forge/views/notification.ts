@@ -4,11 +4,11 @@ import type { IssueRow, PullRow } from '../core/issue-rows.ts';
 import type { NotificationRow, UserRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
 import { issueAddress } from './issue.ts';
-import { type Home, loadHomes } from './issue-lists.ts';
+import { loadHomes, type OwnedRepository } from './issue-lists.ts';
 import { toRepository } from './repository.ts';
 import { loadUsers } from './user.ts';
 
-type Loaded = ReturnType<typeof load>;
+type LoadedThreads = ReturnType<typeof load>;
 
 /** Returns threads as the API shows them, in the order given; what they are about is read at once for all of them. */
 export function toThreads(context: ForgeContext, rows: readonly NotificationRow[]) {
@@ -56,8 +56,8 @@ function load(context: ForgeContext, rows: readonly NotificationRow[]) {
 }
 
 /** Returns a function that gives the repository of a thread, without permissions; null where its account cannot read it. */
-function createRepositoryShapes(context: ForgeContext, { homes, users }: Loaded) {
-  const make = (home: Home | undefined, user: UserRow | undefined) => {
+function createRepositoryShapes(context: ForgeContext, { homes, users }: LoadedThreads) {
+  const make = (home: OwnedRepository | undefined, user: UserRow | undefined) => {
     if (!home || !user) return null;
     if (!canSee(context.db, user, home.repository, home.owner)) return null;
     const { permissions: _, ...shape } = toRepository(context, home.repository, {
@@ -78,7 +78,7 @@ function createRepositoryShapes(context: ForgeContext, { homes, users }: Loaded)
 function toSubject(
   context: ForgeContext,
   row: NotificationRow,
-  { home, loaded }: { home: Home; loaded: Loaded },
+  { home, loaded }: { home: OwnedRepository; loaded: LoadedThreads },
 ) {
   const name = `${home.owner.name}/${home.repository.name}`;
   const web = `${context.rootUrl()}/${name}`;

@@ -1,4 +1,4 @@
-import type { Pull } from '../access/find-issue.ts';
+import type { FoundPull } from '../access/find-issue.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { IssueRow, PullRow } from '../core/issue-rows.ts';
@@ -13,7 +13,7 @@ type RepositoryShape = ReturnType<typeof toRepository>;
 
 const noTeams: ReturnType<typeof reviewTeamsOf> | null = null;
 
-type Branch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
+type PullBranch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
 
 /** Returns a pull request, given its issue side, as the API shows it. */
 export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace) {
@@ -35,7 +35,7 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
 }
 
 /** Returns pull requests of one repository in the order given, as a list shows them: without counts of lines. */
-export function toPulls(context: ForgeContext, pulls: readonly Pull[], place: IssuePlace) {
+export function toPulls(context: ForgeContext, pulls: readonly FoundPull[], place: IssuePlace) {
   const issues = toIssues(
     context,
     pulls.map(({ issue }) => issue),
@@ -115,7 +115,7 @@ function toShape(given: {
 }
 
 function toBranch(
-  { name, sha, repositoryId }: Branch,
+  { name, sha, repositoryId }: PullBranch,
   repositoryOf: (id: number | null) => RepositoryShape | null,
 ) {
   return { label: name, ref: name, sha, repo_id: repositoryId, repo: repositoryOf(repositoryId) };

@@ -6,7 +6,7 @@ import { epoch, toInstant, yearOne } from '../core/time.ts';
 import { toTransfer } from './transfer.ts';
 import { loadUsers, toOwner } from './user.ts';
 
-type Sight = {
+type RepositoryView = {
   readonly owner: UserRow;
   readonly viewer: UserRow | undefined;
   /** What the viewer may do; looked up where it is not given. Payloads give the actor's or the poster's. */
@@ -16,7 +16,7 @@ type Sight = {
 };
 
 /** Returns a repository as the API shows it to a viewer. */
-export function toRepository(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
+export function toRepository(context: ForgeContext, repository: RepositoryRow, sight: RepositoryView) {
   const parent = findParent(context, repository, sight);
   return { ...toBare(context, repository, sight), ...(parent ? { parent } : {}) };
 }
@@ -41,7 +41,7 @@ export function toRepositories(
  * Returns the parent of a fork where the viewer can read it: it may have become private. Its `permissions` are, as on the
  * baseline, those of the viewer in the fork.
  */
-function findParent(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
+function findParent(context: ForgeContext, repository: RepositoryRow, sight: RepositoryView) {
   if (repository.fork_id === null) return undefined;
   const parent = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.fork_id);
   const owner = parent && loadUsers(context, [parent.owner_id]).get(parent.owner_id);
@@ -51,7 +51,7 @@ function findParent(context: ForgeContext, repository: RepositoryRow, sight: Sig
   return toBare(context, parent, { owner, viewer: sight.viewer, permission });
 }
 
-function toBare(context: ForgeContext, repository: RepositoryRow, sight: Sight) {
+function toBare(context: ForgeContext, repository: RepositoryRow, sight: RepositoryView) {
   const { owner, viewer } = sight;
   const permission = sight.permission ?? permissionOf(context.db, viewer, repository, owner);
   const transfer = toTransfer(context, repository, viewer);

@@ -19,7 +19,7 @@ export function toReviews(
   return reviews.map((review) => ({
     id: review.id,
     user: shapeOf(context, users, review.reviewer_id, place.viewer),
-    team: review.team_id === null ? null : findTeam(context, review.team_id),
+    team: review.team_id === null ? null : findTeamRow(context, review.team_id),
     state: review.type,
     body: review.body,
     commit_id: review.commit_id,
@@ -78,7 +78,7 @@ function shapeOf(
   return user ? toUser(context, user, viewer) : null;
 }
 
-function findTeam(context: ForgeContext, id: number) {
+function findTeamRow(context: ForgeContext, id: number) {
   const team = context.db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', id);
   return team ? toTeam(context, team) : null;
 }

@@ -20,7 +20,7 @@ export function webNameIn(segment: string): string {
 }
 
 /** Returns what people read for a web name. */
-export function titleOf(webName: string): string {
+export function wikiTitle(webName: string): string {
   const last = webName.split('/').at(-1) ?? '';
   const bare = last.endsWith('.md') ? decode(last.slice(0, -3), false) : last;
   return fromSegment(bare);

@@ -7,7 +7,7 @@ import { lastCommits } from '../git/history.ts';
 import { readBranch, readCommit } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { readBlob, readTree, type TreeEntry } from '../git/tree.ts';
-import { fileNameOf, titleOf } from './names.ts';
+import { fileNameOf, wikiTitle } from './names.ts';
 import { hasWiki, wikiBranch, wikiIdOf } from './repository.ts';
 
 /** A wiki as it is now: its git repository, its newest commit, what lies in its root. */
@@ -63,7 +63,7 @@ export function toMetaData(
   commit: CommitData | undefined,
 ) {
   return {
-    title: titleOf(webName),
+    title: wikiTitle(webName),
     html_url: `${context.rootUrl()}/${owner.name}/${repository.name}/wiki/${webName}`,
     sub_url: webName,
     last_commit: commit ? toWikiCommit(commit) : null,

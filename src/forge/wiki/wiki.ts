@@ -54,13 +54,13 @@ async function commitPages(
   });
 }
 
-type News = {
+type WikiNews = {
   readonly action: 'created' | 'edited' | 'deleted';
   readonly page: string;
   readonly comment?: string;
 };
 
-function announce({ context, repository, owner, caller }: Scene, { action, page, comment }: News): void {
+function announce({ context, repository, owner, caller }: Scene, { action, page, comment }: WikiNews): void {
   context.emit({
     type: 'wiki',
     repository,

@@ -8,7 +8,7 @@ import { instantOf } from '../../../src/forge/git/commit.ts';
 import { findMergeBase, isAncestor, lastCommits, listCommits } from '../../../src/forge/git/history.ts';
 import { mergeTrees, takeRef } from '../../../src/forge/git/merge.ts';
 import {
-  isEmpty,
+  hasNoBranch,
   listBranchNames,
   listRefs,
   moveRefs,
@@ -66,14 +66,14 @@ describe.each(['sha1', 'sha256'] as const)('a %s repository', (objectFormat) => 
   test('is empty until something is committed, and then resolves branch, tag and commit id', async () => {
     const id = await makeRepository(objectFormat);
     const repository = store.open(id);
-    expect(await isEmpty(repository)).toBe(true);
+    expect(await hasNoBranch(repository)).toBe(true);
     expect(await resolveRef(repository, 'main')).toBeUndefined();
 
     const head = await commit(id, 'main', { 'a.txt': 'one\n' });
     await moveRefs(repository, [{ name: 'refs/tags/v1', before: undefined, after: head }]);
 
     expect(head).toHaveLength(objectFormat === 'sha1' ? 40 : 64);
-    expect(await isEmpty(repository)).toBe(false);
+    expect(await hasNoBranch(repository)).toBe(false);
     expect((await resolveRef(repository, 'main'))?.kind).toBe('branch');
     expect((await resolveRef(repository, 'v1'))?.kind).toBe('tag');
     expect(await resolveRef(repository, head.slice(0, 9))).toMatchObject({
