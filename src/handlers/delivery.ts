@@ -23,12 +23,7 @@ import type { Preview } from './preview.ts';
 /** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
 type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Pick<Lease, 'signal'>) => Promise<Handled>;
 
-/**
- * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the
- * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
- * do better; what this attempt did is then in the store already.
- */
-export function createDeliveryHandler(options: {
+type DeliveryHandlerOptions = {
   client: Client;
   /** The account Reeve acts as; asked once. */
   account: () => Promise<{ id: number }>;
@@ -48,38 +43,16 @@ export function createDeliveryHandler(options: {
   onHandled?: (event: AdmittedEvent) => Promise<void>;
   /** Told of every run once it is known what became of it. */
   onRun?: (run: Run, event: Event) => void;
-}): DeliveryHandler {
-  const { admissions, clock, client, memory, lifetimeMs = standardDeliveryLifetimeMs } = options;
-  const actionMemory = createStoredMemory(options.store);
+};
 
-  const attempt = async (
-    delivery: Delivery,
-    event: AdmittedEvent,
-    { rules: all, broken, signal }: InForce & { readonly signal: AbortSignal | undefined },
-  ) => {
-    const { rules, left } =
-      event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
-    const ran = await makeEventRun(event, {
-      ...options.settings,
-      mode: 'enforce',
-      door: delivery.door,
-      delivery: delivery.id,
-      isRepeated: delivery.repeatOf !== undefined,
-      rules,
-      facts: { client, memory, signal },
-      account: await options.account(),
-      memory: actionMemory,
-      maxAnnouncedAgeMs: lifetimeMs,
-      clock,
-    });
-    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
-    options.onRun?.(run, event);
-    // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
-    const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
-    const denial = isDenied ? await denialOf(client.counted({ signal }), event.repository) : undefined;
-    const doubt = denial && doubted(denial, delivery, clock.now());
-    return { ...ran, run, ...(doubt instanceof ReeveError && doubt.keepsWork ? { retry: doubt } : {}) };
-  };
+/**
+ * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the
+ * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
+ * do better; what this attempt did is then in the store already.
+ */
+export function createDeliveryHandler(options: DeliveryHandlerOptions): DeliveryHandler {
+  const { admissions, clock, memory } = options;
+  const attempt = createRunAttempt(options);
 
   /** Drops everything that was cached under a name that no longer leads to the repository. */
   const forget = (repositoryId: number): void => {
@@ -153,6 +126,40 @@ export function createDeliveryHandler(options: {
     } catch (error) {
       throw doubted(error, delivery, clock.now());
     }
+  };
+}
+
+/** Returns a function that runs rules over an admitted event, once, and adds what keeps the rules from being trusted. */
+function createRunAttempt(options: DeliveryHandlerOptions) {
+  const { clock, client, memory, lifetimeMs = standardDeliveryLifetimeMs } = options;
+  const actionMemory = createStoredMemory(options.store);
+  return async (
+    delivery: Delivery,
+    event: AdmittedEvent,
+    { rules: all, broken, signal }: InForce & { readonly signal: AbortSignal | undefined },
+  ) => {
+    const { rules, left } =
+      event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
+    const ran = await makeEventRun(event, {
+      ...options.settings,
+      mode: 'enforce',
+      door: delivery.door,
+      delivery: delivery.id,
+      isRepeated: delivery.repeatOf !== undefined,
+      rules,
+      facts: { client, memory, signal },
+      account: await options.account(),
+      memory: actionMemory,
+      maxAnnouncedAgeMs: lifetimeMs,
+      clock,
+    });
+    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
+    options.onRun?.(run, event);
+    // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
+    const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
+    const denial = isDenied ? await denialOf(client.counted({ signal }), event.repository) : undefined;
+    const doubt = denial && doubted(denial, delivery, clock.now());
+    return { ...ran, run, ...(doubt instanceof ReeveError && doubt.keepsWork ? { retry: doubt } : {}) };
   };
 }
 

@@ -9,9 +9,9 @@ import { describeProgress } from '../sweeps/progress.ts';
 import { createCron } from '../sweeps/schedule/cron.ts';
 import type { Scheduler } from '../sweeps/schedule/schedule.ts';
 import { keyOfSchedule, type Scheduled } from '../sweeps/schedule/slots.ts';
-import type { SweepCheckpoint } from '../sweeps/sweep.ts';
 import { createSweepStore, type SweepResult } from '../sweeps/sweep-store.ts';
 import { scheduledRules } from '../sweeps/sweeps.ts';
+import type { SweepCheckpoint } from '../sweeps/tally.ts';
 import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
 
 /**

@@ -6,7 +6,8 @@ import { budgetSourceOf } from '../rules/budget-source.ts';
 import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { HandleJob } from '../store/lease.ts';
-import { runSweep, type SweepCheckpoint, type SweepOrder, type SweepParts } from './sweep.ts';
+import { runSweep, type SweepOrder, type SweepParts } from './sweep.ts';
+import type { SweepCheckpoint } from './tally.ts';
 
 /** What a sweep's job says. */
 const SweepPayload = z.object({

@@ -13,16 +13,11 @@ import { createRuleSet } from '../rules/rule-set.ts';
 import type { Lease } from '../store/lease.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
 import { mapConcurrently } from './map-concurrently.ts';
-import {
-  beginProgress,
-  describeProgress,
-  type SweepFailure,
-  type SweepProgress,
-  withFailures,
-} from './progress.ts';
+import { describeProgress, type SweepFailure, type SweepProgress } from './progress.ts';
 import { type IncidentStore, noteSweepResult } from './sweep-incidents.ts';
 import { runItem } from './sweep-item.ts';
 import type { SweepStore } from './sweep-store.ts';
+import { createTally, type SweepCheckpoint, type SweepTally } from './tally.ts';
 import { failureOfList, refusedAsFailure } from './targets/list-failures.ts';
 import type { ServedBy } from './targets/repositories.ts';
 import type { RunnerMemory } from './targets/runner-memory.ts';
@@ -67,16 +62,6 @@ export type SweepOrder = {
   readonly isPartial?: boolean;
   /** Where an earlier attempt stopped. */
   readonly checkpoint?: SweepCheckpoint;
-};
-
-/** What is counted again when a page is taken up from its beginning; what was changed and asked stays counted. */
-type Recounted = Pick<SweepProgress, 'items' | 'pending' | 'failed' | 'refused' | 'failures'>;
-
-/** Where a sweep goes on, and how far it is. `before` is what was counted where it goes on. */
-export type SweepCheckpoint = {
-  readonly next: unknown;
-  readonly progress: SweepProgress;
-  readonly before?: Recounted;
 };
 
 const defaults = { atOnce: 8, maxRequests: 100_000 } as const;
@@ -142,24 +127,8 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
   const rules = createRuleSet([rule]);
   const drift: DriftBook = await openDriftBook(store, rule.id);
   const now = clock.now();
-  const beganMs = clock.monotonicMs();
-  let progress: SweepProgress = checkpoint
-    ? { ...checkpoint.progress, ...checkpoint.before }
-    : beginProgress(now);
-  const earlier = progress;
-  let before = recountedOf(progress);
-  let itemRequests = 0;
-  let next = checkpoint?.next;
   let failedInARow = 0;
   const deferrals: Deferral[] = [];
-
-  const current = (): SweepProgress => ({
-    ...progress,
-    requests: earlier.requests + itemRequests + listing.requests,
-    ms: earlier.ms + Math.round(clock.monotonicMs() - beganMs),
-  });
-
-  const checkpointNow = (): SweepCheckpoint => ({ next, progress: current(), before });
 
   const mayGoOn = (): void => {
     if (lease.signal.aborted) throw lease.signal.reason;
@@ -174,8 +143,10 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
   };
   const listing = createWaitingClient(parts.client.counted({ signal: lease.signal }), pause);
 
+  const tally = createTally(checkpoint, { clock, now, listingRequests: () => listing.requests });
+
   const fail = (failure: SweepFailure): void => {
-    progress = withFailures(progress, [failure]);
+    tally.addFailure(failure);
     log.warn({ rule: rule.id, ...failure }, 'a sweep left an item behind');
   };
 
@@ -195,8 +166,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
         await record(run, target.subject.repository?.id);
       throw lease.signal.reason;
     }
-    itemRequests += run.requests;
-    progress = addOutcomes(progress, run);
+    tally.addRun(run);
     drift.note(target.key, run, clock.now());
     if (isTelling(run)) await record(run, target.subject.repository?.id);
     parts.onRun?.(run);
@@ -210,44 +180,52 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
 
   const record = async (run: Run, repositoryId: number | undefined): Promise<void> => {
     const about = repositoryId === undefined ? {} : { repositoryId };
-    await lease.advance({ runs: [run], ...about, checkpoint: checkpointNow() });
+    await lease.advance({ runs: [run], ...about, checkpoint: tally.checkpoint() });
   };
 
   return {
     now,
     listing,
-    progress: current,
+    progress: tally.progress,
     deferral: () => laterOf(deferrals),
     async take(page) {
       mayGoOn();
       for (const failure of page.failures ?? []) fail(failureOfList(failure));
-      progress = { ...progress, total: page.total ?? progress.total };
+      tally.setTotal(page.total);
       await mapConcurrently(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
       await drift.save();
-      next = page.next;
-      before = recountedOf(progress);
-      await lease.advance({ runs: [], checkpoint: checkpointNow() });
+      tally.endPage(page.next);
+      await lease.advance({ runs: [], checkpoint: tally.checkpoint() });
     },
-    async end(isComplete) {
-      if (isComplete && progress.failed === 0) drift.close(new Date(progress.startedAt));
-      await drift.save();
-      const ended = current();
-      const isWhole = isComplete && !order.isPartial && (await store.readRest(rule.id)) === undefined;
-      if (isComplete) await store.keepRest(rule.id, undefined);
-      const endedAt = clock.now();
-      const result = {
-        ...ended,
-        slot: order.slot,
-        endedAt: endedAt.toISOString(),
-        drift: drift.size,
-        isComplete,
-      };
-      await store.keepResult(rule.id, result);
-      await noteSweepResult(parts.incidents, rule, { result, isWhole });
-      log.info({ rule: rule.id, slot: order.slot, ...ended }, `sweep ended: ${describeProgress(ended)}`);
-      return ended;
-    },
+    end: (isComplete) => endSweep(parts, order, { tally, drift, isComplete }),
   };
+}
+
+/** Stores how a sweep went, and returns it. */
+async function endSweep(
+  { store, clock, log, incidents }: SweepParts,
+  order: SweepOrder,
+  { tally, drift, isComplete }: { tally: SweepTally; drift: DriftBook; isComplete: boolean },
+): Promise<SweepProgress> {
+  const { rule } = order;
+  const { failed, startedAt } = tally.progress();
+  if (isComplete && failed === 0) drift.close(new Date(startedAt));
+  await drift.save();
+  const ended = tally.progress();
+  const isWhole = isComplete && !order.isPartial && (await store.readRest(rule.id)) === undefined;
+  if (isComplete) await store.keepRest(rule.id, undefined);
+  const endedAt = clock.now();
+  const result = {
+    ...ended,
+    slot: order.slot,
+    endedAt: endedAt.toISOString(),
+    drift: drift.size,
+    isComplete,
+  };
+  await store.keepResult(rule.id, result);
+  await noteSweepResult(incidents, rule, { result, isWhole });
+  log.info({ rule: rule.id, slot: order.slot, ...ended }, `sweep ended: ${describeProgress(ended)}`);
+  return ended;
 }
 
 /** Items that have room soon after the first wait for it together: each time costs a walk over all items. */
@@ -259,22 +237,6 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
   if (first === undefined) return undefined;
   const afterMs = Math.min(Math.max(...deferrals.map((one) => one.afterMs)), first.afterMs + gatherMs);
   return { afterMs, why: `${first.why} (${deferrals.length} items)` };
-}
-
-function recountedOf({ items, pending, failed, refused = 0, failures }: SweepProgress): Recounted {
-  return { items, pending, failed, refused, failures };
-}
-
-function addOutcomes(progress: SweepProgress, run: Run): SweepProgress {
-  const applied = run.outcomes.filter(({ status }) => status === 'applied').length;
-  const skipped = run.outcomes.filter(({ status }) => status === 'skipped').length;
-  const pending = run.changes.length - applied - skipped + run.refused.length;
-  return {
-    ...progress,
-    items: progress.items + 1,
-    changes: progress.changes + applied,
-    pending: progress.pending + pending,
-  };
 }
 
 /** A run in which nothing happened is counted and not kept: thousands of them a day would bury the others. */
