@@ -46,7 +46,7 @@ with: { as: read }
   async plan(given, facts) {
     const thread = await facts.ask(notificationFact);
     const before = statusOf(thread);
-    const isSo = before === given.as;
+    const isUpToDate = before === given.as;
     return [
       {
         action: 'mark-notifications',
@@ -56,10 +56,10 @@ with: { as: read }
         value: given.as,
         before,
         after: given.as,
-        reason: isSo ? 'already in the desired state' : `the rule marks it as ${given.as}`,
+        reason: isUpToDate ? 'already in the desired state' : `the rule marks it as ${given.as}`,
         reads: [notificationFact],
         verify: true,
-        ...(isSo && { already: true }),
+        ...(isUpToDate && { already: true }),
       },
     ];
   },

@@ -191,7 +191,7 @@ function definitionChange(definition: LabelForm, found: Label | undefined, facts
   const differing = Object.keys(value).filter(
     (key) => live[key as keyof LabelMembers] !== after[key as keyof LabelMembers],
   );
-  const isSo = differing.length === 0;
+  const isUpToDate = differing.length === 0;
   const was = found.name === definition.name ? '' : `it is still named "${found.name}"; `;
   // An edit without is_archived un-archives, so it is always sent.
   const body = { ...value, is_archived: after.is_archived };
@@ -200,9 +200,9 @@ function definitionChange(definition: LabelForm, found: Label | undefined, facts
     ...at('edit', facts),
     before: live,
     after,
-    reason: isSo ? 'already in the desired state' : `${was}different: ${differing.join(', ')}`,
+    reason: isUpToDate ? 'already in the desired state' : `${was}different: ${differing.join(', ')}`,
     ...labelRequest(facts, body, found.id),
-    ...(isSo && { already: true }),
+    ...(isUpToDate && { already: true }),
   };
 }
 

@@ -119,9 +119,9 @@ function settingChange(
 ): Change {
   const params = organizationParams(facts.subject);
   const before = live[setting] ?? null;
-  const isSo = before === value;
+  const isUpToDate = before === value;
   const target = `organization:${setting}`;
-  const requires = isSo ? [] : requiredFor(target, value);
+  const requires = isUpToDate ? [] : requiredFor(target, value);
   return {
     action: 'sync-organization',
     operation: operations.editOrganization.id,
@@ -130,10 +130,10 @@ function settingChange(
     value,
     before,
     after: value,
-    reason: isSo ? 'already in the desired state' : 'it has another value',
+    reason: isUpToDate ? 'already in the desired state' : 'it has another value',
     reads: [organizationFact],
     joins: `settings of ${params.org}`,
-    ...(isSo && { already: true }),
+    ...(isUpToDate && { already: true }),
     ...(requires.length > 0 && { requires }),
   };
 }

@@ -23,7 +23,7 @@ export type Attempts = {
 type Sent = { readonly url: URL; readonly body: string | undefined };
 
 /** Sends a call until it is answered: repeats reads, follows redirects of reads, and renews a refused credential. */
-type Ask = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<ForgeAnswer>;
+type TransportCall = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<ForgeAnswer>;
 
 export type TransportOptions = {
   /** URL of the forge, with or without `/api/v1`. */
@@ -50,7 +50,7 @@ type TransportParts = {
 };
 
 /** Creates the transport to one forge. All clients that `counted` derives from one another share it. */
-export function createTransport(options: TransportOptions, parts: TransportParts): Ask {
+export function createTransport(options: TransportOptions, parts: TransportParts): TransportCall {
   const root = apiRoot(options.url);
   const { credential } = parts;
   const limiter = options.limiter ?? createLimiter({ max: options.concurrency ?? 8 });

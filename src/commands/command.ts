@@ -23,16 +23,16 @@ export type CommandCall<Options, Arguments> = CommandContext & {
 };
 
 /** A flag in commander's notation, its description, and its default. */
-type Flag = readonly [flags: string, description: string, value?: string];
+type CommandFlag = readonly [flags: string, description: string, value?: string];
 
 /** One row of the table of commands. `run` imports the command when it is called, and returns the exit status. */
 export type CommandRow<Options = object, Arguments = readonly unknown[]> = {
   /** Name and arguments in commander's notation: `check [paths...]`. */
   readonly usage: string;
   readonly description: string;
-  readonly flags?: readonly Flag[];
+  readonly flags?: readonly CommandFlag[];
   /** A flag without which the command does not start. */
-  readonly requiredFlags?: readonly Flag[];
+  readonly requiredFlags?: readonly CommandFlag[];
   readonly notes?: string;
   readonly examples: readonly string[];
   readonly run: (call: CommandCall<Options, Arguments>) => Promise<number>;

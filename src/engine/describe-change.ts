@@ -7,14 +7,14 @@ type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string 
 type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after'>;
 
 /** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
-const tellPresence: ReadonlySet<string> = new Set(['set-labels']);
+const presenceActions: ReadonlySet<string> = new Set(['set-labels']);
 
 /**
  * Describes a change for people: what comes (`+`), what goes (`-`), and what becomes another (`~`), of which only the members
  * that differ are shown.
  */
 export function describeChange({ action, target, before, after }: Described): DescribedChange {
-  if (tellPresence.has(action) && typeof after === 'boolean') {
+  if (presenceActions.has(action) && typeof after === 'boolean') {
     return { sign: after ? '+' : '-', words: target };
   }
   if (before === 'absent' && after === 'present') return { sign: '+', words: target };

@@ -49,7 +49,7 @@ export async function revertRun(
     }
     const except = undo.except === undefined ? '' : `, except ${undo.except}`;
     const plain = inverted(change, done);
-    const back = { ...plain, reason: `${plain.reason}${except}`, ...requestOf(undo) };
+    const back = { ...plain, reason: `${plain.reason}${except}`, ...revertRequest(undo) };
     changes.push(back);
     outcomes.push(await send(undo, back, mode, client));
   }
@@ -88,7 +88,7 @@ function inverted(change: RecordedChange, done: Run): RecordedChange {
   return { ...change, before: after, after: before, value: before, reason: `takes back run ${done.id}` };
 }
 
-function requestOf({
+function revertRequest({
   operation,
   input,
 }: Undo): Pick<RecordedChange, 'operation' | 'method' | 'path' | 'input'> {

@@ -12,7 +12,7 @@ import { isRecoverable } from '../rules/recoverable.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { Admissions, AdmittedEvent, Origin } from '../sources/admission.ts';
-import { denialOf, doubted } from '../sources/doubt.ts';
+import { findDenial, retryDenial } from '../sources/doubt.ts';
 import type { RepositoryRules } from '../sources/repository-file.ts';
 import type { InForce, RuleSource } from '../sources/rule-source.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
@@ -124,7 +124,7 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
     try {
       return await handle(delivery, event, lease);
     } catch (error) {
-      throw doubted(error, delivery, clock.now());
+      throw retryDenial(error, delivery, clock.now());
     }
   };
 }
@@ -157,8 +157,8 @@ function createRunAttempt(options: DeliveryHandlerOptions) {
     options.onRun?.(run, event);
     // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
     const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
-    const denial = isDenied ? await denialOf(client.counted({ signal }), event.repository) : undefined;
-    const doubt = denial && doubted(denial, delivery, clock.now());
+    const denial = isDenied ? await findDenial(client.counted({ signal }), event.repository) : undefined;
+    const doubt = denial && retryDenial(denial, delivery, clock.now());
     return { ...ran, run, ...(doubt instanceof ReeveError && doubt.keepsWork ? { retry: doubt } : {}) };
   };
 }

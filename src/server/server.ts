@@ -107,7 +107,7 @@ export interface Server {
 type Running = { rules?: RulesInForce; work?: Work; doors?: Doors };
 
 /** What the parts of the bot share. */
-type Shared = {
+type ServerParts = {
   readonly link: ForgeLink;
   readonly store: Store;
   readonly metrics: Metrics;
@@ -145,7 +145,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await store.close();
   };
   try {
-    const shared: Shared = { link, store, metrics, clock };
+    const shared: ServerParts = { link, store, metrics, clock };
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
     const rules = await openRules({
       folder: options.rules,
@@ -177,7 +177,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 async function createServerWork(
   options: ServerOptions,
-  { link, store, metrics, clock, served, rules }: Shared & { served: Enrolment; rules: RulesInForce },
+  { link, store, metrics, clock, served, rules }: ServerParts & { served: Enrolment; rules: RulesInForce },
 ): Promise<Work> {
   const { log, organizations = [], grants = [], concurrency = 8 } = options;
   const { client, account } = link;
@@ -214,7 +214,7 @@ async function createServerWork(
 
 async function openServerDoors(
   options: ServerOptions,
-  { link, store, metrics, clock, rules, work }: Shared & { rules: RulesInForce; work: Work },
+  { link, store, metrics, clock, rules, work }: ServerParts & { rules: RulesInForce; work: Work },
 ): Promise<Doors> {
   const { log, data, secrets, host, port, dashboard, signIn, forge, maxBodyBytes } = options;
   const { worker, sweeps } = work;

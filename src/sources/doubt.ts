@@ -13,7 +13,7 @@ type FailingSince = { readonly failingSince: Date | undefined };
  * Returns the error to throw for an error in the handling of a served repository: a 403 or 404 is not accepted before the
  * delivery has failed for ten minutes, and is retried until then.
  */
-export function doubted(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
+export function retryDenial(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
   if (!isDenial(error) || error.code === 'repository-missing') return error;
   const untilMs = (failingSince ?? now).getTime() + doubtMs;
   if (now.getTime() >= untilMs) return error;
@@ -26,7 +26,7 @@ export function doubted(error: unknown, { failingSince }: FailingSince, now: Dat
 }
 
 /** Returns the error if the forge denies access to the whole repository, otherwise undefined. */
-export async function denialOf(
+export async function findDenial(
   client: Client,
   { owner, name }: RepositoryRef,
 ): Promise<ReeveError | undefined> {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { createRepositoryScope } from '../patterns/repository-scope.ts';
-import { denialOf } from './doubt.ts';
+import { findDenial } from './doubt.ts';
 
 /** The served repositories: those starred by the bot's account, and those listed by the operator; no archived ones. */
 export interface Enrolment {
@@ -62,7 +62,7 @@ export function createEnrolment(options: {
       if (ageMs > maxAgeMs || (ageMs > minAgeMs && !stars.has(repository.id))) await read();
       const lost = missing.get(repository.id);
       if (lost !== undefined) {
-        const denial = await denialOf(options.client, lost);
+        const denial = await findDenial(options.client, lost);
         if (denial) throw denial;
         // The repository answers, so its star was removed.
         missing.delete(repository.id);

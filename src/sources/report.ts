@@ -76,7 +76,7 @@ export function createReporter(options: {
     const isNew = before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
     if (!isNew) return;
     const issue =
-      how === 'issue' ? await tellIssue(client, head, { broken, problems }, before?.issue) : undefined;
+      how === 'issue' ? await syncIssue(client, head, { broken, problems }, before?.issue) : undefined;
     if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
     const isOver = problems.length === 0 && issue === undefined;
     const told: Told = { commit: head.commit, digest, ...(issue === undefined ? {} : { issue }) };
@@ -144,7 +144,7 @@ export async function postRuleStatus(
 }
 
 /** Opens, edits or closes the issue about the rules. Returns its number while it is open. */
-async function tellIssue(
+async function syncIssue(
   client: Client,
   { at, commit }: BranchHead,
   { broken, problems }: { readonly broken: readonly string[]; readonly problems: readonly string[] },

@@ -47,11 +47,11 @@ export function hookEdit(situation: Situation, { hook, known }: Held): Change {
   const isOther =
     !isBlind && prints.authorization !== undefined && prints.authorization !== known?.authorization;
   if (isOther || givesUpHeader(wanted, hook)) lost.push('authorization');
-  const isSo = lost.length === 0;
+  const isUpToDate = lost.length === 0;
   const body = {
     events: namesToSend(wantedEvents(wanted.events)),
     branch_filter: wanted.branch_filter ?? hook.branch_filter ?? '',
-    authorization_header: isSo ? '' : headerOf(wanted, known),
+    authorization_header: isUpToDate ? '' : headerOf(wanted, known),
     active: wanted.active,
     ...(wanted.content_type && { config: { content_type: wanted.content_type } }),
     ...(wanted.name && { name: wanted.name }),
@@ -61,9 +61,9 @@ export function hookEdit(situation: Situation, { hook, known }: Held): Change {
     operation: place.edit,
     input: { params: { ...place.params, id: hook.id }, body },
     before: stateOf(hook),
-    reason: isSo ? 'already in the desired state' : `different: ${lost.join(', ')}`,
+    reason: isUpToDate ? 'already in the desired state' : `different: ${lost.join(', ')}`,
     ...requiresOf(wanted, hook),
-    ...(isSo && { already: true }),
+    ...(isUpToDate && { already: true }),
   };
 }
 

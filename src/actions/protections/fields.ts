@@ -32,9 +32,11 @@ export async function planProtection(
   const changes: Change[] = [presence(one)];
   for (const [member, value] of Object.entries(wanted)) {
     const before = live?.[member] ?? null;
-    const isSo = live !== undefined && isSame(before, value);
+    const isUpToDate = live !== undefined && isSame(before, value);
     const isDropped =
-      !isSo && live !== undefined && (await isKnownDropped(droppedKey(one, member), value, before, context));
+      !isUpToDate &&
+      live !== undefined &&
+      (await isKnownDropped(droppedKey(one, member), value, before, context));
     const capability = one.requires(member);
     changes.push({
       ...head(one, { [member]: value }),
@@ -42,7 +44,7 @@ export async function planProtection(
       value,
       before,
       after: value,
-      reason: isSo
+      reason: isUpToDate
         ? 'already in the desired state'
         : isDropped
           ? 'the forge drops what is missing'
@@ -50,7 +52,7 @@ export async function planProtection(
             ? 'the rule says so'
             : 'the rule says otherwise',
       ...(capability ? { requires: [capability] } : {}),
-      ...(isSo || isDropped ? { already: true } : {}),
+      ...(isUpToDate || isDropped ? { already: true } : {}),
     });
   }
   return changes;

@@ -19,7 +19,7 @@ export const deliveryChecks: readonly Check[] = [
       'Not this Reeve: no answer, another program, a proxy that does not forward /webhook, or a Reeve with other secrets.',
     remedy: 'Configure the proxy to forward POST /webhook to `HOST` and `PORT`, or correct `webhook.url`.',
     after: ['process'],
-    run: lookAtAddress,
+    run: checkAddress,
   },
   {
     id: 'delivery',
@@ -29,7 +29,7 @@ export const deliveryChecks: readonly Check[] = [
     remedy:
       'As the message says: allow the forge to send there, correct the URL, or run `reeve setup`, which replaces the hook.',
     after: ['token', 'store', 'process', 'hooks'],
-    run: lookAtDeliveries,
+    run: checkDeliveries,
   },
   {
     id: 'target',
@@ -39,7 +39,7 @@ export const deliveryChecks: readonly Check[] = [
     remedy:
       'Set `[webhook] ALLOWED_HOST_LIST = external,loopback` (or `private`) in the forge’s app.ini and restart it.',
     after: ['token', 'store', 'process', 'hooks'],
-    run: lookAtTarget,
+    run: checkTarget,
   },
   {
     id: 'dead',
@@ -55,7 +55,7 @@ export const deliveryChecks: readonly Check[] = [
   },
 ];
 
-async function lookAtAddress({ settings, listening }: Examination): Promise<Finding> {
+async function checkAddress({ settings, listening }: Examination): Promise<Finding> {
   const { webhook } = settings;
   const [entry] = settings.secrets;
   if (webhook === undefined || entry === undefined) return skipped('the operator file names no webhook.url');
@@ -108,7 +108,7 @@ async function tryEach(
   return answers;
 }
 
-async function lookAtDeliveries(examination: Examination): Promise<Finding> {
+async function checkDeliveries(examination: Examination): Promise<Finding> {
   const url = examination.settings.webhook?.url ?? '';
   const answers = await tryAll(examination);
   const findings = await Promise.all(answers.map(({ look, tried }) => findingOfTest(tried, look.place, url)));
@@ -119,7 +119,7 @@ async function lookAtDeliveries(examination: Examination): Promise<Finding> {
   return { state: isAny ? 'ok' : 'skipped', text: findings.map(({ text }) => text).join('; ') };
 }
 
-async function lookAtTarget(examination: Examination): Promise<Finding> {
+async function checkTarget(examination: Examination): Promise<Finding> {
   const { webhook } = examination.settings;
   if (webhook === undefined) return skipped('the operator file names no webhook.url');
   const reach = await reachOf(webhook.url);

@@ -83,7 +83,7 @@ export const forgeChecks: readonly Check[] = [
     fails: 'There are none, so Reeve does nothing.',
     remedy: 'Star a repository as the bot, or list some under `repositories` in the operator file.',
     after: ['token'],
-    run: async (examination) => lookAtServed(examination),
+    run: async (examination) => checkServed(examination),
   },
   {
     id: 'access',
@@ -138,7 +138,7 @@ export const forgeChecks: readonly Check[] = [
   },
 ];
 
-async function lookAtServed({ client, account, settings }: Examination): Promise<Finding> {
+async function checkServed({ client, account, settings }: Examination): Promise<Finding> {
   const { login } = await account();
   let starred = 0;
   for await (const { archived } of client.items(operations.listStarred, { params: { username: login } })) {

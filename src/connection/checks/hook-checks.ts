@@ -106,7 +106,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'The settings have other values now, so every delivery would be refused.',
     remedy: '`reeve setup` writes the values of the settings to the hooks.',
     after: ['token', 'store', 'hooks'],
-    run: lookAtSecrets,
+    run: checkSecrets,
   },
   {
     id: 'served-hooks',
@@ -147,7 +147,7 @@ function ofHooks(
   };
 }
 
-async function lookAtSecrets(examination: Examination): Promise<Finding> {
+async function checkSecrets(examination: Examination): Promise<Finding> {
   const { secrets, data } = examination.settings;
   const key = await loadFingerprintKey(data);
   const unknown: string[] = [];

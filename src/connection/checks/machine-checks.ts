@@ -119,7 +119,7 @@ export const machineChecks: readonly Check[] = [
     looks: '`REEVE_DATA`: whether it is writable, and its free disk space.',
     fails: 'It is not writable, or the free space is below 200 MB or 5 % of the disk, whichever is less.',
     remedy: 'Make the folder writable for Reeve’s user, free some space, or move the folder.',
-    run: lookAtFolder,
+    run: checkFolder,
   },
   {
     id: 'store',
@@ -127,7 +127,7 @@ export const machineChecks: readonly Check[] = [
     fails: 'A newer Reeve has upgraded it, or the file is not a store.',
     remedy: 'Start the newer Reeve, or restore an earlier copy of `REEVE_DATA`.',
     after: ['data-folder'],
-    run: lookAtStore,
+    run: checkStore,
   },
   {
     id: 'process',
@@ -136,7 +136,7 @@ export const machineChecks: readonly Check[] = [
       'A second process uses the store, another program uses the port, or a Reeve with other secrets runs there.',
     remedy: 'Stop the surplus process; restart Reeve with these settings.',
     after: ['store'],
-    run: lookAtProcess,
+    run: checkProcess,
   },
   {
     id: 'rules',
@@ -156,7 +156,7 @@ export const machineChecks: readonly Check[] = [
   },
 ];
 
-async function lookAtFolder({ settings: { data } }: Examination): Promise<Finding> {
+async function checkFolder({ settings: { data } }: Examination): Promise<Finding> {
   const advice = `make ${data} writable for the user that Reeve runs as`;
   if (!(await stat(data).catch(() => undefined))) {
     return wrong(`${data} is not there`, 'run reeve setup, or give the folder of reeve serve as REEVE_DATA');
@@ -179,7 +179,7 @@ export function spaceFinding(data: string, freeBytes: number, allBytes: number):
   return wrong(text, 'free some space there: a delivery that cannot be stored is lost');
 }
 
-async function lookAtStore({ settings: { data } }: Examination): Promise<Finding> {
+async function checkStore({ settings: { data } }: Examination): Promise<Finding> {
   const path = join(data, 'reeve.db');
   if (!(await stat(path).catch(() => undefined))) return ok('there is none yet; reeve serve makes it');
   try {
@@ -203,7 +203,7 @@ async function lookAtStore({ settings: { data } }: Examination): Promise<Finding
   }
 }
 
-async function lookAtProcess({ settings }: Examination): Promise<Finding> {
+async function checkProcess({ settings }: Examination): Promise<Finding> {
   const where = `${settings.host}:${settings.port}`;
   const [entry] = settings.secrets;
   if (entry === undefined) return skipped('no webhook secret is configured');

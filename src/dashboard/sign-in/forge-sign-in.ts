@@ -27,7 +27,7 @@ export type ForgeSignIn = {
   readonly signal?: AbortSignal;
 };
 
-type SignInParts = {
+type ForgeSignInParts = {
   readonly forge: ForgeSignIn;
   readonly sessions: Sessions;
   readonly throttle: FailureThrottle;
@@ -45,7 +45,7 @@ const maxAtOnce = 4;
 export function registerForgeSignIn(
   app: FastifyInstance,
   pageHandler: PageHandler,
-  parts: SignInParts,
+  parts: ForgeSignInParts,
 ): void {
   const { forge, sessions, throttle, log, clock } = parts;
   const { oauth2, redirectUri, url, onRequest, signal } = forge;

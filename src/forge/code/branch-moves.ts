@@ -8,7 +8,7 @@ import { hasNoBranch, listRefs, moveRefs, readBranch, resolveRef } from '../git/
 import type { GitRepository } from '../git/repository.ts';
 import { defineHandlers, type HandlerCall } from '../http/handler.ts';
 import { guardMove, guardRename, renameRule } from '../protections/enforcement.ts';
-import { tellRename, withPush } from './pushes.ts';
+import { emitRename, withPush } from './pushes.ts';
 
 type BranchMove = RepositoryTarget & Pick<HandlerCall, 'context'> & { readonly caller: UserRow };
 
@@ -55,7 +55,7 @@ async function rename(place: BranchMove, from: string, to: string): Promise<void
         from,
       );
       if (isDefault) db.run('UPDATE repositories SET default_branch = ? WHERE id = ?', to, repository.id);
-      tellRename(context, { repository, owner, pusher: caller }, { from, to, sha: id });
+      emitRename(context, { repository, owner, pusher: caller }, { from, to, sha: id });
     });
   });
 }

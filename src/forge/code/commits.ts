@@ -3,7 +3,7 @@ import { listChangesOf } from '../git/changes.ts';
 import { isIdPrefix, isRefName } from '../git/names.ts';
 import { readCommit, resolveRef } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { repositoryAddress, tellChanges } from '../views/commit.ts';
+import { repositoryAddress, toChangeSummary } from '../views/commit.ts';
 import { toEntry } from './compare.ts';
 
 /** One commit by its id or by a branch or tag. */
@@ -22,7 +22,7 @@ export const commitHandlers = defineHandlers({
       caller,
     );
     const { verification, ...plain } = entry.commit;
-    const { files, stats } = tellChanges((await listChangesOf(git, [commit.id])).get(commit.id) ?? []);
+    const { files, stats } = toChangeSummary((await listChangesOf(git, [commit.id])).get(commit.id) ?? []);
     return {
       ...entry,
       commit: query.verification === false ? plain : { ...plain, verification },

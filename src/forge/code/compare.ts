@@ -14,7 +14,7 @@ import {
   escapePath,
   type RepositoryAddress,
   repositoryAddress,
-  tellChanges,
+  toChangeSummary,
   toCommitEntry,
 } from '../views/commit.ts';
 import { toUser } from '../views/user.ts';
@@ -106,7 +106,7 @@ export async function toEntries<Entry extends object>(
 ) {
   const ids = commits.map(({ id }) => id);
   const changes = await listChangesOf(git, ids);
-  return commits.map((commit) => ({ ...toOne(commit), ...tellChanges(changes.get(commit.id) ?? []) }));
+  return commits.map((commit) => ({ ...toOne(commit), ...toChangeSummary(changes.get(commit.id) ?? []) }));
 }
 
 /** Returns a changed file as the API shows it. A file that is gone is looked at where it last was. */

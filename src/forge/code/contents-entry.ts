@@ -45,7 +45,7 @@ export async function toContentsEntry(
     name: entry.name,
     path,
     sha: entry.id,
-    ...tellCommit(includes, last),
+    ...lastCommitMembers(includes, last),
     type: entry.kind,
     size,
     encoding: null,
@@ -61,7 +61,7 @@ export async function toContentsEntry(
   };
 }
 
-function tellCommit(includes: Includes, last: CommitData | undefined) {
+function lastCommitMembers(includes: Includes, last: CommitData | undefined) {
   if (last === undefined) return {};
   const dates = {
     last_commit_sha: last.id,

@@ -77,7 +77,7 @@ async function recordPush(
         const place = { ...told, actor: told.pusher };
         closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
       }
-      tell(context, told, change, news);
+      emitChange(context, told, change, news);
     });
   }
 }
@@ -135,7 +135,7 @@ async function gatherNews(
   if (after === undefined || head === undefined) return nothing;
   const path = `${owner.name}/${repository.name}/compare`;
   const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
-  const told = (commit: CommitData) => tellCommit(context, git, address, commit);
+  const told = (commit: CommitData) => toPushCommit(context, git, address, commit);
   if (ref.startsWith('refs/tags/')) {
     return {
       ...nothing,
@@ -165,7 +165,7 @@ function originOf(repository: RepositoryRow, ref: string): string | undefined {
   return ref === `refs/heads/${repository.default_branch}` ? undefined : repository.default_branch;
 }
 
-async function tellCommit(
+async function toPushCommit(
   context: ForgeContext,
   git: GitRepository,
   address: RepositoryAddress,
@@ -175,17 +175,17 @@ async function tellCommit(
 }
 
 /** New branch: create, push. New tag: push, create. Removed branch: delete. Removed tag: push, delete. */
-function tell(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
+function emitChange(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const isTag = ref.startsWith('refs/tags/');
   const isNew = before === undefined || isTag;
-  if (after !== undefined && isNew && !isTag) tellCreation(context, pushed, ref, after);
-  if (after !== undefined || isTag) tellPush(context, pushed, change, news);
-  if (after !== undefined && isTag) tellCreation(context, pushed, ref, after);
-  if (after === undefined) tellRemoval(context, pushed, ref);
+  if (after !== undefined && isNew && !isTag) emitCreation(context, pushed, ref, after);
+  if (after !== undefined || isTag) emitPush(context, pushed, change, news);
+  if (after !== undefined && isTag) emitCreation(context, pushed, ref, after);
+  if (after === undefined) emitRemoval(context, pushed, ref);
 }
 
-function tellPush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
+function emitPush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const zero = zeroIdLike(before ?? after ?? '');
   const isNewTag = ref.startsWith('refs/tags/') && after !== undefined;
@@ -203,26 +203,26 @@ function tellPush(context: ForgeContext, pushed: Pushed, change: RefChange, news
   );
 }
 
-function tellCreation(context: ForgeContext, pushed: Pushed, ref: string, sha: string): void {
+function emitCreation(context: ForgeContext, pushed: Pushed, ref: string, sha: string): void {
   emitRef(context, pushed, { type: 'create', ref, permission: 'none' }, (surroundings) =>
     createPayload({ ...surroundings, ...shortOf(ref), sha }),
   );
 }
 
-function tellRemoval(context: ForgeContext, pushed: Pushed, ref: string): void {
+function emitRemoval(context: ForgeContext, pushed: Pushed, ref: string): void {
   emitRef(context, pushed, { type: 'delete', ref, permission: 'owner' }, (surroundings) =>
     deletePayload({ ...surroundings, ...shortOf(ref) }),
   );
 }
 
 /** Tells that a branch has another name: its removal and its creation, and no push. */
-export function tellRename(
+export function emitRename(
   context: ForgeContext,
   pushed: Pushed,
   { from, to, sha }: { from: string; to: string; sha: string },
 ): void {
-  tellRemoval(context, pushed, `refs/heads/${from}`);
-  tellCreation(context, pushed, `refs/heads/${to}`, sha);
+  emitRemoval(context, pushed, `refs/heads/${from}`);
+  emitCreation(context, pushed, `refs/heads/${to}`, sha);
 }
 
 function shortOf(ref: string): { ref: string; refType: 'branch' | 'tag' } {

@@ -29,7 +29,7 @@ type IssueChange = {
 };
 
 /** Tells hooks what happened to an issue or pull request, as it is now. */
-export function announceIssue(context: ForgeContext, scene: IssueScene, news: IssueChange): void {
+export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueChange): void {
   const issue = readIssue(context, scene.issueId);
   const kind = issue.is_pull ? 'pull_request' : 'issue';
   const plain = issue.is_pull ? 'pull_request' : 'issues';
@@ -62,7 +62,7 @@ export function announceIssue(context: ForgeContext, scene: IssueScene, news: Is
 }
 
 /** Tells hooks what happened to a comment; for a removed one the row that was. */
-export function announceComment(
+export function emitComment(
   context: ForgeContext,
   scene: IssueScene,
   news: { comment: CommentRow; action: 'created' | 'edited' | 'deleted'; changes?: { body: string } },

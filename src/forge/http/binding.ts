@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../../contract/events/payload-members.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { SentBody } from './body.ts';
@@ -138,10 +139,6 @@ function bindRecord(valueType: z.ZodType, value: unknown, place: ParameterPlace)
 /** An empty list is no zero value to the baseline's binder, and neither is `false` in the rows that require a flag. */
 function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(place: ParameterPlace, text: string): ForgeProblem {

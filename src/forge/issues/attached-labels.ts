@@ -5,7 +5,7 @@ import { found } from '../core/errors.ts';
 import type { IssueRow, LabelRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { loadLabels, toLabel } from '../views/label.ts';
 
@@ -99,7 +99,7 @@ function changeLabels(
     const issue = findIssue(call);
     change(issue);
     const scene: IssueScene = { ...call, issueId: issue.id, actor: call.caller };
-    announceIssue(context, scene, { topic: 'label', ...news });
+    emitIssue(context, scene, { topic: 'label', ...news });
     return labelsOf(call, issue);
   });
 }

@@ -9,7 +9,7 @@ import type { AttachmentRow, CommentRow, IssueRow } from '../core/issue-rows.ts'
 import { settingsOf } from '../core/repository-settings.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { announceComment, announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { emitComment, emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import type { Upload } from '../http/uploads.ts';
 import { loadAttachments, toAttachment } from '../views/attachment.ts';
@@ -121,20 +121,20 @@ async function attach(
       bytes.length,
       secondsOf(context.clock()),
     );
-    tellEdited(call, holder);
+    emitEdited(call, holder);
     return toAttachment(context, found(context.db.get('SELECT * FROM attachments WHERE id = ?', lastId)));
   });
 }
 
 /** A new file counts as an edit of the text that it hangs on, though the text stays. */
-function tellEdited(call: AttachmentWrite, { issue, comment }: AttachmentHolder): void {
+function emitEdited(call: AttachmentWrite, { issue, comment }: AttachmentHolder): void {
   const { context, repository, owner, caller } = call;
   const now = secondsOf(context.clock());
   const scene: IssueScene = { repository, owner, actor: caller, issueId: issue.id };
   if (comment) {
     context.db.run('UPDATE comments SET updated_at = ? WHERE id = ?', now, comment.id);
     const edited = { ...comment, updated_at: now };
-    announceComment(context, scene, { comment: edited, action: 'edited', changes: { body: comment.body } });
+    emitComment(context, scene, { comment: edited, action: 'edited', changes: { body: comment.body } });
     return;
   }
   context.db.run(
@@ -142,7 +142,7 @@ function tellEdited(call: AttachmentWrite, { issue, comment }: AttachmentHolder)
     now,
     issue.id,
   );
-  announceIssue(context, scene, { action: 'edited', changes: { body: issue.body } });
+  emitIssue(context, scene, { action: 'edited', changes: { body: issue.body } });
 }
 
 function rename(

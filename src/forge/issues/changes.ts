@@ -6,7 +6,7 @@ import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import type { Unit } from '../core/units.ts';
-import { announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { notifyActivity, notifyPersons } from '../notify/threads.ts';
 import { refuseBlocked } from '../protections/blockers.ts';
 import { followReopened } from '../pull-sync/refresh.ts';
@@ -95,7 +95,7 @@ export function changeTitle(context: ForgeContext, scene: IssueScene, title: str
   const { title: from } = readIssueRow(context, scene.issueId);
   if (title === from) return;
   update(context, scene.issueId, { title });
-  announceIssue(context, scene, { action: 'edited', changes: { title: from } });
+  emitIssue(context, scene, { action: 'edited', changes: { title: from } });
   const { is_pull } = readIssueRow(context, scene.issueId);
   // Watchers have heard nothing of the draft so far.
   if (is_pull && isDraftTitle(from) && !isDraftTitle(title)) notifyActivity(context, scene);
@@ -114,7 +114,7 @@ export function changeBody(
   }
   if (body === from) return;
   update(context, scene.issueId, { body, content_version: content_version + 1 });
-  announceIssue(context, scene, { action: 'edited', changes: { body: from } });
+  emitIssue(context, scene, { action: 'edited', changes: { body: from } });
 }
 
 /** Changes the ref an issue belongs to. Hooks hear nothing. */
@@ -144,7 +144,7 @@ export function changeState(
   if (isClosed) refuseBlocked(context, scene.repository, scene.issueId);
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
-  announceIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
+  emitIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
   notifyActivity(context, scene);
   if (!isClosed) followReopened(context, scene.issueId, scene.actor);
 }
@@ -158,7 +158,7 @@ export function changeMilestone(context: ForgeContext, scene: IssueScene, milest
   }
   update(context, scene.issueId, { milestone_id: milestoneId === 0 ? null : milestoneId });
   const action = milestoneId === 0 ? 'demilestoned' : 'milestoned';
-  announceIssue(context, scene, { topic: 'milestone', action });
+  emitIssue(context, scene, { topic: 'milestone', action });
 }
 
 /** Tells whether a milestone is one of the repository's. */
@@ -195,7 +195,7 @@ function mayBeAssigned(
   return reaching('pulls', 'read') || units.some((unit) => reaching(unit, 'write'));
 }
 
-/** Gives a new issue its assignees; hooks and they hear of it by `announceAssignees`. */
+/** Gives a new issue its assignees; hooks and they hear of it by `emitAssignees`. */
 export function attachAssignees({ db }: ForgeContext, issueId: number, users: readonly UserRow[]): void {
   for (const { id } of users) {
     db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', issueId, id);
@@ -203,9 +203,9 @@ export function attachAssignees({ db }: ForgeContext, issueId: number, users: re
 }
 
 /** Tells hooks of each assignee of a new issue, and each of them. */
-export function announceAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
+export function emitAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
   for (const user of users) {
-    announceIssue(context, scene, { topic: 'assign', action: 'assigned' });
+    emitIssue(context, scene, { topic: 'assign', action: 'assigned' });
     notifyPersons(context, { ...scene, receivers: [user] });
   }
 }
@@ -224,6 +224,6 @@ export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted
   }
   attachAssignees(context, scene.issueId, coming);
   update(context, scene.issueId, {});
-  for (const _one of going) announceIssue(context, scene, { topic: 'assign', action: 'unassigned' });
-  announceAssignees(context, scene, coming);
+  for (const _one of going) emitIssue(context, scene, { topic: 'assign', action: 'unassigned' });
+  emitAssignees(context, scene, coming);
 }

@@ -6,7 +6,7 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import type { CommentRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp, secondsOf } from '../core/time.ts';
-import { announceComment, type IssueScene } from '../events/issue-events.ts';
+import { emitComment, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyActivity } from '../notify/threads.ts';
 import { toComment, toComments } from '../views/comment.ts';
@@ -68,7 +68,7 @@ export const commentHandlers = defineHandlers({
       );
       db.run('UPDATE issues SET updated_at = ? WHERE id = ?', now, issue.id);
       const comment = found(db.get<CommentRow>('SELECT * FROM comments WHERE id = ?', lastId));
-      announceComment(context, sceneOf(call, issue.id), { comment, action: 'created' });
+      emitComment(context, sceneOf(call, issue.id), { comment, action: 'created' });
       notifyActivity(context, { ...sceneOf(call, issue.id), text: comment.body });
       return toComment(context, comment, readIssueRow(context, issue.id), { ...call, viewer: caller });
     });
@@ -93,7 +93,7 @@ export const commentHandlers = defineHandlers({
           comment.id,
         );
         const changes = { body: comment.body };
-        announceComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
+        emitComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
       }
       return withoutAssets(toComment(context, edited, issue, { ...call, viewer: caller }));
     });
@@ -105,7 +105,7 @@ export const commentHandlers = defineHandlers({
       const { comment, issue } = findComment(call);
       requireAuthorOrWriter(call, caller, comment.poster_id);
       context.db.run('DELETE FROM comments WHERE id = ?', comment.id);
-      announceComment(context, sceneOf(call, issue.id), { comment, action: 'deleted' });
+      emitComment(context, sceneOf(call, issue.id), { comment, action: 'deleted' });
     });
     return undefined;
   },

@@ -6,13 +6,12 @@ import { ForgeProblem, forbiddenInSilence } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
-import { announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyOpened } from '../notify/threads.ts';
 import { toIssue, toIssues } from '../views/issue.ts';
 import { attachLabels, findLabels } from './attached-labels.ts';
 import {
-  announceAssignees,
   attachAssignees,
   changeAssignees,
   changeBody,
@@ -21,6 +20,7 @@ import {
   changeRef,
   changeState,
   changeTitle,
+  emitAssignees,
   findAssignees,
   hasMilestone,
   insertIssue,
@@ -70,11 +70,11 @@ function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   const labels = findLabels(context, place, given.labels ?? []);
   attachLabels(context, issue.id, labels);
   attachAssignees(context, issue.id, assignees);
-  announceIssue(context, scene, { action: 'opened' });
+  emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
-  if (labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
-  if (milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
-  announceAssignees(context, scene, assignees);
+  if (labels.length > 0) emitIssue(context, scene, { topic: 'label', action: 'label_updated' });
+  if (milestoneId) emitIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
+  emitAssignees(context, scene, assignees);
   if (given.closed) changeState(context, scene, 'closed');
   return readIssueRow(context, issue.id);
 }

@@ -5,7 +5,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import { parseTimestamp, toEndOfDay, toInstant } from '../core/time.ts';
-import { announceIssue } from '../events/issue-events.ts';
+import { emitIssue } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toIssues } from '../views/issue.ts';
 import { touchIssue } from './changes.ts';
@@ -46,7 +46,7 @@ export const issueModerationHandlers = defineHandlers({
     const { context } = call;
     context.db.transaction(() => {
       const issue = findIssue(call);
-      announceIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
+      emitIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
       // The counters of the repository follow changes of state, not removals.
       context.db.run('UPDATE issues SET is_closed = 1 WHERE id = ?', issue.id);
       context.db.run('UPDATE issues SET milestone_id = NULL WHERE id = ?', issue.id);

@@ -8,9 +8,9 @@ import type { UserRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
 import { defineHandlers, type Reply } from '../http/handler.ts';
 import {
-  hearsOfIssue,
+  isSubscribedToIssue,
   isWatching,
-  sayAboutIssue,
+  setIssueSubscription,
   unwatchRepository,
   watchRepository,
 } from '../notify/watches.ts';
@@ -73,8 +73,8 @@ function say(call: Saying, wanted: boolean): undefined {
   if (user.id !== caller.id && !caller.is_admin) {
     throw new ForgeProblem(403, `${caller.name} is not permitted to change subscriptions for ${user.name}`);
   }
-  if (hearsOfIssue(context, user.id, issue) === wanted) reply.status(200);
-  else sayAboutIssue(context, user.id, issue.id, wanted);
+  if (isSubscribedToIssue(context, user.id, issue) === wanted) reply.status(200);
+  else setIssueSubscription(context, user.id, issue.id, wanted);
   return undefined;
 }
 
@@ -118,7 +118,7 @@ export const subscriptionHandlers = defineHandlers({
 
   checkIssueSubscription(call) {
     const issue = findIssue(call);
-    const subscribed = hearsOfIssue(call.context, call.caller.id, issue);
+    const subscribed = isSubscribedToIssue(call.context, call.caller.id, issue);
     const api = apiOf(call);
     return {
       subscribed,

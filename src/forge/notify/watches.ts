@@ -27,7 +27,7 @@ export function isWatching({ db }: ForgeContext, userId: number, repositoryId: n
  * Tells whether an account hears of an issue: as it said itself, else because it watches the repository, wrote the
  * issue or commented on it.
  */
-export function hearsOfIssue(context: ForgeContext, userId: number, issue: IssueRow): boolean {
+export function isSubscribedToIssue(context: ForgeContext, userId: number, issue: IssueRow): boolean {
   const { db } = context;
   const said = db.get<{ is_watching: number }>(
     'SELECT is_watching FROM issue_watches WHERE issue_id = ? AND user_id = ?',
@@ -41,7 +41,12 @@ export function hearsOfIssue(context: ForgeContext, userId: number, issue: Issue
 }
 
 /** Keeps what an account said about hearing of an issue. */
-export function sayAboutIssue({ db }: ForgeContext, userId: number, issueId: number, wanted: boolean): void {
+export function setIssueSubscription(
+  { db }: ForgeContext,
+  userId: number,
+  issueId: number,
+  wanted: boolean,
+): void {
   db.run(
     `INSERT INTO issue_watches (issue_id, user_id, is_watching) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET is_watching = excluded.is_watching`,

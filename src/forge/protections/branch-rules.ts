@@ -8,12 +8,12 @@ import type { Seconds } from '../core/rows.ts';
 export const ruleLists = ['push', 'force_push', 'merge', 'approvals', 'bypass'] as const;
 export type RuleList = (typeof ruleLists)[number];
 
-type Flag = {
+type RuleFlag = {
   [K in keyof BranchProtection]-?: boolean extends NonNullable<BranchProtection[K]> ? K : never;
 }[keyof BranchProtection];
 
 /** What a rule says beside name and priority; people and teams by id. */
-export type RuleTerms = Readonly<Record<Flag, boolean>> & {
+export type RuleTerms = Readonly<Record<RuleFlag, boolean>> & {
   readonly users: Readonly<Record<RuleList, readonly number[]>>;
   readonly teams: Readonly<Record<RuleList, readonly number[]>>;
   /** Null: never set. */

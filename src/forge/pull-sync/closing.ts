@@ -11,11 +11,11 @@ export function closePull(context: ForgeContext, place: PullContext, pull: PullR
   context.db.transaction(() => {
     if (isBlocked(context, place.repository, pull.issue_id)) return;
     closeIssue(context, pull);
-    tellClosed(context, place, pull);
+    emitClosed(context, place, pull);
   });
 }
 
-/** Records that a pull request is merged; `tellClosed` is for afterwards. */
+/** Records that a pull request is merged; `emitClosed` is for afterwards. */
 export function markMerged(
   context: ForgeContext,
   pull: PullRow,
@@ -45,7 +45,7 @@ function closeIssue({ db, clock }: ForgeContext, pull: PullRow): void {
 }
 
 /** Sends events and notifications that a pull request is closed, merged or not. */
-export function tellClosed(context: ForgeContext, place: PullContext, pull: PullRow): void {
+export function emitClosed(context: ForgeContext, place: PullContext, pull: PullRow): void {
   emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
   notifyActivity(context, { ...place, issueId: pull.issue_id });
 }

@@ -12,7 +12,7 @@ import { notifyActivity } from '../notify/threads.ts';
 import { isOtherChange } from '../reviews/diff-comparison.ts';
 import { followHeadWithReviews, hasReviews } from '../reviews/state.ts';
 import { scheduleChecks } from './checks.ts';
-import { closePull, markMerged, tellClosed } from './closing.ts';
+import { closePull, emitClosed, markMerged } from './closing.ts';
 import { inspectPull } from './inspection.ts';
 
 /** A branch that moved, came or went. */
@@ -140,7 +140,7 @@ async function recordMerge(
   const found = await findMergeCommit(context.git.open(pull.repo_id), pull.head_sha, base);
   context.db.transaction(() => {
     markMerged(context, pull, { commit: found ?? pull.head_sha, base, merger: place.actor });
-    tellClosed(context, place, pull);
+    emitClosed(context, place, pull);
   });
 }
 

@@ -8,12 +8,12 @@ import type { IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
-import { announceIssue, type IssueScene } from '../events/issue-events.ts';
+import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { resolveRef } from '../git/refs.ts';
 import { attachLabels, findLabels } from '../issues/attached-labels.ts';
 import {
-  announceAssignees,
   attachAssignees,
+  emitAssignees,
   findAssignees,
   hasMilestone,
   insertIssue,
@@ -170,7 +170,7 @@ async function insertPull(
     const asking = { ...place, actor: caller };
     for (const user of wanted.reviewers.people) guardRequest(context, asking, both, user);
     db.transaction(() => {
-      announce(place, issue, wanted);
+      emitOpened(place, issue, wanted);
       db.run('UPDATE pulls SET status = ? WHERE issue_id = ?', seen.status, issue.id);
     });
     return issue;
@@ -207,16 +207,16 @@ function insertRow(
   );
 }
 
-function announce(place: NewPullTarget, issue: IssueRow, wanted: WantedPull): void {
+function emitOpened(place: NewPullTarget, issue: IssueRow, wanted: WantedPull): void {
   const { context, caller } = place;
   const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
   const both = findPull(context, place, issue.number);
   const asking = { ...place, actor: caller };
   for (const user of wanted.reviewers.people) requestReview(context, asking, both, user);
   for (const team of wanted.reviewers.teams) requestTeamReview(context, asking, both, team);
-  announceIssue(context, scene, { action: 'opened' });
+  emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
-  if (wanted.labels.length > 0) announceIssue(context, scene, { topic: 'label', action: 'label_updated' });
-  if (wanted.milestoneId) announceIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
-  announceAssignees(context, scene, wanted.assignees);
+  if (wanted.labels.length > 0) emitIssue(context, scene, { topic: 'label', action: 'label_updated' });
+  if (wanted.milestoneId) emitIssue(context, scene, { topic: 'milestone', action: 'milestoned' });
+  emitAssignees(context, scene, wanted.assignees);
 }

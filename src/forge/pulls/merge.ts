@@ -13,7 +13,7 @@ import { closeByMerge } from '../issues/reference-closing.ts';
 import { refuseBlocked } from '../protections/blockers.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
 import { guardConditions, guardMerger } from '../protections/merge-enforcement.ts';
-import { markMerged, tellClosed } from '../pull-sync/closing.ts';
+import { emitClosed, markMerged } from '../pull-sync/closing.ts';
 import { isDraftTitle } from '../views/issue.ts';
 import { signatureOf } from '../views/signature.ts';
 import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
@@ -55,7 +55,7 @@ export const pullMergeHandlers = defineHandlers({
       ? recordMerge(place, params.index, wish.merge_commit_id ?? '')
       : mergeBranch(place, params.index, style, wish));
     const actor = place.caller;
-    tellClosed(context, { ...place, actor }, pull);
+    emitClosed(context, { ...place, actor }, pull);
     const merged = findPull(context, place, params.index).pull;
     context.db.transaction(() => closeByMerge(context, { ...place, actor }, merged));
     if (body.delete_branch_after_merge) await removeHead(place, findPull(context, place, params.index));

@@ -61,7 +61,7 @@ export const pullHandlers = defineHandlers({
     const { pull } = await findChecked(context, target, params.index);
     const git = context.git.open(target.repository.id);
     const changes = await listChanges(git, pull.merge_base, pull.head_sha);
-    tellPage(reply, page, changes.length);
+    addPagingHeaders(reply, page, changes.length);
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     const ends = { base: pull.merge_base, head: pull.head_sha };
     return changes
@@ -73,7 +73,7 @@ export const pullHandlers = defineHandlers({
     const { pull } = await findChecked(context, target, params.index);
     const git = context.git.open(target.repository.id);
     const stretch = { from: pull.merge_base, to: pull.head_sha };
-    tellPage(reply, page, await countCommits(git, stretch));
+    addPagingHeaders(reply, page, await countCommits(git, stretch));
     const commits = await listCommits(git, stretch, { skip: page.offset, limit: page.limit });
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     return toEntries(git, commits, (commit) => toEntry(context, address, commit, caller));
@@ -92,7 +92,7 @@ async function findChecked(
 }
 
 /** Two lists tell their place in headers of their own beside the usual ones. */
-function tellPage(reply: Reply, page: PageRange, total: number): void {
+function addPagingHeaders(reply: Reply, page: PageRange, total: number): void {
   reply.total(total);
   const last = Math.ceil(total / page.limit);
   reply.header('X-Page', String(page.page));

@@ -54,7 +54,7 @@ export async function createRepository(
   return db.transaction(() => {
     endCreation(db, repository.id);
     const row = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id));
-    announceRepository(context, { repository: row, owner, actor, action: 'created' });
+    emitRepository(context, { repository: row, owner, actor, action: 'created' });
     return row;
   });
 }
@@ -125,7 +125,7 @@ export function isTaken(context: ForgeContext, owner: UserRow, name: string): bo
 }
 
 /** Tells the owner's and the instance's hooks that a repository came or goes. */
-export function announceRepository(
+export function emitRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow; action: 'created' | 'deleted' },
 ): void {

@@ -12,7 +12,7 @@ import { defineHandlers } from '../http/handler.ts';
 import { watchRepository } from '../notify/watches.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
-import { announceRepository, assertRepositoryName, isTaken } from './create.ts';
+import { assertRepositoryName, emitRepository, isTaken } from './create.ts';
 
 /** Forks: a repository's copy in another account, with all branches and tags. */
 export const forkHandlers = defineHandlers({
@@ -64,7 +64,7 @@ async function forkRepository(
   }
   db.transaction(() => {
     endCreation(db, row.id);
-    announceFork(context, source, { fork: row, holder, actor });
+    emitFork(context, source, { fork: row, holder, actor });
   });
   return row;
 }
@@ -104,7 +104,7 @@ function insertFork(
 }
 
 /** To the source's hooks as `fork`; in an organization its hooks get a `repository` event as well. */
-function announceFork(
+function emitFork(
   context: ForgeContext,
   { repository, owner }: RepositoryTarget,
   { fork, holder, actor }: { fork: RepositoryRow; holder: UserRow; actor: UserRow },
@@ -126,5 +126,5 @@ function announceFork(
       }),
   });
   if (holder.type !== 'organization') return;
-  announceRepository(context, { repository: fork, owner: holder, actor, action: 'created' });
+  emitRepository(context, { repository: fork, owner: holder, actor, action: 'created' });
 }

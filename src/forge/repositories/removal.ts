@@ -1,6 +1,6 @@
 import type { ForgeContext } from '../core/context.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { announceRepository } from './create.ts';
+import { emitRepository } from './create.ts';
 
 /** Removes a repository with everything in it, and tells the hooks that are left. */
 export function removeRepository(
@@ -9,7 +9,7 @@ export function removeRepository(
 ): void {
   const { repository } = news;
   context.db.transaction(() => {
-    announceRepository(context, { ...news, action: 'deleted' });
+    emitRepository(context, { ...news, action: 'deleted' });
     context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     context.db.afterCommit(() => context.git.remove(repository.id));
   });

@@ -5,7 +5,7 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow, PullRow, ReviewCommentRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { announceComment } from '../events/issue-events.ts';
+import { emitComment } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toReviewComments } from '../views/review.ts';
 import { cutHunk, findAuthorCommit, type LineOfFile } from './hunk.ts';
@@ -121,7 +121,7 @@ export const reviewCommentHandlers = defineHandlers({
       const comment = insertComment(context, parent.review_id, { ...draft, ...kept, ...author });
       const told = { ...comment, issue_id: issue.id, content_version: 0 };
       const scene = { repository, owner, actor: caller, issueId: issue.id };
-      announceComment(context, scene, { comment: told, action: 'created' });
+      emitComment(context, scene, { comment: told, action: 'created' });
       return found(toReviewComments(context, [comment], issue, { ...call, viewer: caller })[0]);
     });
   },

@@ -73,7 +73,7 @@ export function requestReview(
     db.run('UPDATE reviews SET official = 0 WHERE issue_id = ? AND reviewer_id = ?', both.issue.id, user.id);
   }
   const review = insertRequest(context, both, { reviewerId: user.id, official });
-  announce(context, place, both, { user, action: 'review_requested' });
+  emitRequest(context, place, both, { user, action: 'review_requested' });
   return review;
 }
 
@@ -92,7 +92,7 @@ export function cancelRequest(
   if (last?.type !== 'REQUEST_REVIEW') return;
   db.run('DELETE FROM reviews WHERE id = ?', last.id);
   if (isOfficial(context, place, both.pull, user)) restoreOfficial(db, both.issue.id, user.id);
-  announce(context, place, both, { user, action: 'review_request_removed' });
+  emitRequest(context, place, both, { user, action: 'review_request_removed' });
 }
 
 /** Requests a review from a team; every member but the author is notified. Undefined where it is requested already. */
@@ -115,7 +115,7 @@ export function requestTeamReview(
     team.id,
     both.issue.poster_id,
   );
-  for (const user of members) announce(context, place, both, { user, action: 'review_requested' });
+  for (const user of members) emitRequest(context, place, both, { user, action: 'review_requested' });
   return review;
 }
 
@@ -188,7 +188,7 @@ function insertRequest(
   return readReview(db, lastId);
 }
 
-function announce(
+function emitRequest(
   context: ForgeContext,
   place: PullContext,
   { issue }: FoundPull,

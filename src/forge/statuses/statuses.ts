@@ -36,7 +36,7 @@ export const statusHandlers = defineHandlers({
       const row = insertStatus(call, commit.id, body);
       const { html, api } = repositoryAddress(context.rootUrl(), call.owner.name, repository.name);
       const told = toPayloadCommit(context.db, { html, api }, commit, touched);
-      announceStatus(call, row, { sender: caller, commit: told });
+      emitStatus(call, row, { sender: caller, commit: told });
       return toStatus(call, row, caller);
     });
   },
@@ -101,7 +101,7 @@ function insertStatus(
   return found(db.get<StatusRow>('SELECT * FROM commit_statuses WHERE id = ?', lastId));
 }
 
-function announceStatus(
+function emitStatus(
   { context, repository, owner }: StatusTarget,
   row: StatusRow,
   { sender, commit }: { sender: UserRow; commit: object },

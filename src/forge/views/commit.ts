@@ -122,7 +122,7 @@ export function toFileCommit(address: RepositoryAddress, commit: CommitData) {
 }
 
 /** Returns the files that a commit touches and how many lines it changes, as the API tells them of commits. */
-export function tellChanges(changes: readonly FileChange[]) {
+export function toChangeSummary(changes: readonly FileChange[]) {
   const sum = (member: 'additions' | 'deletions') =>
     changes.reduce((total, change) => total + change[member], 0);
   const [additions, deletions] = [sum('additions'), sum('deletions')];

@@ -60,7 +60,7 @@ type WikiNews = {
   readonly comment?: string;
 };
 
-function announce({ context, repository, owner, caller }: Scene, { action, page, comment }: WikiNews): void {
+function emitWiki({ context, repository, owner, caller }: Scene, { action, page, comment }: WikiNews): void {
   context.emit({
     type: 'wiki',
     repository,
@@ -104,7 +104,7 @@ async function createPage(scene: Scene, body: EditWikiPage) {
       throw new ForgeProblem(400, `wiki page already exists [title: ${fileNameOf(webName)}]`);
     return [{ path: fileToWrite(wiki, webName), content }];
   });
-  announce(scene, { action: 'created', page: webName, comment: message });
+  emitWiki(scene, { action: 'created', page: webName, comment: message });
   return toWikiPage(scene.context, scene, webName);
 }
 
@@ -122,7 +122,7 @@ async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
     const write = { path: file, content };
     return old && old.name !== file ? [{ path: old.name, content: undefined }, write] : [write];
   });
-  announce(scene, { action: 'edited', page: webName, comment: message });
+  emitWiki(scene, { action: 'edited', page: webName, comment: message });
   return toWikiPage(scene.context, scene, webName);
 }
 
@@ -177,7 +177,7 @@ export const wikiHandlers = defineHandlers({
       const entry = found(wiki && findPage(wiki, webName));
       return [{ path: entry.name, content: undefined }];
     });
-    announce(scene, { action: 'deleted', page: webName });
+    emitWiki(scene, { action: 'deleted', page: webName });
     return undefined;
   },
 
