@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '../clock.ts';
-import { type BudgetedBody, createBodyBudget } from './body-budget.ts';
+import type { BudgetedBody } from './arriving-bodies.ts';
+import { createBodyBudget } from './body-budget.ts';
 import { type BufferPool, createBufferPool, pooledSizes, release } from './buffer-pool.ts';
 
 /** Why a body cannot be read: it is incomplete, too large, or was dropped in favour of others. */

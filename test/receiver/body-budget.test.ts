@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type BodyBudget, type BudgetedBody, createBodyBudget } from '../../src/receiver/body-budget.ts';
+import type { BudgetedBody } from '../../src/receiver/arriving-bodies.ts';
+import { type BodyBudget, createBodyBudget } from '../../src/receiver/body-budget.ts';
 
 const kiB = 1024;
 const miB = 1024 * kiB;
