@@ -7,11 +7,12 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/end-processes.ts'],
     // No judgement of speed: a test that hangs ends here, on the busiest machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // A real forge tells its hooks when it comes to it.
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 240_000 } },
     // Two cores are the common small runner. Tests of processes wait for half of their time: two more workers use it.
     maxWorkers: 4,
     // No source file has state of its own: files of tests share their worker's modules, which saves a fifth of the time.

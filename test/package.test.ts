@@ -38,7 +38,7 @@ beforeAll(async () => {
     cwd: folder,
     env: environment,
   });
-}, 300_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.runIf(isDue)('the package', () => {
@@ -80,7 +80,7 @@ describe.runIf(isDue)('the package', () => {
     );
   });
 
-  it('satisfies publint and are-the-types-wrong', { timeout: 120_000 }, async () => {
+  it('satisfies publint and are-the-types-wrong', async () => {
     const bin = (path: string): string => join(packageRoot, 'node_modules', path);
     const publint = [bin('publint/src/cli.js'), 'run', '--strict', tarball];
     const attw = [bin('@arethetypeswrong/cli/dist/index.js'), '--profile', 'esm-only', tarball];
@@ -112,9 +112,7 @@ async function run(node: string, args: readonly string[]) {
 }
 
 describe.runIf(isDue).each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
-  it('prints its version and help, checks rule files, and plays the demo', { timeout: 300_000 }, async ({
-    skip,
-  }) => {
+  it('prints its version and help, checks rule files, and plays the demo', async ({ skip }) => {
     const node = await nodeOf(version);
     if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
 
@@ -141,7 +139,7 @@ describe.runIf(isDue).each(['22.18.0', '24'])('the installed package on Node %s'
     });
   });
 
-  it('runs commands in the process that imports it', { timeout: 60_000 }, async ({ skip }) => {
+  it('runs commands in the process that imports it', async ({ skip }) => {
     const node = await nodeOf(version);
     if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
     const script = join(folder, 'installed', 'program.mjs');
@@ -159,9 +157,7 @@ process.stdout.write(JSON.stringify({ status, lines }));`,
   });
 });
 
-it('npx reeve runs the program of the checkout, not a package of the registry', {
-  timeout: 60_000,
-}, async () => {
+it('npx reeve runs the program of the checkout, not a package of the registry', async () => {
   const { stdout } = await execute('npx', ['reeve', '--version'], {
     cwd: packageRoot,
     // As for a person who declines to install a package of that name.

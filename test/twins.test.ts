@@ -121,9 +121,7 @@ it('adds one and one', () => expect(sum(1, 1)).toBe(2));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are caught, missed, or reported as unusable, and leave nothing behind', {
-    timeout: 240_000,
-  }, async () => {
+  it('are caught, missed, or reported as unusable, and leave nothing behind', async () => {
     const judged = await judgeTwins({
       root: project,
       temporary,
@@ -160,7 +158,7 @@ it('adds one and one', () => expect(sum(1, 1)).toBe(2));
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('are given up on abort, and leave nothing behind', { timeout: 60_000 }, async () => {
+  it('are given up on abort, and leave nothing behind', async () => {
     const abort = new AbortController();
     const judging = judgeTwins({
       root: project,

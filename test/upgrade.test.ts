@@ -168,7 +168,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     }
   });
 
-  it('explains its runs and deliveries', { timeout: 240_000 }, async () => {
+  it('explains its runs and deliveries', async () => {
     const environment = { REEVE_DATA: data };
     const { redriven = '', ...runs } = recorded.runs;
     for (const [name, id] of Object.entries(runs)) {
@@ -183,7 +183,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     expect(twice.out.trim().split('\n')).toHaveLength(2);
   });
 
-  it('reverts a run on the forge that it was applied to', { timeout: 240_000 }, async () => {
+  it('reverts a run on the forge that it was applied to', async () => {
     const { forge, url, root } = await startForge();
     try {
       const { labelled = 0 } = recorded.issues;
@@ -210,7 +210,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     }
   });
 
-  it('drains: what waited is done once, and an interrupted sweep goes on', { timeout: 240_000 }, async () => {
+  it('drains: what waited is done once, and an interrupted sweep goes on', async () => {
     const { forge, url, root } = await startForge();
     const server = await startServer({
       forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
@@ -229,10 +229,10 @@ describe.each(commits)('an installation of commit %s', (commit) => {
       const stateOf = async ({ id }: { id: number }) =>
         (await server.store.describeDelivery(String(id)))?.state;
       await expect
-        .poll(async () => [...new Set(await Promise.all(waiting.map(stateOf)))], { timeout: 60_000 })
+        .poll(async () => [...new Set(await Promise.all(waiting.map(stateOf)))])
         .toEqual(['settled']);
       await expect
-        .poll(() => server.store.counts(), { timeout: 60_000 })
+        .poll(() => server.store.counts())
         .toMatchObject({ accepted: 0, claimed: 0, retry: 0, dead: 1 });
 
       for (const name of ['labelled', 'retried', 'waiting', 'waitingToo', 'unrouted']) {

@@ -52,7 +52,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     world = await worlds.make(action.needs);
     await scenario.arrange?.(world);
     subject = typeof scenario.on === 'function' ? await scenario.on(world) : world.subjects[scenario.on];
-  }, 30_000);
+  });
 
   it('plans the same twice, and sends only GET for it', async () => {
     world.passed.length = 0;

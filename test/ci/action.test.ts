@@ -57,7 +57,7 @@ it('is what the sources make', async () => {
 });
 
 describe.each([20, 22, 24])('on Node %i', (major) => {
-  it('checks the rule files of a folder', { timeout: 180_000 }, async ({ skip }) => {
+  it('checks the rule files of a folder', async ({ skip }) => {
     const node = await nodeOf(major);
     if (node === undefined) return skip(`no Node ${major} for this machine in the registry`);
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
   opened = JSON.parse(Buffer.from(delivery?.body ?? []).toString());
   token = (await stage.forge.makeToken(people.bot, ['read:user', 'write:issue', 'write:repository'])).token;
   await stage.server.stop();
-}, 60_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await stage.close();
@@ -146,7 +146,7 @@ describe('plan', () => {
     expect(await labels()).toEqual([]);
   });
 
-  it('runs on Node 20, which the images of older runners bring', { timeout: 180_000 }, async ({ skip }) => {
+  it('runs on Node 20, which the images of older runners bring', async ({ skip }) => {
     const node = await nodeOf(20);
     if (node === undefined) return skip('no Node 20 for this machine in the registry');
 

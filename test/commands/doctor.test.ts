@@ -349,7 +349,7 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
     forge = await startForge();
     connection = await makeConnection(forge);
     expect((await connection.setup()).status).toBe(0);
-  }, 60_000);
+  });
   afterAll(async () => {
     await connection.close();
     await forge.close();
@@ -542,7 +542,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     });
     expect(entriesOf(told, 'target')[0]?.advice).toContain('[webhook] ALLOWED_HOST_LIST = external,loopback');
     expect(swallow.seen.some(({ path }) => path === '/webhook')).toBe(true);
-  }, 60_000);
+  });
 
   it('knows a running Reeve that has other secrets', async () => {
     const server = start(['serve', '--settings', world.envFile], { cwd: world.folder });

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { describeSeed } from '../../src/forge/seed/shape.ts';
 import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
 
-describe('reeve forge', { timeout: 30_000 }, () => {
+describe('reeve forge', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'forge-command-'));

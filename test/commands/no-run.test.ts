@@ -25,7 +25,7 @@ const connected = (): Record<string, string> => ({
   FORGE_TOKEN: 'a-token-of-a-person-without-the-secret',
 });
 
-it('C4: explain tells why a delivery has no run', { timeout: 120_000 }, async () => {
+it('C4: explain tells why a delivery has no run', async () => {
   const ignored = await store.accept(makeDelivery({ eventType: 'issues' }));
   const reason = 'acme/other is not served: its account has not starred it';
   const lane = { to: 'lane', lane: 'a', repository: 'acme/other', repositoryId: 7 } as const;
@@ -105,7 +105,7 @@ describe('C4: without a forge', () => {
   });
 });
 
-it('C4: plan, runners and drift need no webhook secret', { timeout: 60_000 }, async () => {
+it('C4: plan, runners and drift need no webhook secret', async () => {
   expect(await reeve(['runners', '--json'], { environment: connected() })).toMatchObject({
     status: 0,
     out: '[]\n',

@@ -42,4 +42,4 @@ it('the commands under "Connect your forge" do what stands there', async () => {
   expect(made).toMatchObject({ status: 0, error: '', out: expect.stringContaining('Connected.') });
   expect(looked).toMatchObject({ status: 0, error: '', out: expect.stringContaining('Nothing is wrong.') });
   expect(await finished(server)).toMatchObject({ status: 0 });
-}, 60_000);
+});

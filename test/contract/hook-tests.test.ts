@@ -32,7 +32,7 @@ describe.each(contractForges)('test deliveries on $name', ({ start }) => {
     const named = await forge.ask('POST', `${path}?ref=main`, { as: ada });
 
     expect([plain.status, plain.text, named.status]).toEqual([204, '', 204]);
-    await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => receiver.received.length).toBe(2);
     const pushes = receiver.payloads('push');
     expect(pushes.map(({ ref }) => ref).sort()).toEqual(['main', 'refs/heads/main']);
     const { id } = head.json.commit;

@@ -331,7 +331,7 @@ describeContract('issues', (forge) => {
 
       // Some forges count in the background.
       await expect
-        .poll(async () => (await ask('GET', '/milestones')).json[0], { timeout: 60_000 })
+        .poll(async () => (await ask('GET', '/milestones')).json[0])
         .toMatchObject({ open_issues: 1, closed_issues: 1 });
     });
   });

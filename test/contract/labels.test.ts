@@ -56,9 +56,7 @@ describeContract('labels', (forge) => {
       }
 
       // Some forges count in the background.
-      await expect
-        .poll(async () => namesOf((await ask('GET', `/labels${query}`)).json), { timeout: 60_000 })
-        .toEqual(names);
+      await expect.poll(async () => namesOf((await ask('GET', `/labels${query}`)).json)).toEqual(names);
     });
 
     it('are found by id, and by a name that is no number', async () => {

@@ -196,8 +196,7 @@ describeContract('wikis', (forge) => {
     });
     afterAll(() => receiver.close());
 
-    const heard = (count: number) =>
-      expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(count);
+    const heard = (count: number) => expect.poll(() => receiver.received.length).toBe(count);
 
     it('what became of a page', async () => {
       const told = await forge.makeRepository(ada);

@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)(title, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  }, 60_000);
+  });
   afterAll(() => browser.close());
 
   describe('with hostile texts in everything', () => {
@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await page.goto(`${url}/sign-in`);
       await page.getByLabel('Password').fill(dashboardPassword);
       await page.getByRole('button', { name: 'Sign in' }).click();
-    }, 60_000);
+    });
     afterAll(async () => {
       await context.close();
       await app.close();
@@ -279,7 +279,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(used()).toBeGreaterThanOrEqual(hostileTexts.length);
       expect([...asked]).toEqual([url]);
       expect(complaints).toEqual([]);
-    }, 60_000);
+    });
 
     it('would be caught if one of them became an element', async () => {
       await page.goto(`${url}/rules`);
@@ -311,7 +311,7 @@ describe.skipIf(!hasBrowser)(title, () => {
         });
         expect(found, `${path}, ${colorScheme}`).toEqual([]);
       }
-    }, 120_000);
+    });
 
     it('fits a narrow window: nothing but tables is wider', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
@@ -321,7 +321,7 @@ describe.skipIf(!hasBrowser)(title, () => {
           360,
         );
       }
-    }, 60_000);
+    });
   });
 
   describe('with a forge on another site', () => {
@@ -352,7 +352,7 @@ describe.skipIf(!hasBrowser)(title, () => {
         commands: { redrive: (ids, by) => store.redrive(ids, by, { settled: true }) },
       });
       await listen(app, port);
-    }, 60_000);
+    });
     afterAll(async () => {
       await app.close();
       await stage.close();
@@ -381,7 +381,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await page.goto(`${url}/deliveries`);
       expect(await page.getByLabel('Password').isVisible()).toBe(true);
       await context.close();
-    }, 60_000);
+    });
 
     it('does nothing for a page of that site which sends its forms here', async () => {
       const context = await browser.newContext();
@@ -406,6 +406,6 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(await page.getByLabel('Password').isVisible()).toBe(true);
       expect((await stage.server.store.readDelivery(id))?.redrivenAt).toEqual(before?.redrivenAt);
       await context.close();
-    }, 60_000);
+    });
   });
 });

@@ -170,7 +170,7 @@ describe('what is dead', () => {
       payload: {},
       receivedAt: new Date(),
     });
-    await expect.poll(async () => (await store.readDelivery(id))?.state, { timeout: 60_000 }).toBe('dead');
+    await expect.poll(async () => (await store.readDelivery(id))?.state).toBe('dead');
     expect((await operator.get('/')).text).toContain(`Dead deliveries: ${before + 1}`);
     expect((await operator.get('/deliveries?state=dead')).text).toContain(
       'there is no handler for jobs of kind unheard-of',
@@ -200,17 +200,13 @@ describe('the other pages', () => {
     );
     await stage.quiet();
     await stage.ada.call(operations.createIssue, { params: at, body: { title: 'read it' } });
-    await expect
-      .poll(async () => (await operator.get('/rules')).text, { timeout: 60_000 })
-      .toContain('acme/demo/.reeve.yml');
+    await expect.poll(async () => (await operator.get('/rules')).text).toContain('acme/demo/.reeve.yml');
     expect((await operator.get('/')).text).toContain('Rule files that cannot be used: 2');
 
     await stage.setRules(repositoryRules);
     await stage.ada.call(operations.createIssue, { params: at, body: { title: 'read it again' } });
 
-    await expect
-      .poll(async () => (await operator.get('/rules')).text, { timeout: 60_000 })
-      .not.toContain('acme/demo/.reeve.yml');
+    await expect.poll(async () => (await operator.get('/rules')).text).not.toContain('acme/demo/.reeve.yml');
   });
 
   it('show what is swept, when, how it went, and what drifts', async () => {
@@ -230,7 +226,7 @@ describe('the other pages', () => {
     });
 
     await expect
-      .poll(async () => (await operator.get('/sweeps')).text, { timeout: 60_000 })
+      .poll(async () => (await operator.get('/sweeps')).text)
       .toContain('1 of 1 items, 0 changes, 1 wanted and not made');
     const drift = await operator.get('/drift');
     expect(drift.text).toContain('label-definition:wanted');

@@ -134,9 +134,7 @@ async function sentBy(rule: LoadedRule, liveId = home.id) {
 const lower = (value: unknown): string => String(value).toLowerCase();
 
 describe('whatever an action plans', () => {
-  it(`rules of a repository write to the event's repository alone (${numRuns} runs)`, {
-    timeout: 300_000,
-  }, async () => {
+  it(`rules of a repository write to the event's repository alone (${numRuns} runs)`, async () => {
     let written = 0;
     await fc.assert(
       fc.asyncProperty(changes, async (wanted) => {
@@ -152,9 +150,7 @@ describe('whatever an action plans', () => {
     expect(written).toBeGreaterThan(numRuns / 100);
   });
 
-  it('rules of an organization write to its repositories and to itself alone', {
-    timeout: 300_000,
-  }, async () => {
+  it('rules of an organization write to its repositories and to itself alone', async () => {
     let written = 0;
     const more = { level: 'organization', home: { organization: 'acme' } } as const;
     await fc.assert(
@@ -212,7 +208,7 @@ describe('a dry run', () => {
     }),
   );
 
-  it('plans what the real run sends, and sends nothing', { timeout: 300_000 }, async () => {
+  it('plans what the real run sends, and sends nothing', async () => {
     const definitions = ['a', 'b', 'c', 'd'].map((one, place) => ({
       id: place + 1,
       name: one,

@@ -3,7 +3,7 @@ import { hostileRuns, prepareHostileRun } from '../../scripts/bench/rules/hostil
 
 // How long these runs take is measured by `npm run bench -- --only rules`, on a machine that does nothing else.
 describe('a run is bounded', () => {
-  it.each(Object.entries(hostileRuns))('%s', { timeout: 60_000 }, async (_name, hostile) => {
+  it.each(Object.entries(hostileRuns))('%s', async (_name, hostile) => {
     const { rules } = await prepareHostileRun(hostile)();
     const failed = rules.filter(({ verdict }) => verdict === 'failed');
 

@@ -11,7 +11,7 @@ let world: World;
 beforeAll(async () => {
   worlds = await startWorlds();
   world = await worlds.make({ access: 'admin', scopes: ['repository', 'issue'] });
-}, 30_000);
+});
 afterAll(() => worlds.close());
 
 function ask(request: FactRequest, subject: Subject = world.subjects.pull_request): Promise<unknown> {

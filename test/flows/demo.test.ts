@@ -22,7 +22,7 @@ function folder(): string {
   return path;
 }
 
-it('plays the whole with --once and shows each step', { timeout: 60_000 }, async () => {
+it('plays the whole with --once and shows each step', async () => {
   const { status, out, error } = await reeveProcess(['serve', '--once']);
 
   expect(error).toBe('');
@@ -49,24 +49,18 @@ const breakages: readonly [string, (text: string) => string, string][] = [
   ],
 ];
 
-it.each(breakages)(
-  'fails and says why when the rule file has %s',
-  { timeout: 60_000 },
-  async (_title, change, words) => {
-    const ruleFile = join(folder(), 'labels.yml');
-    writeFileSync(ruleFile, change(readFileSync('rules/demo/labels.yml', 'utf8')));
-    const settings = await loadSettings({});
-    const stop = new AbortController().signal;
+it.each(breakages)('fails and says why when the rule file has %s', async (_title, change, words) => {
+  const ruleFile = join(folder(), 'labels.yml');
+  writeFileSync(ruleFile, change(readFileSync('rules/demo/labels.yml', 'utf8')));
+  const settings = await loadSettings({});
+  const stop = new AbortController().signal;
 
-    const demo = runDemo({ once: true, stop, ruleFile }, settings, { out() {}, error() {}, style: String });
+  const demo = runDemo({ once: true, stop, ruleFile }, settings, { out() {}, error() {}, style: String });
 
-    await expect(demo).rejects.toMatchObject({ exit: 1, message: expect.stringContaining(words) });
-  },
-);
+  await expect(demo).rejects.toMatchObject({ exit: 1, message: expect.stringContaining(words) });
+});
 
-it('stays up, lets people work with demo.env alone, and starts again on the same data', {
-  timeout: 120_000,
-}, async () => {
+it('stays up, lets people work with demo.env alone, and starts again on the same data', async () => {
   const data = folder();
   const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', HOME: data };
   const first = start(['serve'], { environment });

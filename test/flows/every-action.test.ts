@@ -44,7 +44,7 @@ beforeAll(async () => {
   const teams = await stage.root.call(operations.listTeams, { params: { org: acme } });
   const id = teams.find(({ permission }) => permission === 'owner')?.id ?? 0;
   await stage.root.call(operations.putTeamMember, { params: { id, username: people.bot } });
-}, 60_000);
+});
 afterAll(async () => {
   await stage.close();
   await receiver.close();
@@ -87,7 +87,7 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     expect(back.refused.map(({ change, why }) => [change.target, why])).toEqual(expectedStays(row, run));
     expect(status).toBe(row.stays ? 1 : 0);
     expect(await row.read(stage, arranged)).toEqual(row.back ?? first);
-  }, 120_000);
+  });
 });
 
 it('no credential is in any byte that was written on the way', () => {

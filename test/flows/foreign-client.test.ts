@@ -114,5 +114,5 @@ describe.skipIf(!foreign)(title, () => {
     await expect
       .poll(() => receiver.types(), { timeout: patienceMs })
       .toEqual(expect.arrayContaining(['issues', 'pull_request', 'push']));
-  }, 60_000);
+  });
 });

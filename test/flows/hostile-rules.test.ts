@@ -57,14 +57,14 @@ beforeAll(async () => {
   });
   const output = await printed(server, /"url":"http:[^"]+".*"listening"/);
   url = /"url":"(http:[^"]+)"/.exec(output)?.[1] ?? '';
-}, 120_000);
+});
 
 afterAll(async () => {
   server?.kill('SIGTERM');
   if (server) await finished(server);
   await forge.close();
   await rm(data, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function makeRepository(place: typeof calm | typeof trap, rules: string): Promise<void> {
   const owner = owners[place.owner];
@@ -102,9 +102,7 @@ async function makeDelivery(
   return { eventType: 'issues', payload };
 }
 
-it('a repository with slow rules keeps no other repository waiting', {
-  timeout: 240_000,
-}, async () => {
+it('a repository with slow rules keeps no other repository waiting', async () => {
   expect(hostile.length).toBeLessThan(1_100);
   const title = 'docs: one more page';
   const issue = await owners[people.ada]?.call(operations.createIssue, {
@@ -129,5 +127,5 @@ it('a repository with slow rules keeps no other repository waiting', {
     (await bot.call(operations.listIssueLabels, { params: { ...calm, index: issue?.number ?? 0 } })).map(
       ({ name }) => name,
     );
-  await expect.poll(labels, { timeout: 60_000 }).toEqual(['docs']);
+  await expect.poll(labels).toEqual(['docs']);
 });

@@ -19,10 +19,10 @@ let down: Manor;
 
 beforeEach(async () => {
   [up, down] = await Promise.all([setManor(), setManor()]);
-}, 120_000);
+});
 afterEach(async () => {
   await Promise.all([up.close(), down.close()]);
-}, 60_000);
+});
 
 /** Tells the story of a seed on a forge; returns what happened, in order, with what went wrong. */
 const tell = async (manor: Manor, hear: (event: number) => Promise<unknown>): Promise<readonly string[]> => {

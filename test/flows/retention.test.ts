@@ -86,7 +86,7 @@ it('deletes settled deliveries after 30 days and dead ones after 90, once a day 
   expect(await stored(bot)).toHaveLength(6);
   now = new Date(start.getTime() + dayMs);
 
-  await expect.poll(() => stored(bot), { timeout: 60_000 }).toEqual(['dead 40', 'settled 20', 'dead 20']);
+  await expect.poll(() => stored(bot)).toEqual(['dead 40', 'settled 20', 'dead 20']);
 });
 
 it('deletes the oldest within the hour where the store is larger than the operator file says', async () => {
@@ -98,7 +98,7 @@ it('deletes the oldest within the hour where the store is larger than the operat
   now = new Date(start.getTime() + 3_600_000);
 
   // Settled ones go first; as many as it takes, in batches.
-  await expect.poll(() => stored(bot), { timeout: 60_000 }).toEqual(['dead 3', 'dead 2']);
+  await expect.poll(() => stored(bot)).toEqual(['dead 3', 'dead 2']);
 });
 
 it('takes bodies up to the size in the operator file', async () => {

@@ -50,7 +50,7 @@ it('a revoked token shows on readyz, overview and metrics; its file is read agai
   await stage.renewToken();
   inFile = { token: stage.token };
 
-  await expect.poll(() => stage.labelsOf(issue.number), { timeout: 120_000 }).toEqual(['area/docs']);
+  await expect.poll(() => stage.labelsOf(issue.number)).toEqual(['area/docs']);
   await expect.poll(readyz, { timeout: patienceMs }).toEqual({ status: 200, body: { status: 'ok' } });
   expect((await visitor.get('/')).text).not.toContain('refuses our credential');
   expect(await metrics()).toContain('reeve_forge_state{state="ok"} 1');

@@ -147,7 +147,7 @@ steps: [{ uses: mark-notifications, with: { as: pinned } }]`,
         body: { body: `@${people.bot} please look` },
       });
       // A server makes notifications a moment later.
-      await expect.poll(() => notified(stage), { timeout: 60_000 }).toHaveLength(1);
+      await expect.poll(() => notified(stage)).toHaveLength(1);
       return arranged;
     },
     read: notified,

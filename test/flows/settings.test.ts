@@ -150,7 +150,7 @@ it('makes a hook with secrets by name, keeps it, and makes it anew when a secret
     const arrived = async () => {
       const count = receiver.received.length;
       await stage.ada.call(operations.createIssue, { params: demo, body: { title: 'Hear me' } });
-      await vi.waitFor(() => expect(receiver.types().slice(count)).toContain('issues'), 5_000);
+      await vi.waitFor(() => expect(receiver.types().slice(count)).toContain('issues'), 240_000);
       const delivery = receiver.received.at(receiver.types().lastIndexOf('issues'));
       const isSigned = (secret: string) =>
         delivery?.headers['x-gitea-signature'] ===

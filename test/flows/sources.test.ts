@@ -155,7 +155,7 @@ it('tells a repository by status that its rule file is broken, once a commit, an
   const broken = await headOf(at);
 
   await expect
-    .poll(() => statusesOf(at, broken), { timeout: 60_000 })
+    .poll(() => statusesOf(at, broken))
     .toMatchObject([
       { context: 'reeve/rules', status: 'failure', description: expect.stringContaining('.reeve.yml:5:') },
     ]);
@@ -164,7 +164,7 @@ it('tells a repository by status that its rule file is broken, once a commit, an
   await openIssue('three');
 
   await expect
-    .poll(() => statusesOf(at, good), { timeout: 60_000 })
+    .poll(() => statusesOf(at, good))
     .toEqual([{ context: 'reeve/rules', status: 'success', description: 'the rules can be used' }]);
   expect(await statusesOf(at, broken)).toHaveLength(1);
 });
@@ -184,12 +184,12 @@ it('or by one issue that is edited, and closed when the file is good again', asy
   };
 
   await expect
-    .poll(reports, { timeout: 60_000 })
+    .poll(reports)
     .toMatchObject([{ state: 'open', body: expect.stringContaining('.reeve.yml:5:') }]);
   await stage.setRules(rule('own', 'area/docs'));
   await openIssue('two');
 
-  await expect.poll(reports, { timeout: 60_000 }).toMatchObject([{ state: 'closed' }]);
+  await expect.poll(reports).toMatchObject([{ state: 'closed' }]);
 });
 
 it('says nothing to a repository whose file has always been good, nor where the operator wants silence', async () => {

@@ -66,7 +66,7 @@ it('finishes a sweep over 500 repositories that was killed in the middle, and re
   expect(writes()).toHaveLength(500);
   // A page of fifty is looked at again, and nothing of it counted twice.
   expect(JSON.parse(out)).toMatchObject({ items: 500, failed: 0 });
-}, 60_000);
+});
 
 it('stops at Ctrl-C, and the same command goes on', async () => {
   await setForge(300);
@@ -86,7 +86,7 @@ it('stops at Ctrl-C, and the same command goes on', async () => {
   expect(JSON.parse(out)).toMatchObject({ items: 300, changes: 300 });
   expect(writes()).toHaveLength(300);
   expect(forge.asked.length - asked).toBeLessThan(700);
-}, 60_000);
+});
 
 it('is done by the server that runs on the store', async () => {
   await setForge(60);
@@ -110,7 +110,7 @@ it('is done by the server that runs on the store', async () => {
       .map(({ repository }) => repository)
       .toSorted(),
   ).toEqual(['r1', 'r2']);
-}, 60_000);
+});
 
 it('tells what failed, with numbers, and goes on with the others', async () => {
   await setForge(120);
@@ -122,7 +122,7 @@ it('tells what failed, with numbers, and goes on with the others', async () => {
   expect(out).toContain('119 changes');
   expect(out).toContain('1 failed');
   expect(out).toContain('acme/r7');
-}, 60_000);
+});
 
 it('names the rules there are when there is none of that name', async () => {
   await setForge(1);

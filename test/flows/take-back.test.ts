@@ -257,17 +257,13 @@ describe('redrive', () => {
       receivedAt: new Date(),
       body: Buffer.from(body),
     });
-    await expect
-      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 60_000 })
-      .toBe('dead');
+    await expect.poll(async () => (await stage.server.store.readDelivery(id))?.state).toBe('dead');
     const { status, out } = await reeve(['redrive', id], { environment });
 
     expect([status, out]).toEqual([0, '1 delivery will be tried again\n']);
     const after = await stage.server.store.readDelivery(id);
     expect(after?.redrivenBy).toContain('by reeve redrive');
-    await expect
-      .poll(async () => (await stage.server.store.readDelivery(id))?.state, { timeout: 60_000 })
-      .toBe('dead');
+    await expect.poll(async () => (await stage.server.store.readDelivery(id))?.state).toBe('dead');
     expect(JSON.parse((await reeve(['redrive', '--all', '--json'], { environment })).out).redriven).toBe(1);
     expect((await reeve(['redrive', '999999'], { environment })).status).toBe(1);
     expect((await reeve(['redrive'], { environment })).status).toBe(2);

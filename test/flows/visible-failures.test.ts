@@ -177,9 +177,7 @@ describe('C2: a rule that fails at run time', () => {
     );
 
     await expect
-      .poll(async () => (await stage.server.store.listIncidents()).map(({ level }) => level), {
-        timeout: 60_000,
-      })
+      .poll(async () => (await stage.server.store.listIncidents()).map(({ level }) => level))
       .toEqual(['repository']);
   });
 });
@@ -199,7 +197,7 @@ it('C5: a broken rule file that was removed is no longer listed, also where no p
   });
 
   // Every start reads the rules, and every hour does.
-  await expect.poll(isBroken, { timeout: 60_000 }).toBe(false);
+  await expect.poll(isBroken).toBe(false);
 });
 
 it('C5: a file .reeve.yaml is reported where there is no other', async () => {
@@ -222,7 +220,7 @@ it('C5: a file .reeve.yaml is reported where there is no other', async () => {
   const statuses = () =>
     stage.root.call(operations.listStatuses, { params: { ...at, sha: commit?.id ?? '' } });
   await expect
-    .poll(statuses, { timeout: 60_000 })
+    .poll(statuses)
     .toMatchObject([
       { status: 'failure', description: 'acme/demo/.reeve.yaml: it is not read: rename it to .reeve.yml' },
     ]);

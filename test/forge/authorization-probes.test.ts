@@ -12,7 +12,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   beforeAll(async () => {
     forge = await startEmbedded();
     world = await makeProbeWorld(forge);
-  }, 300_000);
+  });
   afterAll(() => forge.close());
 
   /** Returns the paths of an operation, one for each combination of what its names may stand for. */

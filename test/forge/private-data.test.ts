@@ -18,7 +18,7 @@ function listOpenPaths(folder: string): string[] {
     .map((path) => relative(folder, path));
 }
 
-describe('data that is for its owner alone', { timeout: 120_000 }, () => {
+describe('data that is for its owner alone', () => {
   let folder: string;
   let data: string;
   let umask: number;

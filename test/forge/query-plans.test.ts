@@ -100,7 +100,7 @@ describe('statements of the forge', () => {
     return answer.statusCode;
   }
 
-  it('read no growing table whole, whatever is asked', { timeout: 60_000 }, async () => {
+  it('read no growing table whole, whatever is asked', async () => {
     await ask('POST', '/orgs', { username: 'acme' });
     await ask('POST', '/orgs/acme/repos', { name: 'app', auto_init: true, issue_labels: 'Default' });
     await ask('POST', '/repos/acme/app/issues', { title: 'x', labels: [1], assignees: ['root'] });

@@ -48,7 +48,7 @@ describe('the embedded forge under random requests of the right types', () => {
     };
     forge = await createForge({ passwordCost, clock: () => new Date(), log, seed: { seed } });
     await forge.listen();
-  }, 60_000);
+  });
   afterAll(() => forge.close());
 
   const names = ['ada', 'ben', 'root', 'acme', 'shop', 'team', 'runner'];

@@ -103,9 +103,6 @@ const guards = {
 
 it.each(Object.entries(guards))(
   '64 hostile connections cost no honest delivery where entries ask for %s',
-  {
-    timeout: 120_000,
-  },
   async (_title, secrets) => {
     ({ app } = await makeReceiver({ secrets, failuresPerMinute: 1e9 }));
     await app.listen({ port: 0, host: '127.0.0.1' });

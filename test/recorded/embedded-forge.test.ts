@@ -81,7 +81,7 @@ describe('the same things done to the embedded forge', () => {
     } finally {
       await close();
     }
-  }, 300_000);
+  });
 
   it('bring everything that they are known to bring', () => {
     expect(own.missing).toEqual([]);

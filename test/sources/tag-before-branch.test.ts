@@ -62,7 +62,7 @@ beforeAll(async () => {
     if (url.pathname.includes('/contents-ext/')) return { kind: 'answer', status: 404, body: '{}' };
     return file(ref === 'refs/heads/main' || isCommit ? good : evil);
   };
-}, 30_000);
+});
 afterAll(async () => {
   await proxy.close();
   await worlds.close();

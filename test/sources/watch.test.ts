@@ -30,7 +30,7 @@ function setUp() {
   });
   return {
     watch,
-    until: (wanted: readonly string[]) => expect.poll(() => names, { timeout: 60_000 }).toEqual(wanted),
+    until: (wanted: readonly string[]) => expect.poll(() => names).toEqual(wanted),
     loads: () => loads,
   };
 }

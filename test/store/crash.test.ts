@@ -12,7 +12,7 @@ describe('a server that is killed at any moment', () => {
     expect({ lost, isIntact }).toEqual({ lost: 0, isIntact: true });
   });
 
-  it('is caught when it acknowledges before it stores', { timeout: 120_000 }, async () => {
+  it('is caught when it acknowledges before it stores', async () => {
     const { lost } = await crash({ kills: 6, twin: 'ack-first' });
 
     expect(lost).toBeGreaterThan(0);

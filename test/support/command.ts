@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli.ts';
 import { packageRoot } from '../../src/package.ts';
+import { watchProcess } from './processes.ts';
 
 type CommandResult = { readonly status: number | null; readonly out: string; readonly error: string };
 
@@ -51,12 +52,12 @@ export async function reeveProcess(
   return finished(start(args, options));
 }
 
-/** Starts the command line and leaves it running. */
+/** Starts the command line and leaves it running; what still runs after the tests of a file is killed. */
 export function start(
   args: readonly string[],
   { environment = {}, cwd = packageRoot }: { environment?: Record<string, string>; cwd?: string } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [join(packageRoot, 'src/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [join(packageRoot, 'src/cli.ts'), ...args], {
     cwd,
     env: {
       PATH: process.env.PATH,
@@ -66,6 +67,7 @@ export function start(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return watchProcess(child);
 }
 
 /** Waits for the end of a process. */

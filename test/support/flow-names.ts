@@ -42,4 +42,4 @@ export const named = (name: string): string => `${name}${ending}`;
 export const passwordOf = (name: string): string => `${name}-password${unguessable}`;
 
 /** Milliseconds that a flow waits for a state at most: a real server delivers when it comes to it. */
-export const patienceMs = 60_000;
+export const patienceMs = 240_000;

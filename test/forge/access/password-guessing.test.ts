@@ -7,7 +7,7 @@ import { basic } from '../../support/contract-forge.ts';
 import { runGit } from '../../support/git-client.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
-describe('guesses of a password at the embedded forge', { timeout: 60_000 }, () => {
+describe('guesses of a password at the embedded forge', () => {
   let forge: Forge;
   let nowMs: number;
   beforeEach(async () => {
@@ -130,7 +130,7 @@ describe('the gate of passwords', () => {
 
     await expect(tryFrom('elsewhere', 'right')).rejects.toThrow('too many wrong passwords');
     expect(await tryFrom('home', 'right')).toBe(true);
-  }, 60_000);
+  });
 
   it('A6: does the same work for an account, for one without a password, and for none', async () => {
     const microseconds = async (hash: string): Promise<number> => {

@@ -74,7 +74,7 @@ describe('the history of a hook', () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-    }, 60_000);
+    });
     afterAll(() => browser.close());
 
     it('shows what failed, and sends it again at the press of a button', async () => {
@@ -107,7 +107,7 @@ describe('the history of a hook', () => {
       expect(receiver.received.at(-1)?.body).toBe(receiver.received[0]?.body);
       expect(refused).toEqual([]);
       await person.close();
-    }, 60_000);
+    });
 
     it('is complete beside the other pages: style, no script, nothing from elsewhere', async () => {
       const person = await browser.newContext({
@@ -123,6 +123,6 @@ describe('the history of a hook', () => {
       }
       expect(new Set(asked)).toEqual(new Set([forge.url]));
       await person.close();
-    }, 60_000);
+    });
   });
 });

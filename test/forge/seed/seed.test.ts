@@ -15,7 +15,7 @@ function seedOf(text: string): SeedFile {
   return read;
 }
 
-describe('the example seed', { timeout: 120_000 }, () => {
+describe('the example seed', () => {
   let data: string;
   let forge: Forge;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('the example seed', { timeout: 120_000 }, () => {
     forge = await createForge({ passwordCost, clock: () => new Date(), data, seed: seedOf(example) });
     await forge.listen();
     await forge.deliveries.idle();
-  }, 120_000);
+  });
   afterAll(async () => {
     await forge.close();
     rmSync(data, { recursive: true, force: true });

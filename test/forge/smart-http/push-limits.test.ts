@@ -23,7 +23,7 @@ function sizeOf(folder: string): number {
   return sizes.reduce((sum, { size }) => sum + size, 0);
 }
 
-describe('a push beyond the limits', { timeout: 120_000 }, () => {
+describe('a push beyond the limits', () => {
   let data: string;
   let scratch: string;
   let forge: Forge;

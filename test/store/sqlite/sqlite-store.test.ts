@@ -116,7 +116,7 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
-  it('keeps its log below 64 MiB under steady writing', { timeout: 120_000 }, async () => {
+  it('keeps its log below 64 MiB under steady writing', async () => {
     const store = await open('log');
     const log = `${pathOf('log')}-wal`;
 
@@ -127,7 +127,7 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
-  it('shrinks its log again after a reader that kept it from restarting', { timeout: 120_000 }, async () => {
+  it('shrinks its log again after a reader that kept it from restarting', async () => {
     const store = await open('pinned');
     const log = `${pathOf('pinned')}-wal`;
     await store.accept(makeDelivery());
