@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { createClient } from '../client/client.ts';
+import { type Client, createClient } from '../client/client.ts';
 import { secretsOf } from '../client/credentials.ts';
 import { createReport, type ok } from '../connection/finding.ts';
 import {
@@ -90,8 +90,33 @@ export async function setup(
 }
 
 async function connect(run: SetupRun): Promise<void> {
-  const { options, answers, steps, prompt } = run;
+  const { options, answers, prompt } = run;
   const { environment } = answers;
+  const checked = await checkConnection(run);
+  const { file, rules, capabilities, makerAccount } = checked;
+
+  const standardUrl = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
+  const webhook = await wantWebhook(options, file?.webhook, {
+    prompt,
+    login: makerAccount.login,
+    standardUrl,
+  });
+  const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
+  const dashboard = options.dashboard ?? file?.dashboard?.url;
+
+  const saved = await saveFiles(run, checked, { webhook, dashboard });
+  if (dashboard !== undefined) await connectSignIn(run, { client: checked.client, dashboard, saved });
+  const isWhole = await connectHooks(run, checked, { webhook, kinds, saved });
+  if (options.rotate && isWhole) await endRotation(run, saved);
+}
+
+type WantedWebhook = Awaited<ReturnType<typeof wantWebhook>>;
+
+/** What is known of the forge and the accounts once they were checked. */
+type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;
+
+/** Checks the forge, the accounts, the operator file and the rules. */
+async function checkConnection({ options, answers, steps }: SetupRun) {
   const plan = options.plan ?? false;
   const client = createClient(answers.forge);
   const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
@@ -104,7 +129,7 @@ async function connect(run: SetupRun): Promise<void> {
   steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
   const restriction = checkRestriction(account, capabilities);
   if (restriction) steps.tell('restricted', restriction);
-  const rules = await steps.attempt('rules', () => loadRules(environment));
+  const rules = await steps.attempt('rules', () => loadRules(answers.environment));
   if ('token' in answers.forge.credentials) {
     const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
     steps.tell('scopes', await steps.attempt('scopes', look));
@@ -115,16 +140,24 @@ async function connect(run: SetupRun): Promise<void> {
       : createClient({ url: answers.forge.url, credentials: { token: answers.setupToken } });
   const makerAccount =
     maker === client ? account : await learn(steps, 'admin-token', () => checkAccount(maker));
+  return { client, capabilities, account, file, allowAdmin, rules, maker, makerAccount };
+}
 
-  const standardUrl = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
-  const webhook = await wantWebhook(options, file?.webhook, {
-    prompt,
-    login: makerAccount.login,
-    standardUrl,
-  });
-  const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
-  const dashboard = options.dashboard ?? file?.dashboard?.url;
+/** The environment that the env file gets, and what writes it. */
+type SavedFiles = {
+  readonly wanted: Record<string, string | undefined>;
+  readonly writeEnvFile: () => ReturnType<typeof saveEnvFile>;
+};
 
+/** Writes the env file, with new secrets where they are needed, and the operator file. */
+async function saveFiles(
+  run: SetupRun,
+  { file, allowAdmin }: CheckedConnection,
+  { webhook, dashboard }: { webhook: WantedWebhook; dashboard: string | undefined },
+): Promise<SavedFiles> {
+  const { options, answers, steps } = run;
+  const { environment } = answers;
+  const plan = options.plan ?? false;
   const secretPlan = planSecrets(environment, {
     hasEntries: (file?.secrets ?? []).length > 0,
     rotate: options.rotate ?? false,
@@ -143,20 +176,41 @@ async function connect(run: SetupRun): Promise<void> {
   };
   const writeOperatorFile = () => saveOperatorFile(answers.config, edit, plan);
   steps.tell('operator-file', await steps.attempt('operator-file', writeOperatorFile));
+  return { wanted, writeEnvFile };
+}
 
-  if (dashboard !== undefined) {
-    const [clientId, clientSecret] = [wanted.OAUTH2_CLIENT_ID, wanted.OAUTH2_CLIENT_SECRET];
-    const live = clientId && clientSecret ? { clientId, clientSecret } : undefined;
-    const made = await steps.attemptAlone('sign-in', () => setUpSignIn(client, dashboard, live, plan));
-    if (made?.signIn) {
-      run.secrets.push(made.signIn.clientSecret);
-      wanted.OAUTH2_CLIENT_ID = made.signIn.clientId;
-      wanted.OAUTH2_CLIENT_SECRET = made.signIn.clientSecret;
-      await steps.attempt('env-file', writeEnvFile);
-    }
-    if (made) steps.tell('sign-in', made.finding);
+/** Registers the OAuth2 application by which people sign in to the dashboard. */
+async function connectSignIn(
+  run: SetupRun,
+  { client, dashboard, saved }: { client: Client; dashboard: string; saved: SavedFiles },
+): Promise<void> {
+  const { steps } = run;
+  const { wanted, writeEnvFile } = saved;
+  const plan = run.options.plan ?? false;
+  const [clientId, clientSecret] = [wanted.OAUTH2_CLIENT_ID, wanted.OAUTH2_CLIENT_SECRET];
+  const live = clientId && clientSecret ? { clientId, clientSecret } : undefined;
+  const made = await steps.attemptAlone('sign-in', () => setUpSignIn(client, dashboard, live, plan));
+  if (made?.signIn) {
+    run.secrets.push(made.signIn.clientSecret);
+    wanted.OAUTH2_CLIENT_ID = made.signIn.clientId;
+    wanted.OAUTH2_CLIENT_SECRET = made.signIn.clientSecret;
+    await steps.attempt('env-file', writeEnvFile);
   }
+  if (made) steps.tell('sign-in', made.finding);
+}
 
+/** Sets up the hooks and tries them. Returns whether every hook has the secrets of now. */
+async function connectHooks(
+  run: SetupRun,
+  { client, account, maker, makerAccount }: CheckedConnection,
+  {
+    webhook,
+    kinds,
+    saved: { wanted },
+  }: { webhook: WantedWebhook; kinds: ReturnType<typeof hookKinds>; saved: SavedFiles },
+): Promise<boolean> {
+  const { options, answers, steps } = run;
+  const plan = options.plan ?? false;
   // A plan has written no operator file.
   const isFileless = plan && !existsSync(answers.config);
   const settings = await steps.attempt('settings', () =>
@@ -181,15 +235,20 @@ async function connect(run: SetupRun): Promise<void> {
     checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
   const servedFinding = await steps.attemptAlone('served-hooks', lookAtServed);
   if (servedFinding) steps.tell('served-hooks', servedFinding);
+  return isWhole;
+}
+
+/** Removes the former secrets from the env file: no hook sends them any more. */
+async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFiles): Promise<void> {
+  const { wanted, writeEnvFile } = saved;
   const left = withoutOldValues(wanted);
-  if (options.rotate && isWhole && !plan && Object.keys(left).length > 0) {
-    Object.assign(wanted, left);
-    await steps.attempt('env-file', writeEnvFile);
-    steps.tell('rotation', {
-      state: 'changed',
-      text: `no hook sends the old values any more: ${answers.envFile} holds the new ones alone`,
-    });
-  }
+  if (options.plan || Object.keys(left).length === 0) return;
+  Object.assign(wanted, left);
+  await steps.attempt('env-file', writeEnvFile);
+  steps.tell('rotation', {
+    state: 'changed',
+    text: `no hook sends the old values any more: ${answers.envFile} holds the new ones alone`,
+  });
 }
 
 /** Looks, tells what was found, and returns what was learnt. */

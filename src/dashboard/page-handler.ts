@@ -3,7 +3,9 @@ import { messageOf, ReeveError } from '../errors.ts';
 import { type Html, html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import { isKnownHost } from './hosts.ts';
-import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wholePage } from './page.ts';
+import type { NavEntry, PageView } from './page.ts';
+import { createPageReplies, type PageAudience, setSecurityHeaders } from './page-replies.ts';
+import { isFromElsewhere, pathOf, queryOf, rootOf } from './request-path.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './viewer.ts';
 
@@ -18,8 +20,6 @@ export type PageRequest = {
   button(path: string, text: string): Html;
 };
 
-/** Who may come in: everybody who signed in, or operators alone. */
-export type PageAudience = 'everyone' | 'operators';
 /** Sign-out checks no access: the forge may be away. */
 type ActAudience = PageAudience | 'signing-out';
 
@@ -61,45 +61,8 @@ export function createPageHandler(options: {
   readonly signInView: (root: string, to: string) => PageView;
   readonly log: Log;
 }): PageHandler {
-  const { sessions, entries, log } = options;
-
-  const frameOf = (request: FastifyRequest, session: Session | undefined): PageFrame => {
-    const root = rootOf(request);
-    if (session === undefined) return { root, entries: [] };
-    const { viewer } = session;
-    return {
-      root,
-      entries: entries.filter(({ audience }) => viewer.isOperator || audience === 'everyone'),
-      viewer: { name: viewer.name, signOutMark: sessions.csrfToken(session, 'sign-out') },
-    };
-  };
-
-  const send = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    session: Session | undefined,
-    view: PageView,
-  ): FastifyReply =>
-    setSecurityHeaders(reply)
-      .type('text/html; charset=utf-8')
-      .send(wholePage(view, frameOf(request, session)));
-
-  const askToSignIn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    // The page itself is the answer: what was asked for stands in the address, and is shown after signing in.
-    reply.code(401).header('www-authenticate', 'Session realm="reeve"');
-    const to = request.method === 'GET' ? request.url : '/';
-    return send(request, reply, undefined, options.signInView(rootOf(request), to));
-  };
-
-  /** A link from another site brings no session cookie; the same page, requested from here, does. */
-  const lookAgain = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const leadsTo = `${rootOf(request)}${request.url.slice(1)}`;
-    const content = html`<p><a href="${leadsTo}">Go on</a></p>`;
-    const frame = { ...frameOf(request, undefined), leadsTo };
-    return setSecurityHeaders(reply)
-      .type('text/html; charset=utf-8')
-      .send(wholePage({ title: 'Reeve', content }, frame));
-  };
+  const { sessions, log } = options;
+  const { send, askToSignIn, lookAgain, showSignedOut } = createPageReplies(options);
 
   const visitOf = (request: FastifyRequest, { id, viewer }: Session): PageRequest => {
     const root = rootOf(request);
@@ -169,10 +132,7 @@ export function createPageHandler(options: {
           ? undefined
           : setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);
       }),
-    showSignedOut(request, reply, view, { leadsTo } = {}) {
-      const frame = { ...frameOf(request, undefined), leadsTo };
-      return setSecurityHeaders(reply).type('text/html; charset=utf-8').send(wholePage(view, frame));
-    },
+    showSignedOut,
   };
 }
 
@@ -187,45 +147,6 @@ export function rejectUnknownHost(
     '421: Reeve is not known by this name: write its address into `dashboard.url` of the operator file\n';
   setSecurityHeaders(reply).code(421).type('text/plain; charset=utf-8').send(text);
   return true;
-}
-
-/** Sets what every answer of the dashboard says to browsers. */
-export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
-  return reply.headers({
-    'content-security-policy': contentSecurityPolicy,
-    'cache-control': 'no-store',
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-  });
-}
-
-/** Returns the way from a request's path to the root of the dashboard, whatever a proxy put before it. */
-export function rootOf(request: FastifyRequest): string {
-  return '../'.repeat(pathOf(request).split('/').length - 2) || './';
-}
-
-/** Returns what stands behind the path. */
-export function queryOf(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(request.url.split('?').slice(1).join('?'));
-}
-
-/** A browser says that a page of another site led here, as the address of the whole window. */
-function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  const isOther = site === 'cross-site' || site === 'same-site';
-  return (
-    method === 'GET' &&
-    isOther &&
-    headers['sec-fetch-mode'] === 'navigate' &&
-    headers['sec-fetch-dest'] === 'document'
-  );
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '/';
 }
 
 const notThere: PageView = {

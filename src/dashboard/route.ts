@@ -8,14 +8,8 @@ import type { DashboardCommands, DashboardData } from './data.ts';
 import { isSecureHost } from './hosts.ts';
 import type { MetricData, Metrics } from './metrics/metrics.ts';
 import { type NavEntry, type PageView, styleSheet } from './page.ts';
-import {
-  createPageHandler,
-  type PageAudience,
-  type PageHandler,
-  type PageRequest,
-  rejectUnknownHost,
-  setSecurityHeaders,
-} from './page-handler.ts';
+import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHost } from './page-handler.ts';
+import { type PageAudience, setSecurityHeaders } from './page-replies.ts';
 import { deliveriesPage } from './pages/deliveries.ts';
 import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';

@@ -5,14 +5,14 @@ import { join, relative } from 'node:path';
 import type { Event } from '../contract/events/events.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
-import { createForge } from '../forge/forge.ts';
+import { createForge, type Forge } from '../forge/forge.ts';
 import { createLog } from '../log.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { packageRoot } from '../package.ts';
 import { loadRuleFile } from '../rules/files/load.ts';
 import { formatProblems } from '../rules/problem.ts';
 import { registry } from '../rules/registry.ts';
-import { startServer } from '../server/server.ts';
+import { type ServerOptions, startServer } from '../server/server.ts';
 import type { Settings } from '../settings/config.ts';
 import { passwordPath } from '../settings/secrets/dashboard-password.ts';
 import { readDemoSecrets, writeDemoFile } from './env-file.ts';
@@ -55,13 +55,7 @@ export async function runDemo(
     const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge'), log });
     closing.push(() => forge.close());
     await forge.createAdministrator({ name: 'root', password: secrets.rootPassword });
-    const forgePort = once ? 0 : settings.forgePort;
-    const forgeUrl = await forge.listen({ port: forgePort, host: '127.0.0.1' }).catch((cause: unknown) => {
-      if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
-      throw new ReeveError('port-taken', `FORGE_PORT ${forgePort}: ${cause.message}; set FORGE_PORT`, {
-        cause,
-      });
-    });
+    const forgeUrl = await listen(forge, once ? 0 : settings.forgePort);
     say(
       'forge',
       `${forgeUrl} is the embedded forge, with the accounts root (administrator), ada and reeve (the bot)`,
@@ -78,18 +72,7 @@ export async function runDemo(
     const token = await findOrCreateToken(forgeUrl, people, secrets.reeveToken);
     const watch = createWatch(stop);
     const server = await startServer({
-      forge: { url: forgeUrl, credentials: { token } },
-      secrets: [
-        { name: 'demo', scope: ['*'], authorization: [secrets.authorization], hmac: [secrets.secret] },
-        ...settings.secrets,
-      ],
-      data,
-      rules: settings.rules,
-      repositories: settings.repositories,
-      allowAdmin: settings.allowAdmin,
-      host: settings.host,
-      port: once ? 0 : settings.port,
-      log: createLog({ level, secrets: [...Object.values(secrets), token] }),
+      ...serverOptions(settings, { secrets, forgeUrl, token, data, once, level }),
       signal: stop,
       onRun: watch.onRun,
     });
@@ -126,6 +109,51 @@ export async function runDemo(
     // What was started last is stopped first: the bot finishes its work while the forge still answers.
     for (const close of closing.toReversed()) await close();
   }
+}
+
+/** Returns the bot's options: those of the settings, and the forge of the demo. */
+function serverOptions(
+  settings: Settings,
+  {
+    secrets,
+    forgeUrl,
+    token,
+    data,
+    once,
+    level,
+  }: {
+    readonly secrets: ReturnType<typeof readDemoSecrets>;
+    readonly forgeUrl: string;
+    readonly token: string;
+    readonly data: string;
+    readonly once: boolean;
+    readonly level: Settings['logLevel'];
+  },
+): ServerOptions {
+  return {
+    forge: { url: forgeUrl, credentials: { token } },
+    secrets: [
+      { name: 'demo', scope: ['*'], authorization: [secrets.authorization], hmac: [secrets.secret] },
+      ...settings.secrets,
+    ],
+    data,
+    rules: settings.rules,
+    repositories: settings.repositories,
+    allowAdmin: settings.allowAdmin,
+    host: settings.host,
+    port: once ? 0 : settings.port,
+    log: createLog({ level, secrets: [...Object.values(secrets), token] }),
+  };
+}
+
+/** Lets the forge listen on loopback and returns its URL. Throws `port-taken`. */
+async function listen(forge: Forge, port: number): Promise<string> {
+  return forge.listen({ port, host: '127.0.0.1' }).catch((cause: unknown) => {
+    if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
+    throw new ReeveError('port-taken', `FORGE_PORT ${port}: ${cause.message}; set FORGE_PORT`, {
+      cause,
+    });
+  });
 }
 
 /** Reads the rule file that the demo pushes; a broken one is reported here, with line and column, before anything is started. */
