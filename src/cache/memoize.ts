@@ -1,15 +1,13 @@
 import type { Clock } from '../clock.ts';
 
-/** A question that is asked once and whose answer is kept. */
+/** A memoized async call. */
 type Memoized<T> = {
   (): Promise<T>;
-  /** The next call asks again. */
+  /** Drops the value: the next call loads again. */
   forget(): void;
 };
 
-/**
- * Returns a function that asks until it has an answer and then keeps it, for `maxAgeMs` where that is given.
- */
+/** Memoizes an async call, for `maxAgeMs` if given. A failed call is not memoized: the next one calls again. */
 export function memoize<T>(
   ask: () => Promise<T>,
   {

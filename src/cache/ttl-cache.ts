@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 
-/** Readings that are kept for a while, each made once however many ask for it at the same time. */
+/** A cache whose entries expire; concurrent reads of one key share one load. */
 interface TtlCache<Key, Value> {
-  /** Returns what is kept under the key, or reads it. A reading that fails is forgotten: the next one reads again. */
+  /** Returns the entry of the key, or loads it. A failed load is removed: the next read loads again. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
   delete(key: Key): void;
   /** Removes entries whose value matches. Entries still loading are removed as well. */
@@ -11,7 +11,7 @@ interface TtlCache<Key, Value> {
 
 type CacheEntry<Value> = { readonly reading: Promise<Value>; readonly atMs: number; value?: Value };
 
-/** Creates an empty keep. Beyond `maxEntries` the oldest goes. */
+/** Creates an empty cache. Beyond `maxEntries` the oldest entry is removed. */
 export function createTtlCache<Key, Value>(options: {
   maxAgeMs: number;
   maxEntries: number;

@@ -231,9 +231,8 @@ async function connectHooks(
     url: webhook.url,
   });
   const served = { client, login: account.login, listed: settings.repositories, store: undefined };
-  const lookAtServed = () =>
-    checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
-  const servedFinding = await steps.attemptAlone('served-hooks', lookAtServed);
+  const checkServed = () => checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
+  const servedFinding = await steps.attemptAlone('served-hooks', checkServed);
   if (servedFinding) steps.tell('served-hooks', servedFinding);
   return isWhole;
 }

@@ -31,7 +31,7 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
   const retry = evaluated.find((one) => one.retry)?.retry;
   return {
     // The order of the rules, found without looking at those that do not listen.
-    verdicts: verdicts.toSorted((a, b) => input.rules.placeOf(a.rule) - input.rules.placeOf(b.rule)),
+    verdicts: verdicts.toSorted((a, b) => input.rules.orderOf(a.rule) - input.rules.orderOf(b.rule)),
     proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
     retry,
   };

@@ -68,7 +68,7 @@ type ForgeOptions = {
   /** Bounds of pushes that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
   /** Brought about once the forge has an address, before `listenAt` returns. */
-  readonly seed?: { readonly seed: Seed; readonly placeOf?: SeedFile['placeOf'] } | undefined;
+  readonly seed?: { readonly seed: Seed; readonly positionOf?: SeedFile['positionOf'] } | undefined;
   /** The cost N of scrypt for passwords, a power of 2, for an instance with many short-lived accounts; default 16,384. */
   readonly passwordCost?: number | undefined;
   /** Mounts `/-/control/`; the forge then listens on loopback alone. */

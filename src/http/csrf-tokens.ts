@@ -3,17 +3,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isSameSecret } from './constant-time-equal.ts';
 
 /**
- * Marks that forms carry. A browser sends credentials along with whatever another site makes it send, so a form also
- * carries what only a page of ours, shown to this very person for this very purpose, could have given.
+ * CSRF tokens of forms. A browser sends credentials with requests that another site causes, so a form also carries a token
+ * that only a page of Reeve, shown to this person for this purpose, contains.
  */
 interface CsrfTokens {
-  /** Returns the mark of a form, by who was shown it and what it does. */
+  /** Returns the token of a form for a person and a purpose. */
   tokenFor(who: string, purpose: string): string;
-  /** Tells whether a mark is that form's. Compared in constant time. */
+  /** Returns whether a token is that of the form. Constant-time comparison. */
   isValid(mark: string, who: string, purpose: string): boolean;
 }
 
-/** Creates the marks; their secret lasts as long as the process, so a form of a former one has to be loaded again. */
+/** Creates the tokens. Their secret lives as long as the process: forms of an earlier process have to be loaded again. */
 export function createCsrfTokens(): CsrfTokens {
   const secret = randomBytes(32);
   const tokenFor = (who: string, purpose: string): string =>

@@ -9,7 +9,7 @@ export interface RuleSet {
   listeningTo(family: Family): readonly LoadedRule[];
   find(id: string): LoadedRule | undefined;
   /** Returns where the rule stands in `rules`; after all of them where it is none of these. */
-  placeOf(id: string): number;
+  orderOf(id: string): number;
 }
 
 /** Returns the rules indexed by family: an event costs about as much as the rules that listen to it. */
@@ -29,6 +29,6 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
     rules: sorted,
     listeningTo: (family) => byFamily.get(family) ?? [],
     find: (id) => sorted[places.get(id) ?? sorted.length],
-    placeOf: (id) => places.get(id) ?? sorted.length,
+    orderOf: (id) => places.get(id) ?? sorted.length,
   };
 }

@@ -22,11 +22,11 @@ const plainPlace = (path: readonly PropertyKey[]): string => path.map(String).jo
 export async function applySeed(
   app: FastifyInstance,
   context: ForgeContext,
-  { seed, placeOf = plainPlace }: { readonly seed: Seed } & Partial<Pick<SeedFile, 'placeOf'>>,
+  { seed, positionOf = plainPlace }: { readonly seed: Seed } & Partial<Pick<SeedFile, 'positionOf'>>,
 ): Promise<void> {
   const problems = findSeedProblems(seed, context.db);
   if (problems.length > 0) {
-    const lines = problems.map(({ path, message }) => `${placeOf(path)}: ${message}`);
+    const lines = problems.map(({ path, message }) => `${positionOf(path)}: ${message}`);
     throw new ReeveError('usage', `the seed cannot be used\n${lines.join('\n')}`);
   }
   const caller = createSeedCaller(app, context);
@@ -34,7 +34,7 @@ export async function applySeed(
     try {
       await work();
     } catch (cause) {
-      throw new ReeveError('usage', `${placeOf(path)}: the seed stopped here: ${messageOf(cause)}`, {
+      throw new ReeveError('usage', `${positionOf(path)}: the seed stopped here: ${messageOf(cause)}`, {
         cause,
       });
     }

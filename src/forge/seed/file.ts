@@ -8,7 +8,7 @@ export type SeedProblem = { readonly path: readonly PropertyKey[]; readonly mess
 export type SeedFile = {
   readonly seed: Seed;
   /** Returns `file:line:column` of a path. */
-  readonly placeOf: (path: readonly PropertyKey[]) => string;
+  readonly positionOf: (path: readonly PropertyKey[]) => string;
 };
 
 /**
@@ -29,7 +29,7 @@ export function parseSeed(text: string, file: string): SeedFile | { readonly pro
   };
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) return { problems: faults.map((fault) => `${at(fault.pos[0])}: ${fault.message}`) };
-  const placeOf = (path: readonly PropertyKey[]): string => at(offsetOf(document, path));
+  const positionOf = (path: readonly PropertyKey[]): string => at(offsetOf(document, path));
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 0 });
@@ -37,10 +37,10 @@ export function parseSeed(text: string, file: string): SeedFile | { readonly pro
     return { problems: [`${file}: ${error instanceof Error ? error.message : 'not readable'}`] };
   }
   const parsed = Seed.safeParse(value);
-  if (parsed.success) return { seed: parsed.data, placeOf };
+  if (parsed.success) return { seed: parsed.data, positionOf };
   return {
     problems: parsed.error.issues.map(
-      (issue) => `${placeOf(issue.path)}: ${issue.path.join('.') || 'the file'}: ${issue.message}`,
+      (issue) => `${positionOf(issue.path)}: ${issue.path.join('.') || 'the file'}: ${issue.message}`,
     ),
   };
 }
