@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { isKnownHost } from './hosts.ts';
 import type { NavEntry, PageView } from './page.ts';
 import { createPageReplies, type PageAudience, setSecurityHeaders } from './page-replies.ts';
-import { isFromElsewhere, pathOf, queryOf, rootOf } from './request-path.ts';
+import { isFromElsewhere, queryOf, requestPathOf, rootOf } from './request-path.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './viewer.ts';
 
@@ -125,7 +125,7 @@ export function createPageHandler(options: {
       }),
     act: (request, reply, audience, act) =>
       answer(request, reply, audience, async (session) => {
-        if (!sessions.hasCsrfToken(request, session, pathOf(request).slice(1)))
+        if (!sessions.hasCsrfToken(request, session, requestPathOf(request).slice(1)))
           return send(request, reply.code(403), session, outOfDate);
         const path = await act(visitOf(request, session));
         return path === undefined

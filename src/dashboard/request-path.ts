@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 /** Returns the way from a request's path to the root of the dashboard, whatever a proxy put before it. */
 export function rootOf(request: FastifyRequest): string {
-  return '../'.repeat(pathOf(request).split('/').length - 2) || './';
+  return '../'.repeat(requestPathOf(request).split('/').length - 2) || './';
 }
 
 /** Returns what stands behind the path. */
@@ -23,6 +23,6 @@ export function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
 }
 
 /** Returns the path of a request without its query. */
-export function pathOf(request: FastifyRequest): string {
+export function requestPathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
 }

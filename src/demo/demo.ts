@@ -72,7 +72,7 @@ export async function runDemo(
     const token = await findOrCreateToken(forgeUrl, people, secrets.reeveToken);
     const watch = createWatch(stop);
     const server = await startServer({
-      ...serverOptions(settings, { secrets, forgeUrl, token, data, once, level }),
+      ...demoServerOptions(settings, { secrets, forgeUrl, token, data, once, level }),
       signal: stop,
       onRun: watch.onRun,
     });
@@ -112,7 +112,7 @@ export async function runDemo(
 }
 
 /** Returns the bot's options: those of the settings, and the forge of the demo. */
-function serverOptions(
+function demoServerOptions(
   settings: Settings,
   {
     secrets,
