@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Comment as WrittenComment } from '../contract/resources/issues.ts';
+import type { Comment as WrittenComment } from '../contract/resources/comments.ts';
 import { comments as commentsRow } from '../facts/comments.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';

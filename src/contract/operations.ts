@@ -2,6 +2,7 @@ import type { Operation } from './operation.ts';
 import { accountOperations } from './resources/accounts.ts';
 import { attachmentOperations } from './resources/attachments.ts';
 import { branchOperations } from './resources/branches.ts';
+import { commentOperations } from './resources/comments.ts';
 import { commitOperations } from './resources/commits.ts';
 import { contentsOperations } from './resources/contents.ts';
 import { dependencyOperations } from './resources/dependencies.ts';
@@ -20,6 +21,7 @@ import { pullOperations } from './resources/pulls.ts';
 import { repositoryOperations } from './resources/repositories.ts';
 import { reviewOperations } from './resources/reviews.ts';
 import { runnerOperations } from './resources/runners.ts';
+import { starOperations } from './resources/stars.ts';
 import { statusOperations } from './resources/statuses.ts';
 import { subscriptionOperations } from './resources/subscriptions.ts';
 import { tagOperations } from './resources/tags.ts';
@@ -38,6 +40,7 @@ export const operations = {
   ...organizationOperations,
   ...teamOperations,
   ...repositoryOperations,
+  ...starOperations,
   ...transferOperations,
   ...wikiOperations,
   ...branchOperations,
@@ -46,6 +49,7 @@ export const operations = {
   ...contentsOperations,
   ...labelOperations,
   ...issueOperations,
+  ...commentOperations,
   ...pullOperations,
   ...pullBranchOperations,
   ...reviewOperations,

@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { Comment } from '../contract/resources/issues.ts';
+import { Comment } from '../contract/resources/comments.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Commit } from '../resources/branches.ts';
-import { Attachment, Comment, Issue } from '../resources/issues.ts';
+import { Comment } from '../resources/comments.ts';
+import { Attachment, Issue } from '../resources/issues.ts';
 import { PullRequest } from '../resources/pulls.ts';
 import { Repository } from '../resources/repositories.ts';
 import { Organization, User } from '../resources/users.ts';

@@ -59,25 +59,7 @@ export const Issue = resource(
 );
 export type Issue = z.output<typeof Issue>;
 
-export const Comment = resource(
-  { id: int },
-  {
-    body: text,
-    user: User,
-    original_author: text,
-    original_author_id: int,
-    html_url: text,
-    issue_url: text,
-    pull_request_url: text,
-    assets: z.array(Attachment),
-    created_at: instant,
-    updated_at: instant,
-  },
-);
-export type Comment = z.output<typeof Comment>;
-
 const atIndex = z.object({ ...inRepository, index: int });
-const atComment = z.object({ ...inRepository, id: int });
 
 export const issueOperations = {
   listIssues: defineOperation({
@@ -166,72 +148,6 @@ export const issueOperations = {
     response: Issue,
     errors: [403, 404, 409, 412, 422],
     source: 'routers/api/v1/repo/issue.go EditIssue',
-  }),
-  listComments: defineOperation({
-    id: 'comment.list',
-    meaning: 'Lists the comments of an issue or pull request, oldest first, unpaged.',
-    method: 'GET',
-    path: '/repos/{owner}/{repo}/issues/{index}/comments',
-    ...issuesAs('reader'),
-    params: atIndex,
-    query: z.object({ since: instant.optional(), before: instant.optional() }),
-    success: 200,
-    response: list(Comment),
-    errors: [404, 422],
-    baseline: { 'unknown issue': 500 },
-    source: 'routers/api/v1/repo/issue_comment.go ListIssueComments',
-  }),
-  createComment: defineOperation({
-    id: 'comment.create',
-    meaning: 'Creates a comment.',
-    method: 'POST',
-    path: '/repos/{owner}/{repo}/issues/{index}/comments',
-    ...issuesAs('reader'),
-    params: atIndex,
-    body: z.strictObject({ body: text }),
-    success: 201,
-    response: Comment,
-    errors: [403, 404, 422, 423],
-    archived: 'after-role',
-    baseline: { 'unknown issue': 500 },
-    source: 'routers/api/v1/repo/issue_comment.go CreateIssueComment',
-  }),
-  getComment: defineOperation({
-    id: 'comment.get',
-    meaning: 'Returns a comment.',
-    method: 'GET',
-    path: '/repos/{owner}/{repo}/issues/comments/{id}',
-    ...issuesAs('reader'),
-    params: atComment,
-    success: 200,
-    response: Comment,
-    errors: [404],
-    source: 'routers/api/v1/repo/issue_comment.go GetIssueComment',
-  }),
-  editComment: defineOperation({
-    id: 'comment.edit',
-    meaning: 'Updates the text of a comment.',
-    method: 'PATCH',
-    path: '/repos/{owner}/{repo}/issues/comments/{id}',
-    ...issuesAs('author'),
-    params: atComment,
-    body: z.strictObject({ body: text }),
-    success: 200,
-    response: Comment,
-    errors: [403, 404, 422, 423],
-    archived: 'after-role',
-    source: 'routers/api/v1/repo/issue_comment.go EditIssueComment',
-  }),
-  deleteComment: defineOperation({
-    id: 'comment.delete',
-    meaning: 'Deletes a comment.',
-    method: 'DELETE',
-    path: '/repos/{owner}/{repo}/issues/comments/{id}',
-    ...issuesAs('author'),
-    params: atComment,
-    success: 204,
-    errors: [403, 404],
-    source: 'routers/api/v1/repo/issue_comment.go DeleteIssueComment',
   }),
   deleteIssue: defineOperation({
     id: 'issue.delete',

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { accountAs, callerAs, repositoryAs } from '../row-fields.ts';
+import { list, pages } from '../shape.ts';
+import { Repository } from './repositories.ts';
+
+export const starOperations = {
+  listStarred: defineOperation({
+    id: 'user.list-starred',
+    meaning:
+      "Lists the repositories starred by an account: public ones of public owners, all readable ones in one's own list. `permissions` are those of that account, not of the caller.",
+    method: 'GET',
+    path: '/users/{username}/starred',
+    ...accountAs('signed-in'),
+    query: z.object(pages),
+    success: 200,
+    response: list(Repository),
+    errors: [403, 404],
+    paging: 'link',
+    source: 'routers/api/v1/user/star.go GetStarredRepos',
+  }),
+  listOwnStarred: defineOperation({
+    id: 'user.list-own-starred',
+    meaning: 'Lists the repositories that the caller starred and can still read, in the order of the stars.',
+    method: 'GET',
+    path: '/user/starred',
+    ...callerAs('signed-in'),
+    scopes: ['user', 'repository'],
+    query: z.object(pages),
+    success: 200,
+    response: list(Repository),
+    errors: [403],
+    publicOnly: 'public-account',
+    paging: 'link',
+    source: 'routers/api/v1/user/star.go GetMyStarredRepos',
+  }),
+  checkStar: defineOperation({
+    id: 'user.check-star',
+    meaning: 'Answers 204 if the caller starred the repository, 404 otherwise.',
+    method: 'GET',
+    path: '/user/starred/{owner}/{repo}',
+    ...repositoryAs('signed-in'),
+    scopes: ['user', 'repository'],
+    success: 204,
+    errors: [403, 404],
+    signInFirst: true,
+    publicOnly: 'public-account',
+    source: 'routers/api/v1/user/star.go IsStarring',
+  }),
+  star: defineOperation({
+    id: 'user.star',
+    meaning: 'Stars a repository for the caller.',
+    method: 'PUT',
+    path: '/user/starred/{owner}/{repo}',
+    ...repositoryAs('reader'),
+    scopes: ['user', 'repository'],
+    success: 204,
+    errors: [403, 404],
+    signInFirst: true,
+    publicOnly: 'public-account',
+    source: 'routers/api/v1/user/star.go Star',
+  }),
+  unstar: defineOperation({
+    id: 'user.unstar',
+    meaning: "Removes the caller's star.",
+    method: 'DELETE',
+    path: '/user/starred/{owner}/{repo}',
+    ...repositoryAs('reader'),
+    scopes: ['user', 'repository'],
+    success: 204,
+    errors: [404],
+    signInFirst: true,
+    publicOnly: 'public-account',
+    source: 'routers/api/v1/user/star.go Unstar',
+  }),
+} as const;
