@@ -19,6 +19,8 @@ export function readGitBody(request: FastifyRequest, maxBytes: number): Readable
     last.on('error', (error) => step.destroy(asProblem(error)));
     last = last.pipe(step);
   }
+  // It may fail before it has a reader, who finds the error in the stream then. Unheard, it would end the process.
+  limited.on('error', () => {});
   limited.on('close', () => {
     body.unpipe();
     body.resume();
