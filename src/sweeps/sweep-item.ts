@@ -57,7 +57,7 @@ async function runOne(target: Target, { parts, order, rules, account, signal }: 
       facts: { client, memory, signal },
       account,
       memory: parts.actionMemory,
-      clock: { ...clock, now: () => now },
+      clock: { now: () => now, monotonicMs: () => clock.monotonicMs() },
     },
   );
   return run.catch((error: unknown) => {
