@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { parsePayload } from '../contract/events/parse-payload.ts';
 import { ReeveError } from '../errors.ts';
-import { eventOf } from '../handlers/route-delivery.ts';
 import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import { type Backoff, isExpired } from './backoff.ts';
 import type { Breaker, Ticket } from './breaker.ts';
 import { Cut, type Ending, endingOf } from './ending.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import type { RoutedEvents } from './routed-events.ts';
 import type { Sleep } from './timer.ts';
 
 type HeldClaim = { readonly signal: AbortSignal; readonly heartbeat: Heartbeat };
@@ -25,6 +25,7 @@ const maxUnended = 12;
 
 type AttemptOptions = {
   readonly store: Pick<WorkerStore, 'advance'>;
+  readonly events: Pick<RoutedEvents, 'take'>;
   readonly handle: HandleEvent;
   readonly handleJob: HandleJob | undefined;
   readonly backoff: Backoff;
@@ -56,7 +57,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         if (answers() > answered) breaker.succeeded(ticket);
       },
     };
-    if (claim.door === 'webhook') return options.handle(claim, eventOf(claim), lease);
+    if (claim.door === 'webhook') return options.handle(claim, options.events.take(claim), lease);
     if (options.handleJob === undefined) {
       throw new ReeveError('internal', `there is no handler for jobs of kind ${claim.eventType}`);
     }

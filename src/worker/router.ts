@@ -1,6 +1,7 @@
-import { routingOf } from '../handlers/route-delivery.ts';
+import { routeDelivery } from '../handlers/route-delivery.ts';
 import type { Log } from '../log.ts';
 import type { WorkerStore } from '../store/lease.ts';
+import type { RoutedEvents } from './routed-events.ts';
 
 /** Deliveries routed between two claims: parsing must not delay the lanes. */
 const routingBatch = 200;
@@ -11,15 +12,18 @@ const routingBatch = 200;
  */
 export function createRouter(options: {
   readonly store: Pick<WorkerStore, 'unrouted' | 'route'>;
+  /** Receives the events of the deliveries that got a lane. */
+  readonly events: Pick<RoutedEvents, 'keep'>;
   readonly log: Log;
 }): () => Promise<boolean> {
-  const { store, log } = options;
+  const { store, events, log } = options;
   return async () => {
     const deliveries = await store.unrouted(routingBatch);
     if (deliveries.length === 0) return false;
-    const routed = deliveries.map((delivery) => ({ delivery, routing: routingOf(delivery) }));
+    const routed = deliveries.map((delivery) => ({ delivery, ...routeDelivery(delivery) }));
     await store.route(routed.map(({ routing }) => routing));
-    for (const { delivery, routing } of routed) {
+    for (const { delivery, routing, event } of routed) {
+      if (event !== undefined) events.keep(delivery, event);
       if (routing.to !== 'dead') continue;
       log.warn({ delivery: delivery.id, reason: routing.reason }, 'a delivery is malformed');
     }

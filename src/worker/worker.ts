@@ -11,6 +11,7 @@ import { createClaimWork } from './claim-work.ts';
 import { createForgeWatch, type ForgeState } from './forge-watch.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createRecorder } from './recorder.ts';
+import { createRoutedEvents } from './routed-events.ts';
 import { createRouter } from './router.ts';
 import { Tasks } from './tasks.ts';
 import { createSleep, systemTimer, type Timer } from './timer.ts';
@@ -68,11 +69,13 @@ export function createWorker(options: WorkerOptions): Worker {
   const breaker = createBreaker({ ...options.breaker, clock });
   const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => loop.wake() });
   const stopping = new AbortController();
-  const route = createRouter({ store, log });
+  const events = createRoutedEvents();
+  const route = createRouter({ store, events, log });
   const claimWork = createClaimWork({ store, breaker, leaseMs, localLanes });
   const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
   const attempt = createAttempt({
     store,
+    events,
     handle: options.handle,
     handleJob: options.handleJob,
     breaker,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../src/errors.ts';
-import { routingOf } from '../../src/handlers/route-delivery.ts';
+import { routeDelivery } from '../../src/handlers/route-delivery.ts';
 import type { ReceiverOptions } from '../../src/receiver/route.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -269,7 +269,7 @@ describe('a body whose members do not fit its event type', () => {
     const [delivery] = await store.unrouted(1);
 
     expect(answer.statusCode).toBe(202);
-    expect(delivery && routingOf(delivery)).toMatchObject({
+    expect(delivery && routeDelivery(delivery).routing).toMatchObject({
       to: 'dead',
       reason: `the body does not fit issues: ${problem}`,
     });
@@ -282,7 +282,7 @@ describe('a body whose members do not fit its event type', () => {
     await post(body, headersOf(body));
     const [delivery] = await store.unrouted(1);
 
-    expect(delivery && routingOf(delivery)).toMatchObject({ to: 'lane', lane: '7#7' });
+    expect(delivery && routeDelivery(delivery).routing).toMatchObject({ to: 'lane', lane: '7#7' });
   });
 });
 

@@ -742,6 +742,62 @@ describe('the loop', () => {
   });
 });
 
+describe('the event of a delivery', () => {
+  const handled: unknown[] = [];
+  const handle: WorkerOptions['handle'] = async (_delivery, event) => {
+    handled.push(event.subject?.index);
+    return nothing;
+  };
+  beforeEach(() => {
+    handled.length = 0;
+  });
+  /** The store, with claims whose body cannot be parsed. */
+  const withoutBodies = (): Store => ({
+    ...store,
+    claim: async (options) =>
+      (await store.claim(options)).map((claim) => ({ ...claim, body: Buffer.from('{') })),
+  });
+
+  it('is parsed once, for its lane and its first attempt', async () => {
+    start({ store: withoutBodies(), handle });
+    await accept(5, 7);
+
+    await pass();
+
+    expect(handled).toEqual([7]);
+  });
+
+  it('is parsed again after a restart, from the stored body', async () => {
+    start({ handle, concurrency: 0 });
+    const id = await accept(5, 7);
+    await worker.tick();
+    expect(await store.readDelivery(id)).toMatchObject({ state: 'accepted', lane: '5#7' });
+
+    start({ handle });
+    await pass();
+
+    expect(handled).toEqual([7]);
+  });
+
+  it('is parsed again for a retry', async () => {
+    let attempts = 0;
+    start({
+      handle: async (delivery, event, lease) => {
+        attempts += 1;
+        if (attempts === 1) throw new ReeveError('forge-unexpected', 'not now');
+        return handle(delivery, event, lease);
+      },
+    });
+    await accept(5, 7);
+    await pass();
+    await advance(60_000);
+
+    await pass();
+
+    expect([attempts, handled]).toEqual([2, [7]]);
+  });
+});
+
 describe('order', () => {
   it('is kept within every lane, one at a time, under random schedules and failures', async () => {
     const schedule = fc.record({
