@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { operations } from '../src/contract/operations.ts';
 import { realServer } from '../test/support/flow-names.ts';
 import { cloneRepository } from '../test/support/git-client.ts';
-import { at, people, type Stage, type StageOptions, setStage } from '../test/support/stage.ts';
+import { at, type Harness, type HarnessOptions, people, startHarness } from '../test/support/harness.ts';
 
 /**
  * `node scripts/measure-forges.ts [--times N] [--json]`: how long it takes from the end of a call, or of `git push`, to the changed
@@ -65,9 +65,9 @@ if (realServer) {
 }
 console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
 
-async function measure(forge: string, options: StageOptions): Promise<readonly Row[]> {
+async function measure(forge: string, options: HarnessOptions): Promise<readonly Row[]> {
   console.error(`measuring ${forge} …`);
-  const stage = await setStage({
+  const harness = await startHarness({
     rules,
     labels: [...places.map(issueLabel), ...places.map(pushLabel)],
     server: { budgets },
@@ -75,36 +75,36 @@ async function measure(forge: string, options: StageOptions): Promise<readonly R
   });
   try {
     return [
-      rowOf(forge, 'edit of an issue → label', await editIssue(stage)),
-      rowOf(forge, 'git push → label', await pushCommits(stage)),
+      rowOf(forge, 'edit of an issue → label', await editIssue(harness)),
+      rowOf(forge, 'git push → label', await pushCommits(harness)),
     ];
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }
 
-async function editIssue(stage: Stage): Promise<readonly Sample[]> {
-  const { number: index } = await stage.ada.call(operations.createIssue, {
+async function editIssue(harness: Harness): Promise<readonly Sample[]> {
+  const { number: index } = await harness.ada.call(operations.createIssue, {
     params: at,
     body: { title: 'plain' },
   });
-  await stage.quiet();
-  return repeat(stage, (time) =>
-    stage.ada.call(operations.editIssue, {
+  await harness.idle();
+  return repeat(harness, (time) =>
+    harness.ada.call(operations.editIssue, {
       params: { ...at, index },
       body: { title: `number ${time}` },
     }),
   );
 }
 
-async function pushCommits(stage: Stage): Promise<readonly Sample[]> {
-  await stage.openPull('work', { 'notes.txt': 'a' });
-  await stage.quiet();
-  const clone = await cloneRepository(stage.cloneFrom(people.ada));
+async function pushCommits(harness: Harness): Promise<readonly Sample[]> {
+  await harness.openPull('work', { 'notes.txt': 'a' });
+  await harness.idle();
+  const clone = await cloneRepository(harness.cloneFrom(people.ada));
   await clone.git('checkout', '--quiet', 'work');
   try {
     return await repeat(
-      stage,
+      harness,
       () => clone.git('push', '--quiet', 'origin', 'work'),
       async (time) => {
         await clone.commit({ [`file-${time}`]: `${time}` });
@@ -117,7 +117,7 @@ async function pushCommits(stage: Stage): Promise<readonly Sample[]> {
 
 /** Does something that changes a label again and again; the forge's answer to the write is the moment it is changed. */
 async function repeat(
-  stage: Stage,
+  harness: Harness,
   happen: (time: number) => Promise<unknown>,
   prepare: (time: number) => Promise<unknown> = async () => {},
 ): Promise<readonly Sample[]> {
@@ -125,19 +125,21 @@ async function repeat(
   for (const time of places) {
     await prepare(time);
     const changed = Promise.withResolvers<number>();
-    stage.proxy.decide = ({ method, path }) => ({
+    harness.proxy.decide = ({ method, path }) => ({
       kind: 'pass',
       after: async () => {
         if (method === 'PUT' && path.endsWith('/labels')) changed.resolve(Date.now());
       },
     });
-    const seen = stage.runs.length;
+    const seen = harness.runs.length;
     await happen(time);
     const ended = Date.now();
-    const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.changes.length > 0);
+    const run = await harness.waitForRun(
+      (one) => harness.runs.indexOf(one) >= seen && one.changes.length > 0,
+    );
     const changedAt = await changed.promise;
-    const delivery = await stage.server.store.readDelivery(run.trigger.delivery ?? '');
-    await stage.quiet();
+    const delivery = await harness.server.store.readDelivery(run.trigger.delivery ?? '');
+    await harness.idle();
     samples.push({
       delivered: (delivery?.receivedAt.getTime() ?? ended) - ended,
       labelled: changedAt - ended,

@@ -13,8 +13,8 @@ import { startServer } from '../src/server/server.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
 import { createSweepStore } from '../src/sweeps/sweep-store.ts';
+import { authorization, secret } from './support/bot-hook.ts';
 import { reeve, reeveProcess } from './support/command.ts';
-import { authorization, secret } from './support/stage-hooks.ts';
 
 /** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
 type Recorded = {

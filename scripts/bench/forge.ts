@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from './child.ts';
-import { makeStage, type Stage } from './forge/stage.ts';
+import { type BenchAccess, createBenchForge } from './forge/create-bench-forge.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 8;
@@ -12,10 +12,10 @@ const sizes = {
 };
 type Name = keyof typeof sizes;
 type Asked = { readonly method?: string; readonly path: string; readonly body?: string };
-type Forge = { readonly child: Child; readonly port: number; readonly stage: Stage };
+type Forge = { readonly child: Child; readonly port: number; readonly access: BenchAccess };
 
 /** What is asked; pages are equally long on both forges, so that the size of the forge is all that differs. */
-const loads: readonly { name: string; isGit?: boolean; requests: (stage: Stage) => Asked[] }[] = [
+const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchAccess) => Asked[] }[] = [
   { name: 'GET issue', requests: () => [{ path: '/repos/root/measured/issues/1' }] },
   {
     name: 'list branches',
@@ -50,10 +50,10 @@ export const measure: Measure = async ({ quick }) => {
   try {
     for (const name of ['small', 'large'] as const) {
       const data = join(folder, name);
-      const stage = await makeStage(data, sizes[name]);
+      const access = await createBenchForge(data, sizes[name]);
       const script = new URL('./forge/server.ts', import.meta.url);
       const { child, ready } = await startChild(script, [data]);
-      forges.set(name, { child, port: Number(ready), stage });
+      forges.set(name, { child, port: Number(ready), access });
     }
     const rows: BenchRow[] = [];
     for (const load of loads) rows.push(await compare(forges, load, { rounds, amount }));
@@ -85,7 +85,7 @@ async function compare(
   for (let at = 0; at <= rounds; at += 1) {
     for (const size of ['small', 'large'] as const) {
       const forge = forgeOf(forges, size);
-      const rate = await shoot(forge, requests(forge.stage), isGit ? amount / 4 : amount);
+      const rate = await shoot(forge, requests(forge.access), isGit ? amount / 4 : amount);
       if (at > 0) rates[size].push(rate);
     }
   }
@@ -103,8 +103,8 @@ async function compare(
 }
 
 /** Sends requests over kept connections, each as soon as the one before it is answered; returns how many a second. */
-async function shoot({ port, stage }: Forge, asked: readonly Asked[], amount: number): Promise<number> {
-  const headers = { authorization: `token ${stage.token}`, 'content-type': 'application/json' };
+async function shoot({ port, access }: Forge, asked: readonly Asked[], amount: number): Promise<number> {
+  const headers = { authorization: `token ${access.token}`, 'content-type': 'application/json' };
   let sent = 0;
   const shooter = async (): Promise<void> => {
     while (sent < amount) {

@@ -1,6 +1,6 @@
 import { type BenchRow, type Measure, round } from './row.ts';
 import { measureRoom } from './sweeps/room.ts';
-import { type Stage, startStage } from './sweeps/stage.ts';
+import { type SweepBench, startSweepBench } from './sweeps/sweep-bench.ts';
 
 /** Whatever is measured beside a tenth of it. */
 const sizes = {
@@ -23,10 +23,10 @@ export const measure: Measure = async ({ quick }) => {
   };
   const latent = quick ? 200 : 1_000;
   const rows: BenchRow[] = [];
-  const sync = await startStage({ repositories: latent, notifications: 0, runners: 0 });
+  const sync = await startSweepBench({ repositories: latent, notifications: 0, runners: 0 });
   rows.push(...(await atLatency(sync, latent)).flat());
   await sync.stop();
-  const [few, many] = [await startStage(small), await startStage(large)];
+  const [few, many] = [await startSweepBench(small), await startSweepBench(large)];
   for (const kind of kinds)
     rows.push(...(await beside(few, many, { kind, small: small[kind], large: large[kind] })));
   await few.stop();
@@ -35,8 +35,8 @@ export const measure: Measure = async ({ quick }) => {
   return rows;
 };
 
-async function atLatency(stage: Stage, count: number): Promise<readonly BenchRow[]> {
-  const { reads, writes, seconds } = await stage.sweep('repositories', count, 50);
+async function atLatency(bench: SweepBench, count: number): Promise<readonly BenchRow[]> {
+  const { reads, writes, seconds } = await bench.sweep('repositories', count, 50);
   const name = `${count.toLocaleString('en')} repositories in sync, 50 ms latency`;
   const maxReads = count + count / 50 + 20;
   const maxSeconds = count / 50;
@@ -62,8 +62,8 @@ async function atLatency(stage: Stage, count: number): Promise<readonly BenchRow
 }
 
 async function beside(
-  few: Stage,
-  many: Stage,
+  few: SweepBench,
+  many: SweepBench,
   { kind, small, large }: { kind: (typeof kinds)[number]; small: number; large: number },
 ): Promise<readonly BenchRow[]> {
   // The first sweep of a process is slower than those that follow: code is compiled, connections are made.

@@ -13,7 +13,7 @@ import { revertRun } from '../../src/engine/revert.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
-import { startWorlds, type World } from '../support/world.ts';
+import { type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 import { scenarios } from './scenarios.ts';
 
 const rule: LoadedRule = {
@@ -32,11 +32,11 @@ const rule: LoadedRule = {
   steps: [],
 };
 
-let worlds: Awaited<ReturnType<typeof startWorlds>>;
+let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
 beforeAll(async () => {
-  worlds = await startWorlds();
+  privilegeForge = await startPrivilegeForge();
 });
-afterAll(() => worlds.close());
+afterAll(() => privilegeForge.close());
 
 it('every action has a scenario', () => {
   expect(Object.keys(scenarios).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
@@ -44,18 +44,18 @@ it('every action has a scenario', () => {
 
 describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   const action = actions.find((one) => one.name === name) as Action;
-  let world: World;
+  let setup: PrivilegeSetup;
   let subject: Subject;
   let done: Run;
   let wanted: readonly string[] = [];
   beforeAll(async () => {
-    world = await worlds.make(action.needs);
-    await scenario.arrange?.(world);
-    subject = typeof scenario.on === 'function' ? await scenario.on(world) : world.subjects[scenario.on];
+    setup = await privilegeForge.make(action.needs);
+    await scenario.arrange?.(setup);
+    subject = typeof scenario.on === 'function' ? await scenario.on(setup) : setup.subjects[scenario.on];
   });
 
   it('plans the same twice, and sends only GET for it', async () => {
-    world.passed.length = 0;
+    setup.requests.length = 0;
 
     const first = await plan();
     const second = await plan();
@@ -64,11 +64,11 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     expect(second).toEqual(first);
     const operations = first.map(({ operation }) => operation);
     expect(Object.keys(action.inverses)).toEqual(expect.arrayContaining(operations));
-    expect(world.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(setup.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('needs the access it says: with less it is refused', async () => {
-    const { outcomes } = await apply(await plan(), world.lesser.client);
+    const { outcomes } = await apply(await plan(), setup.underprivileged.client);
 
     const refusals = (scenario.refusal ?? [403]).join('|');
     expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
@@ -76,29 +76,29 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   });
 
   it('needs the scopes it says: a token that may only read is refused', async () => {
-    const { outcomes } = await apply(await plan(), world.reading);
+    const { outcomes } = await apply(await plan(), setup.readOnlyClient);
 
     expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
     expect(outcomes[0]?.error).toContain('the forge answered 403');
   });
 
   it('is content once it is applied, and touches nothing that is not named', async () => {
-    const before = await world.bystanders();
+    const before = await setup.unrelatedState();
     const planned = await plan();
 
-    const applied = await apply(planned, world.holder.client);
+    const applied = await apply(planned, setup.holder.client);
     done = recordOf(applied);
 
     expect(applied.outcomes.map(({ status, error }) => error ?? status)).toEqual(
       open(planned).map(() => 'applied'),
     );
     expect(open(await plan())).toEqual([]);
-    expect(await world.bystanders()).toEqual(before);
+    expect(await setup.unrelatedState()).toEqual(before);
     wanted = open(planned);
   });
 
   it('is taken back as far as the forge permits, and then wanted anew', async () => {
-    const client = world.holder.client.counted();
+    const client = setup.holder.client.counted();
 
     const back = await revertRun(done, {
       id: 'back',
@@ -112,16 +112,16 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
       back.changes.map(() => 'applied'),
     );
     const stays = back.refused.map(({ change, why }) => `${change.target}: ${why}`);
-    expect(stays.filter((told) => !(scenario.stays ?? /^$/).test(told))).toEqual([]);
+    expect(stays.filter((description) => !(scenario.stays ?? /^$/).test(description))).toEqual([]);
     const still = new Set(back.refused.map(({ change }) => change.target));
     const anew = scenario.rests ? [] : wanted.filter((target) => !still.has(target));
     expect(open(await plan()).toSorted()).toEqual(anew.toSorted());
   });
 
-  const context = () => makeContext({ account: { id: world.holder.id } });
+  const context = () => makeContext({ account: { id: setup.holder.id } });
 
   async function plan(): Promise<readonly Change[]> {
-    return action.plan(scenario.arguments(world), factsOf(), context());
+    return action.plan(scenario.arguments(setup), factsOf(), context());
   }
 
   async function apply(changes: readonly Change[], client: Client) {
@@ -129,7 +129,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
       rule,
       step: '1',
       action,
-      arguments: scenario.arguments(world),
+      arguments: scenario.arguments(setup),
       context: context(),
       changes,
     };
@@ -139,7 +139,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
   function factsOf() {
     return createFacts({
-      client: world.holder.client,
+      client: setup.holder.client,
       subject,
       memory: createFactMemory(systemClock),
       clock: systemClock,

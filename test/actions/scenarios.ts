@@ -1,6 +1,6 @@
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { addFile, type World } from '../support/world.ts';
+import { addFile, type PrivilegeSetup } from '../support/privilege-setup.ts';
 
 /** One situation in which an action has something to do: what is there, and the arguments as `plan` takes them. */
 export type Scenario = {
@@ -8,9 +8,9 @@ export type Scenario = {
   readonly stays?: RegExp;
   /** True where taking it back is an answer to the rule: it is not wanted again until it was not wanted once. */
   readonly rests?: true;
-  readonly arguments: (world: World) => unknown;
-  readonly on: keyof World['subjects'] | ((world: World) => Promise<Subject>);
-  readonly arrange?: (world: World) => Promise<unknown>;
+  readonly arguments: (setup: PrivilegeSetup) => unknown;
+  readonly on: keyof PrivilegeSetup['subjects'] | ((setup: PrivilegeSetup) => Promise<Subject>);
+  readonly arrange?: (setup: PrivilegeSetup) => Promise<unknown>;
   /** Statuses that the forge may answer to an account with less access; 403 unless the thing is not even visible. */
   readonly refusal?: readonly number[];
 };

@@ -8,8 +8,8 @@ import { runAction } from '../../src/ci/main.ts';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { nodeOf } from '../support/nodes.ts';
-import { at, people, type Stage, setStage } from '../support/stage.ts';
 
 const rules = `version: 1
 rules:
@@ -21,7 +21,7 @@ rules:
 `;
 const folder = mkdtempSync(join(tmpdir(), 'reeve-ci-'));
 
-let stage: Stage;
+let harness: Harness;
 let token: string;
 let index: number;
 /** The payload of the pull request as the forge delivered it: what a runner of that forge gives its jobs. */
@@ -29,20 +29,20 @@ let opened: Record<string, unknown>;
 /** What the bot did with it. */
 let heard: Run;
 beforeAll(async () => {
-  stage = await setStage({ rules, on: 'the embedded forge' });
-  index = (await stage.openPull('docs', { 'docs/a.md': 'a\n' })).number;
-  heard = await stage.run(({ changes }) => changes.length > 0);
-  await stage.quiet();
-  const { items } = await stage.server.store.listDeliveries({ search: 'pull_request', limit: 500 });
+  harness = await startHarness({ rules, on: 'the embedded forge' });
+  index = (await harness.openPull('docs', { 'docs/a.md': 'a\n' })).number;
+  heard = await harness.waitForRun(({ changes }) => changes.length > 0);
+  await harness.idle();
+  const { items } = await harness.server.store.listDeliveries({ search: 'pull_request', limit: 500 });
   const found = items.find(({ eventType }) => eventType === 'pull_request');
-  const delivery = await stage.server.store.readDelivery(found?.id ?? '');
+  const delivery = await harness.server.store.readDelivery(found?.id ?? '');
   opened = JSON.parse(Buffer.from(delivery?.body ?? []).toString());
-  token = (await stage.forge.makeToken(people.bot, ['read:user', 'write:issue', 'write:repository'])).token;
-  await stage.server.stop();
+  token = (await harness.forge.makeToken(people.bot, ['read:user', 'write:issue', 'write:repository'])).token;
+  await harness.server.stop();
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await stage.close();
+  await harness.close();
 });
 
 type Given = {
@@ -83,7 +83,7 @@ async function act(
     GITHUB_REF: ref,
     GITEA_ACTIONS: 'true',
     GITHUB_EVENT_PATH: join(workspace, 'event.json'),
-    GITHUB_SERVER_URL: stage.forge.url,
+    GITHUB_SERVER_URL: harness.forge.url,
   };
   const { status, stdout, stderr } = await (node ? runBundle(node, environment) : runSources(environment));
   const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
@@ -119,9 +119,9 @@ async function runSources(environment: Record<string, string>) {
 }
 
 const labels = async (): Promise<readonly string[]> =>
-  (await stage.root.call(operations.listIssueLabels, { params: { ...at, index } })).map(({ name }) => name);
+  (await harness.root.call(operations.listIssueLabels, { params: { ...at, index } })).map(({ name }) => name);
 const unlabel = () =>
-  stage.root.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
+  harness.root.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
 /** What a plan decides, whichever door it came by. */
 const decided = (run: Run | undefined) =>
   run?.changes.map(({ action, target, value, method, path, input }) => ({
@@ -269,7 +269,7 @@ rules:
     let fromFork: number;
     let issue: number;
     beforeAll(async () => {
-      eve = await stage.forge.makePerson(people.eve);
+      eve = await harness.forge.makePerson(people.eve);
       await eve.call(operations.createFork, { params: at, body: {} });
       const params = { owner: people.eve, repo: at.repo, filepath: 'docs/eve.md' };
       const body = { branch: 'main', new_branch: 'work', content: 'YQ==', message: 'work' };
@@ -279,9 +279,9 @@ rules:
       issue = (await eve.call(operations.createIssue, { params: at, body: { title: 'An issue' } })).number;
       const text = { content: Buffer.from(onComments).toString('base64'), message: 'rules' };
       const filepath = '.reeve.yml';
-      const live = await stage.root.call(operations.getContents, { params: { ...at, filepath } });
+      const live = await harness.root.call(operations.getContents, { params: { ...at, filepath } });
       const sha = Array.isArray(live) ? '' : ((live as { sha?: string }).sha ?? '');
-      await stage.root.call(operations.updateFile, { params: { ...at, filepath }, body: { ...text, sha } });
+      await harness.root.call(operations.updateFile, { params: { ...at, filepath }, body: { ...text, sha } });
     });
 
     /** The event of a comment as runners give it: `on` are members of the payload that say of what. */
@@ -296,7 +296,7 @@ rules:
       return { action: 'created', issue: subject, comment: made, repository, sender, ...rest };
     };
     const labelsAt = async (number: number) =>
-      (await stage.root.call(operations.listIssueLabels, { params: { ...at, index: number } })).map(
+      (await harness.root.call(operations.listIssueLabels, { params: { ...at, index: number } })).map(
         ({ name }) => name,
       );
 
@@ -373,7 +373,7 @@ rules:
 
     expect(elsewhere.out).toContain('default branch alone');
     expect(there.out).toContain('changes: 1 of 1 made');
-    const issues = await stage.root.call(operations.listIssues, { params: at, query: { type: 'issues' } });
+    const issues = await harness.root.call(operations.listIssues, { params: at, query: { type: 'issues' } });
     expect(issues?.filter(({ title }) => title === 'Pushed by CI')).toHaveLength(1);
   });
 });

@@ -119,7 +119,7 @@ describe('asking a forge', () => {
     await counted.capabilities();
     await counted.capabilities();
     expect((await client.counted().capabilities()).has.bypass_allowlist).toBe(false);
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
 
     version = undefined;
     await expect(counted.call(operations.getVersion, {})).rejects.toMatchObject({

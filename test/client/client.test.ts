@@ -4,7 +4,7 @@ import { apiRoot } from '../../src/client/address.ts';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { ReeveError } from '../../src/errors.ts';
-import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';
+import { type BareServer, json, type ReceivedRequest, startBareServer } from '../support/bare-server.ts';
 
 const params = { owner: 'acme', repo: 'demo' };
 const token = 'a-token-that-no-one-else-may-see';
@@ -81,10 +81,10 @@ describe('a call', () => {
     const write = { params, body: { name: 'x', color: 'ff0000' } };
     const error = await failureOf(client.call(operations.createLabel, write));
 
-    const told = inspect(error, { depth: 10, showHidden: true });
+    const printed = inspect(error, { depth: 10, showHidden: true });
     const forms = [password, basic, encodeURIComponent(password), ofGo.slice(1, -1), basic.slice(0, 12)];
-    for (const form of forms) expect(told).not.toContain(form);
-    expect(told).toMatch(/\[secret\]|moved to|x{20}/);
+    for (const form of forms) expect(printed).not.toContain(form);
+    expect(printed).toMatch(/\[secret\]|moved to|x{20}/);
   });
 
   it('fills in the path, sends query and credential, and reads the answer by its shape', async () => {
@@ -95,8 +95,8 @@ describe('a call', () => {
     const label = await client.call(operations.getLabel, { params: { ...params, id: 'a/b' } });
 
     expect(label).toEqual({ id: 1, name: 'a/b', color: null });
-    expect(server.seen[0]).toMatchObject({ method: 'GET', path: '/api/v1/repos/acme/demo/labels/a%2Fb' });
-    expect(server.seen[0]?.headers.authorization).toBe(`token ${token}`);
+    expect(server.requests[0]).toMatchObject({ method: 'GET', path: '/api/v1/repos/acme/demo/labels/a%2Fb' });
+    expect(server.requests[0]?.headers.authorization).toBe(`token ${token}`);
   });
 
   it('keeps the slashes of a path parameter that takes the rest', async () => {
@@ -109,7 +109,7 @@ describe('a call', () => {
       query: { ref: 'x&y' },
     });
 
-    expect(server.seen[0]?.path).toBe('/api/v1/repos/acme/demo/contents/a/b%20c?ref=x%26y');
+    expect(server.requests[0]?.path).toBe('/api/v1/repos/acme/demo/contents/a/b%20c?ref=x%26y');
   });
 
   it('never sends a path that could leave its place', async () => {
@@ -118,7 +118,7 @@ describe('a call', () => {
     await expect(
       client.call(operations.getContents, { params: { ...params, filepath: 'a/../../b' } }),
     ).rejects.toThrow('must not contain');
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it('reads null lists and missing members', async () => {
@@ -138,7 +138,7 @@ describe('a call', () => {
     );
 
     expect(error.code).toBe('internal');
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 });
 
@@ -200,7 +200,7 @@ describe('retries', () => {
     );
 
     expect(error).toMatchObject({ code: 'forge-unavailable', retryable: true });
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('leaves a long pause to the caller', async () => {
@@ -211,7 +211,7 @@ describe('retries', () => {
     const error = await failureOf(client.call(operations.getVersion, {}));
 
     expect(error).toMatchObject({ code: 'forge-throttled', retryAfterMs: 60_000 });
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('gives up a forge that does not answer in time', async () => {
@@ -255,7 +255,10 @@ describe('redirects', () => {
     const found = await client.call(operations.getRepository, { params: { owner: 'acme', repo: 'old' } });
 
     expect(found.name).toBe('new');
-    expect(server.seen.map(({ path }) => path)).toEqual(['/api/v1/repos/acme/old', '/api/v1/repos/acme/new']);
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      '/api/v1/repos/acme/old',
+      '/api/v1/repos/acme/new',
+    ]);
   });
 
   it.each([301, 302, 303, 307, 308])('refuses a write that is sent elsewhere by %i', async (status) => {
@@ -269,7 +272,7 @@ describe('redirects', () => {
 
     expect(error.code).toBe('forge-moved');
     expect(error.message).toContain('/api/v1/repos/acme/new/labels');
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('never contacts another origin', async () => {
@@ -280,7 +283,7 @@ describe('redirects', () => {
     });
 
     expect((await failureOf(client.call(operations.getVersion, {}))).code).toBe('forge-moved');
-    expect(stranger.seen).toEqual([]);
+    expect(stranger.requests).toEqual([]);
   });
 
   it('ends a circle', async () => {
@@ -289,13 +292,14 @@ describe('redirects', () => {
     });
 
     expect((await failureOf(client.call(operations.getVersion, {}))).code).toBe('forge-moved');
-    expect(server.seen.length).toBeLessThan(10);
+    expect(server.requests.length).toBeLessThan(10);
   });
 });
 
 describe('paging', () => {
   const label = (id: number) => ({ id, name: `l${id}` });
-  const pageOf = (seen: Seen): number => Number(new URL(seen.path, 'http://x').searchParams.get('page'));
+  const pageOf = (seen: ReceivedRequest): number =>
+    Number(new URL(seen.path, 'http://x').searchParams.get('page'));
   async function collect(
     client: ReturnType<typeof createClient>,
     operation = operations.listLabels,
@@ -316,7 +320,7 @@ describe('paging', () => {
     });
 
     expect(await collect(client)).toEqual([1, 2, 3]);
-    expect(server.seen.map(pageOf)).toEqual([1, 2, 3]);
+    expect(server.requests.map(pageOf)).toEqual([1, 2, 3]);
   });
 
   it('stops at the total where there is no Link', async () => {
@@ -325,7 +329,7 @@ describe('paging', () => {
     });
 
     expect(await collect(client)).toEqual([2, 3, 4, 5]);
-    expect(server.seen).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it('goes on over a page that is shorter than asked for, to the first empty one', async () => {
@@ -377,13 +381,13 @@ describe('a client that is stopped', () => {
     const stop = new AbortController();
     const { client, server } = await stuck({ signal: stop.signal, concurrency: 1 });
     const calls = [1, 2, 3].map(() => failureOf(client.call(operations.getSelf, {})));
-    await expect.poll(() => server.seen.length).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
 
     stop.abort();
 
     for (const call of calls) expect((await call).code).toBe('stopped');
     expect((await failureOf(client.call(operations.getSelf, {}))).code).toBe('stopped');
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('ends the body of an answer that does not come', async () => {
@@ -395,7 +399,7 @@ describe('a client that is stopped', () => {
       { signal: stop.signal },
     );
     const call = failureOf(client.call(operations.getSelf, {}));
-    await expect.poll(() => server.seen.length).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
 
     stop.abort();
 
@@ -410,12 +414,12 @@ describe('a client that is stopped', () => {
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     });
     const call = failureOf(client.call(operations.getSelf, {}));
-    await expect.poll(() => server.seen.length).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
 
     stop.abort();
 
     expect((await call).code).toBe('stopped');
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('has parts that stop alone', async () => {
@@ -423,7 +427,7 @@ describe('a client that is stopped', () => {
     const { client, server } = await stuck({ timeoutMs: 300 });
     const own = failureOf(client.counted({ signal: stop.signal }).call(operations.getSelf, {}));
     const other = failureOf(client.call(operations.getSelf, {}));
-    await expect.poll(() => server.seen.length).toBe(2);
+    await expect.poll(() => server.requests.length).toBe(2);
 
     stop.abort();
 
@@ -435,7 +439,8 @@ describe('a client that is stopped', () => {
 describe('a credential in a file', () => {
   const others = 'another-token-that-no-one-else-may-see';
   const answerOf =
-    (valid: () => string) => (seen: Seen, response: Parameters<Parameters<typeof startBareServer>[0]>[1]) => {
+    (valid: () => string) =>
+    (seen: ReceivedRequest, response: Parameters<Parameters<typeof startBareServer>[0]>[1]) => {
       if (seen.headers.authorization === `token ${valid()}`) return json(response, { id: 1, login: 'reeve' });
       return json(response, { message: `unknown: ${seen.headers.authorization}` }, 401);
     };
@@ -456,7 +461,7 @@ describe('a credential in a file', () => {
     await client.counted().call(operations.getSelf, {});
 
     expect(read).toBe(1);
-    expect(server.seen.at(-1)?.headers.authorization).toBe(`token ${others}`);
+    expect(server.requests.at(-1)?.headers.authorization).toBe(`token ${others}`);
   });
 
   it.each([
@@ -472,7 +477,7 @@ describe('a credential in a file', () => {
     const error = await failureOf(client.call(operations.getSelf, {}));
 
     expect(error.code).toBe('forge-unauthorized');
-    expect(server.seen.length).toBeLessThanOrEqual(2);
+    expect(server.requests.length).toBeLessThanOrEqual(2);
     for (const secret of [token, credentials?.token ?? token]) expect(inspect(error)).not.toContain(secret);
   });
 });

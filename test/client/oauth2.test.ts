@@ -18,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(() => {
-  server.seen.length = 0;
+  server.requests.length = 0;
   oauth2 = createOAuth2({ url: `${server.url}/forge/api/v1`, application });
 });
 
-const formOf = (index = 0) => Object.fromEntries(new URLSearchParams(server.seen[index]?.body));
+const formOf = (index = 0) => Object.fromEntries(new URLSearchParams(server.requests[index]?.body));
 const says = (status: number, body: unknown, headers = {}): void => {
   answer = { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 };
@@ -34,7 +34,7 @@ describe('a code', () => {
     const tokens = await oauth2.redeem('the code', proof);
 
     expect(tokens).toEqual({ accessToken: 'a', refreshToken: 'r', expiresInMs: 3_600_000 });
-    expect(server.seen).toMatchObject([{ method: 'POST', path: '/forge/login/oauth/access_token' }]);
+    expect(server.requests).toMatchObject([{ method: 'POST', path: '/forge/login/oauth/access_token' }]);
     expect(formOf()).toEqual({
       grant_type: 'authorization_code',
       code: 'the code',
@@ -76,7 +76,7 @@ describe('a code', () => {
     says(status, body, { location: 'http://127.0.0.1:1/elsewhere' });
 
     await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code });
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('waits for no answer that does not come, and says which kind of failure it was', async () => {
@@ -130,7 +130,9 @@ describe('the address where people sign in', () => {
 
     const address = new URL(await oauth2.authorizeUrl(wanted));
 
-    expect(server.seen).toMatchObject([{ method: 'GET', path: '/forge/.well-known/openid-configuration' }]);
+    expect(server.requests).toMatchObject([
+      { method: 'GET', path: '/forge/.well-known/openid-configuration' },
+    ]);
     expect(address.origin + address.pathname).toBe('https://git.example.org/forge/login/oauth/authorize');
     expect(Object.fromEntries(address.searchParams)).toEqual({
       x: '1',
@@ -144,7 +146,7 @@ describe('the address where people sign in', () => {
     });
     expect(address.href).not.toContain('secret');
     await oauth2.authorizeUrl(wanted);
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it.each([

@@ -37,7 +37,7 @@ it('reads runners in a bare list, in words of their own', async () => {
   ];
 
   expect(await runnersFrom(runners, { 'x-total-count': '2' })).toMatchObject(expected);
-  expect(server.seen).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
 });
 
 it('reads one runner in either words', async () => {

@@ -45,7 +45,9 @@ it('finds nothing on a forge that can do all of it', async () => {
 
   expect(JSON.parse(out).problems).toEqual([]);
   expect(status).toBe(0);
-  expect(server.seen.map(({ method, path: asked }) => `${method} ${asked}`)).toEqual(['GET /api/v1/version']);
+  expect(server.requests.map(({ method, path: asked }) => `${method} ${asked}`)).toEqual([
+    'GET /api/v1/version',
+  ]);
 });
 
 it('names the lines that ask for more than the forge can do', async () => {
@@ -71,7 +73,7 @@ it('stays offline without a way to sign in', async () => {
   const { status } = await reeve(['check', path], { environment: { FORGE_URL: server.url } });
 
   expect(status).toBe(0);
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });
 
 it('says that the forge cannot be reached', async () => {

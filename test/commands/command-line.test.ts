@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
+import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-commands-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -74,11 +74,11 @@ rules:
   it('prints the same as one JSON object', async () => {
     const { status, out } = await reeve(['check', '--json', five]);
 
-    const told = JSON.parse(out);
+    const report = JSON.parse(out);
     expect(status).toBe(1);
-    expect(told).toMatchObject({ files: 1, rules: 0 });
-    expect(told.problems).toHaveLength(5);
-    expect(told.problems[0]).toMatchObject({ code: 'unknown-activity', line: 4, column: 26, path: five });
+    expect(report).toMatchObject({ files: 1, rules: 0 });
+    expect(report.problems).toHaveLength(5);
+    expect(report.problems[0]).toMatchObject({ code: 'unknown-activity', line: 4, column: 26, path: five });
   });
 
   it('is content with the rules that ship, and with a repository that has its own', async () => {
@@ -292,8 +292,9 @@ describe('serve', () => {
 it('runs the embedded forge alone and prints its address as one line of JSON', async () => {
   const data = join(folder, 'forge');
   const child = start(['forge', '--port', '0', '--data', data, '--admin', 'root:a-password', '--json']);
-  const ended = finished(child);
-  const line = (await printed(child, /^\{.*\}\n/m)).split('\n').find((text) => text.startsWith('{')) ?? '';
+  const ended = waitForExit(child);
+  const line =
+    (await waitForOutput(child, /^\{.*\}\n/m)).split('\n').find((text) => text.startsWith('{')) ?? '';
   const { url } = JSON.parse(line);
 
   const answer = await fetch(`${url}/api/v1/user`, {

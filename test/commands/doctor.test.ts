@@ -11,13 +11,13 @@ import type { Variables } from '../../src/settings/config.ts';
 import { takeWorkerLock } from '../../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
-import { finished, printed, reeveProcess, start } from '../support/command.ts';
-import { type Connection, entriesOf, makeConnection } from '../support/connection.ts';
+import { reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
+import { type CommandSetup, entriesOf, makeCommandSetup } from '../support/command-setup.ts';
 import { basic, type ContractForge, contractForges } from '../support/contract-forge.ts';
 
 /** What a row does to a connection that is right; what it returns goes into the doctor's environment. */
-type Break = (world: World) => Promise<unknown>;
-type World = Connection & {
+type Break = (setup: DoctorSetup) => Promise<unknown>;
+type DoctorSetup = CommandSetup & {
   /** Changes the hook of the repository. */
   editHook(body: object): Promise<void>;
   /** Writes a rule file of the operator; returns the environment that names it. */
@@ -34,7 +34,7 @@ const ruleOf = (on: string, step: string): string =>
   `version: 1\nrules:\n  one:\n    on: ${on}\n    steps:\n      - ${step}\n`;
 const labels = '{ uses: set-labels, with: { add: [x] } }';
 const tags = '{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }';
-const hooksPath = ({ repository }: Connection): string => `/repos/${repository}/hooks`;
+const hooksPath = ({ repository }: CommandSetup): string => `/repos/${repository}/hooks`;
 
 /** Exit statuses other than 1: settings, and a forge that cannot be asked. */
 const statuses: Readonly<Record<string, number>> = {
@@ -185,9 +185,9 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   [
     'access',
     'less access',
-    async (world) => {
-      await world.forge.share(world.repository, world.owner, { with: world.bot, permission: 'write' });
-      return world.rules(ruleOf('push', tags));
+    async (setup) => {
+      await setup.forge.share(setup.repository, setup.owner, { with: setup.bot, permission: 'write' });
+      return setup.rules(ruleOf('push', tags));
     },
     /is writer, and rule one needs admin/,
   ],
@@ -214,9 +214,9 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   [
     'hook-missing',
     'a removed hook',
-    async (world) => {
-      const [{ id }] = await world.hooks();
-      await world.forge.ask('DELETE', `${hooksPath(world)}/${id}`, { as: world.owner });
+    async (setup) => {
+      const [{ id }] = await setup.hooks();
+      await setup.forge.ask('DELETE', `${hooksPath(setup)}/${id}`, { as: setup.owner });
     },
     /has no hook to/,
   ],
@@ -230,10 +230,10 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   [
     'hook-duplicate',
     'a second hook',
-    async (world) => {
-      const [{ config }] = await world.hooks();
-      await world.forge.ask('POST', hooksPath(world), {
-        as: world.owner,
+    async (setup) => {
+      const [{ config }] = await setup.hooks();
+      await setup.forge.ask('POST', hooksPath(setup), {
+        as: setup.owner,
         body: { type: 'gitea', active: true, config: { ...config, content_type: 'json' } },
       });
     },
@@ -344,10 +344,10 @@ it('every check is broken by a test', () => {
 
 describe.each(contractForges)('A9: workflows of forks on $name', ({ start: startForge }) => {
   let forge: ContractForge;
-  let connection: Connection;
+  let connection: CommandSetup;
   beforeAll(async () => {
     forge = await startForge();
-    connection = await makeConnection(forge);
+    connection = await makeCommandSetup(forge);
     expect((await connection.setup()).status).toBe(0);
   });
   afterAll(async () => {
@@ -355,8 +355,8 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
     await forge.close();
   });
   const look = async () => {
-    const told = await connection.doctor();
-    return { status: told.status, finding: entriesOf(told, 'workflows')[0] };
+    const result = await connection.doctor();
+    return { status: result.status, finding: entriesOf(result, 'workflows')[0] };
   };
 
   it('are nothing to warn of where no served repository has one', async () => {
@@ -457,16 +457,16 @@ describe('what no test can bring about on this machine is judged from numbers', 
 
 describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
   let forge: ContractForge;
-  let world: World;
+  let setup: DoctorSetup;
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     forge = await startForge();
   });
   afterAll(() => forge.close());
   beforeEach(async () => {
-    const connection = await makeConnection(forge);
+    const connection = await makeCommandSetup(forge);
     expect(await connection.setup()).toMatchObject({ status: 0 });
-    world = {
+    setup = {
       ...connection,
       async editHook(body) {
         const [hook] = await connection.hooks();
@@ -496,82 +496,84 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
   });
   afterEach(async () => {
     for (const end of ends.splice(0)) await end();
-    await world.close();
+    await setup.close();
   });
 
   it('finds nothing wrong with what setup has made, alone and beside a running Reeve', async () => {
-    const alone = await world.doctor();
-    const server = start(['serve', '--settings', world.envFile], { cwd: world.folder });
-    world.later(() => {
+    const alone = await setup.doctor();
+    const server = start(['serve', '--settings', setup.envFile], { cwd: setup.folder });
+    setup.later(() => {
       server.kill();
-      return finished(server);
+      return waitForExit(server);
     });
-    await printed(server, /"listening"/);
-    const beside = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: world.folder });
+    await waitForOutput(server, /"listening"/);
+    const beside = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: setup.folder });
 
     expect(alone.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(alone.status).toBe(0);
     expect(beside.out).toContain('Nothing is wrong.');
     expect(beside).toMatchObject({ status: 0, error: '' });
     expect(beside.out).toMatch(/✓ delivery +a delivery by the hook .* came and was verified/);
-    for (const canary of world.canaries) expect(beside.out).not.toContain(canary);
+    for (const canary of setup.canaries) expect(beside.out).not.toContain(canary);
   });
 
   it.each(rows)('%s: %s', async (id, title, breaks, words) => {
-    const environment = (await breaks(world)) as Variables | undefined;
+    const environment = (await breaks(setup)) as Variables | undefined;
 
-    const told = await world.doctor(environment ?? {});
+    const result = await setup.doctor(environment ?? {});
 
-    const [entry] = entriesOf(told, id);
+    const [entry] = entriesOf(result, id);
     expect(entry).toMatchObject({ state: 'wrong', advice: expect.stringMatching(/.{8,}/) });
     expect(`${entry?.text} ${entry?.advice}`).toMatch(words);
-    expect(told.status).toBe(statuses[title] ?? 1);
+    expect(result.status).toBe(statuses[title] ?? 1);
   });
 
   it('tells a forge that sends nothing which setting lets it', async () => {
-    const swallow = await world.bare((_, response) => json(response, {}));
-    await world.editHook({ config: { url: `${swallow.url}/webhook` } });
-    await world.editOperatorFile((text) => text.replace(/url: .*/, `url: ${swallow.url}/webhook`));
+    const swallow = await setup.bare((_, response) => json(response, {}));
+    await setup.editHook({ config: { url: `${swallow.url}/webhook` } });
+    await setup.editOperatorFile((text) => text.replace(/url: .*/, `url: ${swallow.url}/webhook`));
 
-    const told = await world.doctor();
+    const result = await setup.doctor();
 
-    expect(told.status).toBe(1);
-    expect(entriesOf(told, 'delivery')[0]).toMatchObject({
+    expect(result.status).toBe(1);
+    expect(entriesOf(result, 'delivery')[0]).toMatchObject({
       state: 'wrong',
       text: expect.stringContaining('no delivery'),
     });
-    expect(entriesOf(told, 'target')[0]?.advice).toContain('[webhook] ALLOWED_HOST_LIST = external,loopback');
-    expect(swallow.seen.some(({ path }) => path === '/webhook')).toBe(true);
+    expect(entriesOf(result, 'target')[0]?.advice).toContain(
+      '[webhook] ALLOWED_HOST_LIST = external,loopback',
+    );
+    expect(swallow.requests.some(({ path }) => path === '/webhook')).toBe(true);
   });
 
   it('knows a running Reeve that has other secrets', async () => {
-    const server = start(['serve', '--settings', world.envFile], { cwd: world.folder });
-    world.later(() => {
+    const server = start(['serve', '--settings', setup.envFile], { cwd: setup.folder });
+    setup.later(() => {
       server.kill();
-      return finished(server);
+      return waitForExit(server);
     });
-    await printed(server, /"listening"/);
+    await waitForOutput(server, /"listening"/);
 
-    const told = await world.doctor({ WEBHOOK_SECRET: strong });
+    const result = await setup.doctor({ WEBHOOK_SECRET: strong });
 
-    expect(entriesOf(told, 'process')[0]).toMatchObject({
+    expect(entriesOf(result, 'process')[0]).toMatchObject({
       state: 'wrong',
       text: expect.stringContaining('other webhook secrets'),
     });
   });
 
   it('lets no hook deliver with --no-test, and those of organizations only when thorough', async () => {
-    const { organization, owner, tokenFile } = world;
+    const { organization, owner, tokenFile } = setup;
     const adminTokenFile = await tokenFile(owner, ['all']);
-    expect(await world.setup({ organization: [organization], adminTokenFile })).toMatchObject({ status: 0 });
+    expect(await setup.setup({ organization: [organization], adminTokenFile })).toMatchObject({ status: 0 });
     const environment = { SETUP_TOKEN_FILE: adminTokenFile };
 
-    const untested = await world.doctor(environment, { test: false });
-    const thorough = await world.doctor(environment, { thorough: true });
+    const untested = await setup.doctor(environment, { test: false });
+    const thorough = await setup.doctor(environment, { thorough: true });
 
     expect(entriesOf(untested, 'delivery')[0]).toMatchObject({ state: 'skipped' });
     expect(untested.status).toBe(0);
-    const [hidden] = entriesOf(await world.doctor({}, { test: false }), 'hooks');
+    const [hidden] = entriesOf(await setup.doctor({}, { test: false }), 'hooks');
     expect(hidden).toMatchObject({
       state: 'skipped',
       text: expect.stringContaining(`organization ${organization}`),

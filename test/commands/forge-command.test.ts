@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeSeed } from '../../src/forge/seed/shape.ts';
-import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
+import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
 
 describe('reeve forge', () => {
   let folder: string;
@@ -20,11 +20,11 @@ describe('reeve forge', () => {
       'version: 1\naccounts: [{ name: ada, password: pw }]\nrepositories: [{ name: ada/notes }]\n',
     );
     const child = start(['forge', '--port', '0', '--data', data, '--seed', seed, '--control', '--json']);
-    const url = /"url":"([^"]+)"/.exec(await printed(child, /\{"url"/))?.[1] ?? '';
+    const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /\{"url"/))?.[1] ?? '';
     const file = join(data, 'control.token');
 
     const repository = await fetch(`${url}/api/v1/repos/ada/notes`);
-    const told = await fetch(`${url}/-/control/runners`, {
+    const response = await fetch(`${url}/-/control/runners`, {
       method: 'PUT',
       headers: {
         authorization: `Bearer ${readFileSync(file, 'utf8').trim()}`,
@@ -34,9 +34,9 @@ describe('reeve forge', () => {
     });
 
     const mode = statSync(file).mode & 0o777;
-    const end = finished(child);
+    const end = waitForExit(child);
     child.kill('SIGTERM');
-    expect([repository.status, told.status, mode, (await end).status]).toEqual([200, 204, 0o600, 0]);
+    expect([repository.status, response.status, mode, (await end).status]).toEqual([200, 204, 0o600, 0]);
   });
 
   it('lists everything that is wrong with a seed, with places, and starts nothing', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { finished, printed, start } from '../support/command.ts';
+import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { makeDashboardApp } from '../support/dashboard-app.ts';
 
 const authorization = 'a-value-that-only-the-hook-knows';
@@ -35,8 +35,8 @@ const environment = (): Record<string, string> => ({
 /** Starts the bot and waits until it listens. */
 const serve = async () => {
   child = start(['serve'], { environment: environment() });
-  const ended = finished(child);
-  const url = /"url":"([^"]+)"/.exec(await printed(child, /"listening"/))?.[1] ?? '';
+  const ended = waitForExit(child);
+  const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /"listening"/))?.[1] ?? '';
   return { ended, url };
 };
 

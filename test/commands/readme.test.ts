@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
-import { finished, printed, reeveProcess, start } from '../support/command.ts';
-import { type Connection, makeConnection } from '../support/connection.ts';
+import { reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
+import { type CommandSetup, makeCommandSetup } from '../support/command-setup.ts';
 import { type ContractForge, startEmbedded } from '../support/contract-forge.ts';
 
 let forge: ContractForge;
-let connection: Connection;
+let connection: CommandSetup;
 beforeAll(async () => {
   forge = await startEmbedded();
-  connection = await makeConnection(forge);
+  connection = await makeCommandSetup(forge);
 });
 afterAll(async () => {
   await connection.close();
@@ -35,11 +35,11 @@ it('the commands under "Connect your forge" do what stands there', async () => {
   const made = await reeveProcess(setup, options);
   const looked = await reeveProcess(doctor, { cwd: connection.folder });
   const server = start(serve, { cwd: connection.folder });
-  await printed(server, /"listening"/);
+  await waitForOutput(server, /"listening"/);
   server.kill();
 
   expect(commands).toHaveLength(3);
   expect(made).toMatchObject({ status: 0, error: '', out: expect.stringContaining('Connected.') });
   expect(looked).toMatchObject({ status: 0, error: '', out: expect.stringContaining('Nothing is wrong.') });
-  expect(await finished(server)).toMatchObject({ status: 0 });
+  expect(await waitForExit(server)).toMatchObject({ status: 0 });
 });

@@ -3,22 +3,27 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../src/output/prompt.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
-import { finished, printed, reeveProcess, start } from '../support/command.ts';
-import { type Connection, entriesOf, makeConnection, type Told } from '../support/connection.ts';
+import { reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
+import {
+  type CommandOutput,
+  type CommandSetup,
+  entriesOf,
+  makeCommandSetup,
+} from '../support/command-setup.ts';
 import { type ContractForge, contractForges } from '../support/contract-forge.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 
-const stateOf = (told: Told, id: string) => entriesOf(told, id).map(({ state }) => state);
+const stateOf = (result: CommandOutput, id: string) => entriesOf(result, id).map(({ state }) => state);
 
 describe.each(contractForges)('setup on $name', ({ name, start: startForge }) => {
   let forge: ContractForge;
-  let connection: Connection;
+  let connection: CommandSetup;
   beforeAll(async () => {
     forge = await startForge();
   });
   afterAll(() => forge.close());
   beforeEach(async () => {
-    connection = await makeConnection(forge);
+    connection = await makeCommandSetup(forge);
   });
   afterEach(() => connection.close());
 
@@ -78,11 +83,11 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
   it('plans without writing anything, anywhere', async () => {
     const proxy = await startFaultProxy(forge.url);
 
-    const told = await connection.setup({ url: proxy.url, plan: true });
+    const result = await connection.setup({ url: proxy.url, plan: true });
     await proxy.close();
 
-    expect(told.status).toBe(0);
-    expect(stateOf(told, 'hook')).toEqual(['planned']);
+    expect(result.status).toBe(0);
+    expect(stateOf(result, 'hook')).toEqual(['planned']);
     expect(proxy.passed.map(({ method }) => method).filter((method) => method !== 'GET')).toEqual([]);
     expect(await connection.hooks()).toEqual([]);
     for (const made of ['reeve.env', 'reeve.yml', 'data'])
@@ -93,16 +98,16 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const { organization, owner } = connection;
     const adminTokenFile = await connection.tokenFile(owner, ['all']);
 
-    const told = await connection.setup({
+    const result = await connection.setup({
       repository: [],
       organization: [organization],
       user: true,
       adminTokenFile,
     });
 
-    expect(told.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
-    expect(told.status).toBe(0);
-    expect(stateOf(told, 'delivery')).toEqual(['ok', 'ok']);
+    expect(result.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(result.status).toBe(0);
+    expect(stateOf(result, 'delivery')).toEqual(['ok', 'ok']);
     expect((await forge.ask('GET', `/orgs/${organization}/hooks`, { as: owner })).json).toHaveLength(1);
     expect((await forge.ask('GET', '/user/hooks', { as: owner })).json).toHaveLength(1);
     // Without that token the hooks cannot be seen again: told, and none is made in the bot's own name.
@@ -142,10 +147,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       'read:organization',
     ]);
 
-    const told = await connection.setup({ tokenFile }, { REEVE_RULES: connection.path('rules.yml') });
+    const result = await connection.setup({ tokenFile }, { REEVE_RULES: connection.path('rules.yml') });
 
-    expect(told.status).toBe(1);
-    const [scopes] = entriesOf(told, 'scopes');
+    expect(result.status).toBe(1);
+    const [scopes] = entriesOf(result, 'scopes');
     expect(scopes?.state).toBe('wrong');
     expect(scopes?.text).toContain('write:issue (to set labels and comment');
     expect(scopes?.text).toContain('write:repository (for rule tags, action protect-tags)');
@@ -161,9 +166,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const double = { type: 'gitea', active: true, config: { ...hook.config, content_type: 'json' } };
     await forge.ask('POST', at, { as: connection.owner, body: double });
 
-    const told = await connection.setup();
+    const result = await connection.setup();
 
-    expect(told.status).toBe(0);
+    expect(result.status).toBe(0);
     const after = await connection.hooks();
     expect(after).toHaveLength(1);
     expect(after[0]).toMatchObject({ active: true, config: hook.config });
@@ -183,10 +188,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       body: { type: 'gitea', active: true, config },
     });
 
-    const told = await connection.setup();
+    const result = await connection.setup();
 
-    expect(told.status).toBe(0);
-    expect(entriesOf(told, 'hook')[0]?.text).toContain('it is unknown what it signs with');
+    expect(result.status).toBe(0);
+    expect(entriesOf(result, 'hook')[0]?.text).toContain('it is unknown what it signs with');
     const ids = (await connection.hooks()).map(({ id }) => id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old.id);
@@ -195,9 +200,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
   it('hears only what rules listen to where that is wanted', async () => {
     await writeFile(connection.path('rules.yml'), tagRule);
 
-    const told = await connection.setup({ events: 'rules' }, { REEVE_RULES: connection.path('rules.yml') });
+    const result = await connection.setup({ events: 'rules' }, { REEVE_RULES: connection.path('rules.yml') });
 
-    expect(told.status).toBe(0);
+    expect(result.status).toBe(0);
     const [hook] = await connection.hooks();
     expect([...hook.events].sort()).toEqual(['push', 'release', 'repository']);
   });
@@ -222,7 +227,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const [old] = await connection.hooks();
     const serve = () => start(['serve', '--settings', connection.envFile], { cwd: connection.folder });
     let server = serve();
-    await printed(server, /"listening"/);
+    await waitForOutput(server, /"listening"/);
 
     const begun = await connection.setup({ rotate: true });
     expect(begun.status).toBe(2);
@@ -232,12 +237,12 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       new RegExp(`^.{40,}\n${before.WEBHOOK_SECRET}$`),
     );
     server.kill();
-    await finished(server);
+    await waitForExit(server);
     server = serve();
-    await printed(server, /"listening"/);
+    await waitForOutput(server, /"listening"/);
     const ended = await connection.setup({ rotate: true });
     server.kill();
-    await finished(server);
+    await waitForExit(server);
 
     expect(ended.status).toBe(0);
     const after = readEnvFile(connection.envFile);
@@ -262,9 +267,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     };
     const nothing = { url: undefined, tokenFile: undefined, repository: undefined } as object;
 
-    const told = await connection.setup(nothing, {}, prompt);
+    const result = await connection.setup(nothing, {}, prompt);
 
-    expect(told.status).toBe(0);
+    expect(result.status).toBe(0);
     expect(asked).toHaveLength(4);
     expect(asked[1]).toContain('[hidden]');
     expect(readEnvFile(connection.envFile).FORGE_TOKEN).toBe(connection.bot.token);
@@ -293,10 +298,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       await writeFile(connection.path('admin'), forge.adminToken, { mode: 0o600 });
       const options = { repository: [], system: true, adminTokenFile: connection.path('admin') };
 
-      const told = await connection.setup(options);
+      const result = await connection.setup(options);
 
-      expect(told.status).toBe(0);
-      expect(stateOf(told, 'delivery')).toEqual(['ok']);
+      expect(result.status).toBe(0);
+      expect(stateOf(result, 'delivery')).toEqual(['ok']);
       expect((await forge.ask('GET', '/admin/hooks', { as: forge.adminToken })).json).toHaveLength(1);
       expect((await connection.setup(options)).entries.filter(({ state }) => state === 'changed')).toEqual(
         [],

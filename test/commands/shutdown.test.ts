@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { finished, printed, start } from '../support/command.ts';
+import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { type StuckForge, startStuckForge, stuckAnswers } from '../support/stuck-forge.ts';
 
 // A stop that has to be forced ends with status 1, 9.5 s after the signal: status 0 says that everything was closed before.
@@ -73,8 +73,8 @@ function startIn({ children }: Place, ...args: Parameters<typeof start>): ChildP
 /** Starts the bot and waits until it listens; the stuck forge holds it up for 5 s. */
 async function listening(place: Place) {
   const child = startIn(place, ['serve'], { environment: environment(place) });
-  const ended = finished(child);
-  const said = await printed(child, /"listening"/);
+  const ended = waitForExit(child);
+  const said = await waitForOutput(child, /"listening"/);
   return { child, ended, url: /"url":"([^"]+)"/.exec(said)?.[1] ?? '' };
 }
 
@@ -108,7 +108,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       await fetch(`${url}/webhook`, push(1));
       await place.forge.asked(2);
       child.kill('SIGTERM');
-      await printed(child, /"stopping"/);
+      await waitForOutput(child, /"stopping"/);
       child.kill('SIGTERM');
 
       expect((await ended).status).toBe(128 + 15);
@@ -139,7 +139,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       const child = startIn(place, ['sweep', 'labelled'], {
         environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),
       });
-      const ended = finished(child);
+      const ended = waitForExit(child);
       await place.forge.asked(2);
       child.kill('SIGTERM');
 
@@ -157,7 +157,7 @@ describe.concurrent.each([
 
   it('ends the process', async ({ place }) => {
     const child = startIn(place, ['serve'], { environment: environment(place) });
-    const ended = finished(child);
+    const ended = waitForExit(child);
     await place.forge.asked(1);
     child.kill(signal);
 
@@ -169,8 +169,8 @@ describe.concurrent('without a forge that hangs', () => {
   it('SIGTERM ends the embedded forge', async ({ place }) => {
     const args = ['forge', '--port', '0', '--data', join(place.folder, 'forge'), '--json'];
     const child = startIn(place, args);
-    const ended = finished(child);
-    await printed(child, /"url"/);
+    const ended = waitForExit(child);
+    await waitForOutput(child, /"url"/);
     child.kill('SIGTERM');
 
     expect((await ended).status).toBe(0);
@@ -178,8 +178,8 @@ describe.concurrent('without a forge that hangs', () => {
 
   it('SIGTERM ends the demo before its end, which leaves no temporary folder', async ({ place }) => {
     const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
-    const ended = finished(child);
-    await printed(child, /^forge/m);
+    const ended = waitForExit(child);
+    await waitForOutput(child, /^forge/m);
     child.kill('SIGTERM');
 
     expect(await ended).toMatchObject({ status: 1, error: '' });

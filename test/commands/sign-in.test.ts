@@ -3,16 +3,16 @@ import { silentLog } from '../../src/log.ts';
 import { type Server, startServer } from '../../src/server/server.ts';
 import { loadSettings } from '../../src/settings/config.ts';
 import { mergeEnvironments, readEnvFile } from '../../src/settings/env-file.ts';
-import { type Connection, makeConnection } from '../support/connection.ts';
+import { type CommandSetup, makeCommandSetup } from '../support/command-setup.ts';
 import { startEmbedded } from '../support/contract-forge.ts';
 import { openMiniBrowser } from '../support/mini-browser.ts';
 
 let forge: Awaited<ReturnType<typeof startEmbedded>>;
-let connection: Connection;
+let connection: CommandSetup;
 let server: Server | undefined;
 beforeAll(async () => {
   forge = await startEmbedded();
-  connection = await makeConnection(forge);
+  connection = await makeCommandSetup(forge);
 });
 afterAll(async () => {
   await server?.stop();

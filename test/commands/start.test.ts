@@ -23,7 +23,7 @@ function startsOf(
   words: readonly string[],
   given: { flags?: readonly string[]; options?: string; hides?: boolean } = {},
 ) {
-  const told = join(folder, `told-${Math.random()}`);
+  const logFile = join(folder, `told-${Math.random()}`);
   const hook = join(folder, `hook-${Math.random()}.mjs`);
   // What a hardened system takes from the environment is not there when the command looks.
   writeFileSync(
@@ -31,7 +31,7 @@ function startsOf(
     `import { appendFileSync } from 'node:fs';
 if (process.argv[1]?.endsWith('reeve.mjs')) {
   const { MALLOC_ARENA_MAX: pools, REEVE_STARTED: marker } = process.env;
-  appendFileSync(${JSON.stringify(told)}, JSON.stringify({ flags: process.execArgv, pools, marker }) + '\\n');
+  appendFileSync(${JSON.stringify(logFile)}, JSON.stringify({ flags: process.execArgv, pools, marker }) + '\\n');
   ${given.hides ? 'for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];' : ''}
 }
 `,
@@ -45,7 +45,7 @@ if (process.argv[1]?.endsWith('reeve.mjs')) {
       NODE_OPTIONS: `--import=${hook} ${given.options ?? ''}`.trim(),
     },
   });
-  const lines = spawnSync('cat', [told], { encoding: 'utf8' }).stdout.trim().split('\n');
+  const lines = spawnSync('cat', [logFile], { encoding: 'utf8' }).stdout.trim().split('\n');
   return { status, stderr, starts: lines.map((line) => JSON.parse(line) as Start) };
 }
 

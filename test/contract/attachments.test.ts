@@ -1,15 +1,20 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type Cast, makeCast, type Role, roles } from '../support/cast.ts';
 import { describeContract } from '../support/contract-forge.ts';
+import {
+  makeSharedRepository,
+  type Role,
+  roles,
+  type SharedRepository,
+} from '../support/shared-repository.ts';
 
 describeContract('attachments', (forge) => {
-  let cast: Cast;
+  let shared: SharedRepository;
   /** The path of the comment. */
   let comment: string;
   beforeEach(async () => {
-    cast = await makeCast(forge);
-    await cast.ask('POST', '/issues', { body: { title: 'with files', body: 'text' } });
-    const { json } = await cast.ask('POST', '/issues/1/comments', {
+    shared = await makeSharedRepository(forge);
+    await shared.ask('POST', '/issues', { body: { title: 'with files', body: 'text' } });
+    const { json } = await shared.ask('POST', '/issues/1/comments', {
       body: { body: 'see this' },
       as: 'writer',
     });
@@ -21,8 +26,8 @@ describeContract('attachments', (forge) => {
     const { name = 'notes.txt', bytes = 'hello', query = '', as = 'owner', part = 'attachment' } = file;
     const form = new FormData();
     form.set(part, new Blob([bytes]), name);
-    const token = as === 'anonymous' ? undefined : cast[as].token;
-    const response = await fetch(`${forge.url}/api/v1/repos/${cast.repository}${path}/assets${query}`, {
+    const token = as === 'anonymous' ? undefined : shared[as].token;
+    const response = await fetch(`${forge.url}/api/v1/repos/${shared.fullName}${path}/assets${query}`, {
       method: 'POST',
       headers: token === undefined ? {} : { authorization: `token ${token}` },
       body: form,
@@ -33,7 +38,7 @@ describeContract('attachments', (forge) => {
   const holders = () => ['/issues/1', comment];
   const download = (address: string, as?: Role) =>
     fetch(address, {
-      headers: as && as !== 'anonymous' ? { authorization: `token ${cast[as].token}` } : {},
+      headers: as && as !== 'anonymous' ? { authorization: `token ${shared[as].token}` } : {},
     });
 
   it('have limits that the forge tells', async () => {
@@ -52,10 +57,10 @@ describeContract('attachments', (forge) => {
     for (const holder of holders()) {
       const created = await upload(holder);
       const path = `${holder}/assets/${created.json.id}`;
-      const listed = await cast.ask('GET', `${holder}/assets`);
-      const read = await cast.ask('GET', path);
-      const renamed = await cast.ask('PATCH', path, { body: { name: 'other.md' } });
-      const removed = await cast.ask('DELETE', path);
+      const listed = await shared.ask('GET', `${holder}/assets`);
+      const read = await shared.ask('GET', path);
+      const renamed = await shared.ask('PATCH', path, { body: { name: 'other.md' } });
+      const removed = await shared.ask('DELETE', path);
 
       expect(created.status).toBe(201);
       expect(created.json).toEqual({
@@ -71,8 +76,8 @@ describeContract('attachments', (forge) => {
       expect([read.status, read.json]).toEqual([200, created.json]);
       expect([renamed.status, renamed.json.name]).toEqual([201, 'other.md']);
       expect(removed.status).toBe(204);
-      expect((await cast.ask('GET', path)).status).toBe(404);
-      expect((await cast.ask('GET', `${holder}/assets`)).json).toEqual([]);
+      expect((await shared.ask('GET', path)).status).toBe(404);
+      expect((await shared.ask('GET', `${holder}/assets`)).json).toEqual([]);
     }
   });
 
@@ -80,10 +85,10 @@ describeContract('attachments', (forge) => {
     const onIssue = (await upload('/issues/1')).json;
     const onComment = (await upload(comment)).json;
 
-    expect((await cast.ask('GET', '/issues/1')).json.assets).toEqual([onIssue]);
+    expect((await shared.ask('GET', '/issues/1')).json.assets).toEqual([onIssue]);
     // One comment alone is shown without.
-    expect((await cast.ask('GET', comment)).json.assets).toEqual([]);
-    expect((await cast.ask('GET', '/issues/1/comments')).json[0].assets).toEqual([onComment]);
+    expect((await shared.ask('GET', comment)).json.assets).toEqual([]);
+    expect((await shared.ask('GET', '/issues/1/comments')).json[0].assets).toEqual([onComment]);
   });
 
   it('take another name from the query', async () => {
@@ -108,7 +113,7 @@ describeContract('attachments', (forge) => {
 
   it('of a kind that is not allowed are refused, as new ones and as new names', async () => {
     const { id } = (await upload('/issues/1')).json;
-    const renamed = await cast.ask('PATCH', `/issues/1/assets/${id}`, { body: { name: 'notes.exe' } });
+    const renamed = await shared.ask('PATCH', `/issues/1/assets/${id}`, { body: { name: 'notes.exe' } });
 
     expect((await upload('/issues/1', { name: 'notes.exe' })).status).toBe(422);
     expect((await upload(comment, { name: 'none' })).status).toBe(422);
@@ -117,27 +122,27 @@ describeContract('attachments', (forge) => {
 
   it('must come in their part', async () => {
     expect([500, 400]).toContain((await upload('/issues/1', { part: 'file' })).status);
-    expect([500, 400]).toContain((await cast.ask('POST', `${comment}/assets`, { body: {} })).status);
+    expect([500, 400]).toContain((await shared.ask('POST', `${comment}/assets`, { body: {} })).status);
   });
 
   it('are nowhere but where they hang', async () => {
     const onIssue = (await upload('/issues/1')).json.id;
     const onComment = (await upload(comment)).json.id;
-    await cast.ask('POST', '/issues', { body: { title: 'other' } });
-    const second = (await cast.ask('POST', '/issues/1/comments', { body: { body: 'no file' } })).json.id;
-    const other = await forge.makeRepository(cast.owner);
-    await forge.ask('POST', `/repos/${other}/issues`, { as: cast.owner, body: { title: 'elsewhere' } });
+    await shared.ask('POST', '/issues', { body: { title: 'other' } });
+    const second = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'no file' } })).json.id;
+    const other = await forge.makeRepository(shared.owner);
+    await forge.ask('POST', `/repos/${other}/issues`, { as: shared.owner, body: { title: 'elsewhere' } });
 
     const answers = await Promise.all([
-      cast.ask('GET', `${comment}/assets/${onIssue}`),
-      cast.ask('GET', `/issues/2/assets/${onIssue}`),
-      cast.ask('GET', `/issues/comments/${second}/assets/${onComment}`),
-      cast.ask('GET', '/issues/comments/999999/assets/1'),
-      cast.ask('GET', '/issues/99/assets'),
-      cast.ask('DELETE', `/issues/2/assets/${onIssue}`),
-      cast.ask('PATCH', `/issues/comments/${second}/assets/${onComment}`, { body: { name: 'x.txt' } }),
-      forge.ask('GET', `/repos/${other}${comment}/assets/${onComment}`, { as: cast.owner }),
-      forge.ask('GET', `/repos/${other}/issues/1/assets/${onIssue}`, { as: cast.owner }),
+      shared.ask('GET', `${comment}/assets/${onIssue}`),
+      shared.ask('GET', `/issues/2/assets/${onIssue}`),
+      shared.ask('GET', `/issues/comments/${second}/assets/${onComment}`),
+      shared.ask('GET', '/issues/comments/999999/assets/1'),
+      shared.ask('GET', '/issues/99/assets'),
+      shared.ask('DELETE', `/issues/2/assets/${onIssue}`),
+      shared.ask('PATCH', `/issues/comments/${second}/assets/${onComment}`, { body: { name: 'x.txt' } }),
+      forge.ask('GET', `/repos/${other}${comment}/assets/${onComment}`, { as: shared.owner }),
+      forge.ask('GET', `/repos/${other}/issues/1/assets/${onIssue}`, { as: shared.owner }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
   });
@@ -147,8 +152,8 @@ describeContract('attachments', (forge) => {
     const onComment = (await upload(comment)).json.id;
     const readable = [200, 200, 200, 404, 404];
 
-    expect(await cast.statuses('GET', `/issues/1/assets/${onIssue}`)).toEqual(readable);
-    expect(await cast.statuses('GET', `${comment}/assets/${onComment}`)).toEqual(readable);
+    expect(await shared.statuses('GET', `/issues/1/assets/${onIssue}`)).toEqual(readable);
+    expect(await shared.statuses('GET', `${comment}/assets/${onComment}`)).toEqual(readable);
     for (const holder of holders()) {
       const statuses = [];
       for (const as of roles) statuses.push((await upload(holder, { as })).status);
@@ -156,20 +161,20 @@ describeContract('attachments', (forge) => {
     }
     for (const path of [`/issues/1/assets/${onIssue}`, `${comment}/assets/${onComment}`]) {
       const change = { body: { name: 'x.txt' }, as: 'reader' as const };
-      expect((await cast.ask('PATCH', path, change)).status).toBe(403);
-      expect((await cast.ask('DELETE', path, { as: 'reader' })).status).toBe(403);
+      expect((await shared.ask('PATCH', path, change)).status).toBe(403);
+      expect((await shared.ask('DELETE', path, { as: 'reader' })).status).toBe(403);
     }
   });
 
   it('of a comment are not for a writer who did not write it', async () => {
-    const own = (await cast.ask('POST', '/issues/1/comments', { body: { body: 'mine' } })).json.id;
+    const own = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'mine' } })).json.id;
 
     expect((await upload(`/issues/comments/${own}`, { as: 'writer' })).status).toBe(403);
     expect((await upload(`/issues/comments/${own}`, { as: 'owner' })).status).toBe(201);
   });
 
   it('of a public repository ask who is not signed in to do so', async () => {
-    await cast.ask('PATCH', '', { body: { private: false } });
+    await shared.ask('PATCH', '', { body: { private: false } });
 
     expect((await upload('/issues/1', { as: 'anonymous' })).status).toBe(401);
   });
@@ -177,11 +182,11 @@ describeContract('attachments', (forge) => {
   it('of a comment on a kind that is switched off are an empty answer', async () => {
     const { id } = (await upload(comment)).json;
     // An empty repository has no pull requests either: then nothing is there at all.
-    await cast.ask('POST', '/contents/a', { body: { content: 'eA==', message: 'a' } });
-    await cast.ask('PATCH', '', { body: { has_issues: false } });
+    await shared.ask('POST', '/contents/a', { body: { content: 'eA==', message: 'a' } });
+    await shared.ask('PATCH', '', { body: { has_issues: false } });
 
-    const answer = await cast.ask('GET', `${comment}/assets/${id}`);
-    const listed = await cast.ask('GET', `${comment}/assets`);
+    const answer = await shared.ask('GET', `${comment}/assets/${id}`);
+    const listed = await shared.ask('GET', `${comment}/assets`);
 
     expect([answer.status, answer.text]).toEqual([200, '']);
     expect([listed.status, listed.text]).toEqual([200, '']);
@@ -189,12 +194,14 @@ describeContract('attachments', (forge) => {
 
   it('of an archived repository stay as they are', async () => {
     const { id } = (await upload('/issues/1')).json;
-    await cast.ask('PATCH', '', { body: { archived: true } });
+    await shared.ask('PATCH', '', { body: { archived: true } });
 
     expect((await upload('/issues/1')).status).toBe(423);
     expect((await upload(comment)).status).toBe(423);
-    expect((await cast.ask('PATCH', `/issues/1/assets/${id}`, { body: { name: 'x.txt' } })).status).toBe(423);
-    expect((await cast.ask('DELETE', `/issues/1/assets/${id}`)).status).toBe(423);
+    expect((await shared.ask('PATCH', `/issues/1/assets/${id}`, { body: { name: 'x.txt' } })).status).toBe(
+      423,
+    );
+    expect((await shared.ask('DELETE', `/issues/1/assets/${id}`)).status).toBe(423);
   });
 
   it('that are too large are refused', async () => {

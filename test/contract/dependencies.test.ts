@@ -1,30 +1,30 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type Cast, makeCast, until } from '../support/cast.ts';
 import { describeContract } from '../support/contract-forge.ts';
+import { makeSharedRepository, type SharedRepository, waitFor } from '../support/shared-repository.ts';
 
 describeContract('dependencies', (forge) => {
-  let cast: Cast;
+  let shared: SharedRepository;
   beforeEach(async () => {
-    cast = await makeCast(forge);
-    for (const title of ['one', 'two', 'three']) await cast.ask('POST', '/issues', { body: { title } });
+    shared = await makeSharedRepository(forge);
+    for (const title of ['one', 'two', 'three']) await shared.ask('POST', '/issues', { body: { title } });
   });
 
   const names = () => {
-    const [owner = '', repo = ''] = cast.repository.split('/');
+    const [owner = '', repo = ''] = shared.fullName.split('/');
     return { owner, repo };
   };
   const meta = (index: number) => ({ index, ...names() });
   const block = (index: number, by: number) =>
-    cast.ask('POST', `/issues/${index}/dependencies`, { body: meta(by) });
+    shared.ask('POST', `/issues/${index}/dependencies`, { body: meta(by) });
   const numbers = (json: { number: number }[]) => json.map(({ number }) => number).sort();
 
   it('are added, listed from both ends and removed', async () => {
     const added = await block(1, 2);
-    const blocking = await cast.ask('POST', '/issues/3/blocks', { body: meta(1) });
-    const dependencies = await cast.ask('GET', '/issues/1/dependencies');
-    const blocks = await cast.ask('GET', '/issues/2/blocks');
-    const removed = await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(2) });
-    const unblocked = await cast.ask('DELETE', '/issues/3/blocks', { body: meta(1) });
+    const blocking = await shared.ask('POST', '/issues/3/blocks', { body: meta(1) });
+    const dependencies = await shared.ask('GET', '/issues/1/dependencies');
+    const blocks = await shared.ask('GET', '/issues/2/blocks');
+    const removed = await shared.ask('DELETE', '/issues/1/dependencies', { body: meta(2) });
+    const unblocked = await shared.ask('DELETE', '/issues/3/blocks', { body: meta(1) });
 
     expect([added.status, added.json.number]).toEqual([201, 1]);
     expect([blocking.status, blocking.json.number]).toEqual([201, 3]);
@@ -33,7 +33,7 @@ describeContract('dependencies', (forge) => {
     expect(numbers(blocks.json)).toEqual([1]);
     expect([removed.status, removed.json.number]).toEqual([201, 1]);
     expect([unblocked.status, unblocked.json.number]).toEqual([201, 3]);
-    expect((await cast.ask('GET', '/issues/1/dependencies')).json).toEqual([]);
+    expect((await shared.ask('GET', '/issues/1/dependencies')).json).toEqual([]);
   });
 
   it('come in pages, of blocks without headers', async () => {
@@ -41,8 +41,8 @@ describeContract('dependencies', (forge) => {
     await block(1, 3);
     await block(2, 3);
 
-    const page = await cast.ask('GET', '/issues/1/dependencies?limit=1&page=2');
-    const blocks = await cast.ask('GET', '/issues/3/blocks?limit=2&page=2');
+    const page = await shared.ask('GET', '/issues/1/dependencies?limit=1&page=2');
+    const blocks = await shared.ask('GET', '/issues/3/blocks?limit=2&page=2');
 
     expect(page.json).toHaveLength(1);
     expect(page.headers.get('x-total-count')).toBe('2');
@@ -54,9 +54,9 @@ describeContract('dependencies', (forge) => {
   it('keep an issue open until its blockers are closed', async () => {
     await block(1, 2);
 
-    const refused = await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
-    await cast.ask('PATCH', '/issues/2', { body: { state: 'closed' } });
-    const closed = await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+    const refused = await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+    await shared.ask('PATCH', '/issues/2', { body: { state: 'closed' } });
+    const closed = await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
 
     expect(refused.status).toBe(412);
     expect([closed.status, closed.json.state]).toEqual([201, 'closed']);
@@ -64,20 +64,20 @@ describeContract('dependencies', (forge) => {
 
   it('keep a pull request from being merged', async () => {
     const file = { content: 'eA==', message: 'a', branch: 'main' };
-    await cast.ask('POST', '/contents/a.txt', { body: file });
-    await cast.ask('POST', '/contents/b.txt', { body: { ...file, new_branch: 'topic' } });
-    const pull = await cast.ask('POST', '/pulls', {
+    await shared.ask('POST', '/contents/a.txt', { body: file });
+    await shared.ask('POST', '/contents/b.txt', { body: { ...file, new_branch: 'topic' } });
+    const pull = await shared.ask('POST', '/pulls', {
       body: { title: 'a change', head: 'topic', base: 'main' },
     });
     await block(pull.json.number, 1);
-    const merge = () => cast.ask('POST', `/pulls/${pull.json.number}/merge`, { body: { do: 'merge' } });
-    await until(
-      () => cast.ask('GET', `/pulls/${pull.json.number}`),
+    const merge = () => shared.ask('POST', `/pulls/${pull.json.number}/merge`, { body: { do: 'merge' } });
+    await waitFor(
+      () => shared.ask('GET', `/pulls/${pull.json.number}`),
       ({ json }) => json.mergeable === true,
     );
 
     expect([500, 412]).toContain((await merge()).status);
-    await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+    await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
     expect((await merge()).status).toBe(200);
   });
 
@@ -87,9 +87,9 @@ describeContract('dependencies', (forge) => {
     expect([500, 409]).toContain((await block(1, 2)).status);
     expect([500, 409]).toContain((await block(2, 1)).status);
     expect([500, 404]).toContain(
-      (await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(3) })).status,
+      (await shared.ask('DELETE', '/issues/1/dependencies', { body: meta(3) })).status,
     );
-    expect((await cast.ask('GET', '/issues/2/dependencies')).json).toEqual([]);
+    expect((await shared.ask('GET', '/issues/2/dependencies')).json).toEqual([]);
   });
 
   it.each([
@@ -97,50 +97,50 @@ describeContract('dependencies', (forge) => {
     ['an unknown issue in the body', '/issues/1/dependencies', 99],
     ['an unknown issue that blocks', '/issues/99/blocks', 1],
   ])('answer 404 for %s', async (_what, path, index) => {
-    expect((await cast.ask('POST', path, { body: meta(index) })).status).toBe(404);
+    expect((await shared.ask('POST', path, { body: meta(index) })).status).toBe(404);
   });
 
   it('answer 404 for an unknown repository in the body', async () => {
-    const body = { index: 1, owner: cast.owner.name, repo: 'nowhere' };
+    const body = { index: 1, owner: shared.owner.name, repo: 'nowhere' };
 
-    expect((await cast.ask('POST', '/issues/1/dependencies', { body })).status).toBe(404);
+    expect((await shared.ask('POST', '/issues/1/dependencies', { body })).status).toBe(404);
   });
 
   it('are listed for readers and changed by writers; everybody else finds nothing', async () => {
-    expect(await cast.statuses('GET', '/issues/1/dependencies')).toEqual([200, 200, 200, 404, 404]);
-    expect(await cast.statuses('GET', '/issues/1/blocks')).toEqual([200, 200, 200, 404, 404]);
-    expect((await cast.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'writer' })).status).toBe(
+    expect(await shared.statuses('GET', '/issues/1/dependencies')).toEqual([200, 200, 200, 404, 404]);
+    expect(await shared.statuses('GET', '/issues/1/blocks')).toEqual([200, 200, 200, 404, 404]);
+    expect((await shared.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'writer' })).status).toBe(
       201,
     );
     for (const as of ['reader', 'stranger', 'anonymous'] as const) {
       const answers = [
-        await cast.ask('POST', '/issues/1/dependencies', { body: meta(3), as }),
-        await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(2), as }),
-        await cast.ask('POST', '/issues/1/blocks', { body: meta(3), as }),
-        await cast.ask('DELETE', '/issues/1/blocks', { body: meta(3), as }),
+        await shared.ask('POST', '/issues/1/dependencies', { body: meta(3), as }),
+        await shared.ask('DELETE', '/issues/1/dependencies', { body: meta(2), as }),
+        await shared.ask('POST', '/issues/1/blocks', { body: meta(3), as }),
+        await shared.ask('DELETE', '/issues/1/blocks', { body: meta(3), as }),
       ];
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     }
   });
 
   it('ask an anonymous writer of a public repository to sign in', async () => {
-    await cast.ask('PATCH', '', { body: { private: false } });
+    await shared.ask('PATCH', '', { body: { private: false } });
 
     expect(
-      (await cast.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'anonymous' })).status,
+      (await shared.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'anonymous' })).status,
     ).toBe(401);
   });
 
   it('reach into other repositories, where what cannot be read is a stub', async () => {
-    const other = await forge.makeRepository(cast.owner, { private: true });
-    await forge.ask('POST', `/repos/${other}/issues`, { as: cast.owner, body: { title: 'secret' } });
-    const body = { index: 1, owner: cast.owner.name, repo: other.split('/')[1] };
-    expect((await cast.ask('POST', '/issues/1/dependencies', { body })).status).toBe(201);
+    const other = await forge.makeRepository(shared.owner, { private: true });
+    await forge.ask('POST', `/repos/${other}/issues`, { as: shared.owner, body: { title: 'secret' } });
+    const body = { index: 1, owner: shared.owner.name, repo: other.split('/')[1] };
+    expect((await shared.ask('POST', '/issues/1/dependencies', { body })).status).toBe(201);
     await block(1, 2);
 
-    const [own] = [await cast.ask('GET', '/issues/1/dependencies')];
-    const asWriter = await cast.ask('GET', '/issues/1/dependencies', { as: 'writer' });
-    const asReader = await cast.ask('GET', '/issues/1/dependencies', { as: 'reader' });
+    const [own] = [await shared.ask('GET', '/issues/1/dependencies')];
+    const asWriter = await shared.ask('GET', '/issues/1/dependencies', { as: 'writer' });
+    const asReader = await shared.ask('GET', '/issues/1/dependencies', { as: 'reader' });
 
     expect(own.json.map(({ title }: { title: string }) => title)).toEqual(['two', 'secret']);
     expect(asWriter.json[1]).toMatchObject({ id: 0, number: 0, title: '', state: '', repository: null });
@@ -155,19 +155,19 @@ describeContract('dependencies', (forge) => {
       enable_time_tracker: true,
       allow_only_contributors_to_track_time: true,
     };
-    await cast.ask('PATCH', '', { body: { has_issues: true, internal_tracker } });
+    await shared.ask('PATCH', '', { body: { has_issues: true, internal_tracker } });
 
-    expect((await cast.ask('GET', '/issues/1/dependencies')).status).toBe(404);
+    expect((await shared.ask('GET', '/issues/1/dependencies')).status).toBe(404);
     expect((await block(1, 3)).status).toBe(404);
-    expect((await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } })).status).toBe(201);
+    expect((await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } })).status).toBe(201);
   });
 
   it('of an archived repository stay as they are', async () => {
     await block(1, 2);
-    await cast.ask('PATCH', '', { body: { archived: true } });
+    await shared.ask('PATCH', '', { body: { archived: true } });
 
     expect((await block(1, 3)).status).toBe(423);
-    expect((await cast.ask('DELETE', '/issues/1/dependencies', { body: meta(2) })).status).toBe(423);
-    expect((await cast.ask('POST', '/issues/1/blocks', { body: meta(3) })).status).toBe(404);
+    expect((await shared.ask('DELETE', '/issues/1/dependencies', { body: meta(2) })).status).toBe(423);
+    expect((await shared.ask('POST', '/issues/1/blocks', { body: meta(3) })).status).toBe(404);
   });
 });

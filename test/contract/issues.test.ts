@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../support/cast.ts';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
+import { waitFor } from '../support/shared-repository.ts';
 
 describeContract('issues', (forge) => {
   let ada: Account;
@@ -216,7 +216,7 @@ describeContract('issues', (forge) => {
       const isFound = (answer: Answer): boolean => titles(answer).length === expected.length;
 
       // A real forge puts issues into the index of its search a moment later.
-      expect(titles(await until(() => ask('GET', path), isFound))).toEqual(expected);
+      expect(titles(await waitFor(() => ask('GET', path), isFound))).toEqual(expected);
     });
 
     it.each([

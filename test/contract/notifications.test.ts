@@ -1,26 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Cast, makeCast, until } from '../support/cast.ts';
 import { type Account, describeContract } from '../support/contract-forge.ts';
+import { makeSharedRepository, type SharedRepository, waitFor } from '../support/shared-repository.ts';
 
 type Thread = { id: number; subject: { title: string; type: string }; unread: boolean; pinned: boolean };
 
 describeContract('notifications', (forge) => {
-  let cast: Cast;
+  let shared: SharedRepository;
   beforeEach(async () => {
-    cast = await makeCast(forge, { auto_init: true });
+    shared = await makeSharedRepository(forge, { auto_init: true });
   });
 
   const list = (as: Account, query = '') => forge.ask('GET', `/notifications${query}`, { as });
   /** The titles of an account's threads once there are as many as expected. */
   async function titles(as: Account, count: number, query = ''): Promise<string[]> {
-    const { json } = await until(
+    const { json } = await waitFor(
       () => list(as, query),
       (answer) => answer.json.length === count,
     );
     return json.map((thread: Thread) => thread.subject.title).sort();
   }
-  const open = (title: string, as: Account = cast.writer, more: object = {}) =>
-    cast.ask('POST', '/issues', { body: { title, ...more }, as });
+  const open = (title: string, as: Account = shared.writer, more: object = {}) =>
+    shared.ask('POST', '/issues', { body: { title, ...more }, as });
   const mark = (as: Account, id: number, status = '') =>
     forge.ask('PATCH', `/notifications/threads/${id}${status && `?to-status=${status}`}`, { as });
   async function first(as: Account): Promise<Thread> {
@@ -31,62 +31,62 @@ describeContract('notifications', (forge) => {
   it('tell a watcher of a new issue, with everything about it', async () => {
     await open('crash');
 
-    const thread = await first(cast.owner);
-    const [owner = '', name = ''] = cast.repository.split('/');
+    const thread = await first(shared.owner);
+    const [owner = '', name = ''] = shared.fullName.split('/');
     expect(thread).toMatchObject({
       unread: true,
       pinned: false,
       url: `${forge.url}/api/v1/notifications/threads/${thread.id}`,
-      repository: { full_name: cast.repository, name, owner: { login: owner } },
+      repository: { full_name: shared.fullName, name, owner: { login: owner } },
       subject: {
         type: 'Issue',
         title: 'crash',
         state: 'open',
-        url: `${forge.url}/api/v1/repos/${cast.repository}/issues/1`,
-        html_url: `${forge.url}/${cast.repository}/issues/1`,
+        url: `${forge.url}/api/v1/repos/${shared.fullName}/issues/1`,
+        html_url: `${forge.url}/${shared.fullName}/issues/1`,
         latest_comment_url: '',
         latest_comment_html_url: '',
       },
     });
     expect(thread).not.toHaveProperty('repository.permissions');
-    const single = await forge.ask('GET', `/notifications/threads/${thread.id}`, { as: cast.owner });
+    const single = await forge.ask('GET', `/notifications/threads/${thread.id}`, { as: shared.owner });
     expect([single.status, single.json]).toEqual([200, thread]);
   });
 
   it('do not tell of what one does oneself', async () => {
-    await open('my own', cast.owner, { body: `@${cast.owner.name}`, assignees: [cast.owner.name] });
-    await cast.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
-    await open('another', cast.writer);
+    await open('my own', shared.owner, { body: `@${shared.owner.name}`, assignees: [shared.owner.name] });
+    await shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
+    await open('another', shared.writer);
 
-    expect(await titles(cast.owner, 1)).toEqual(['another']);
+    expect(await titles(shared.owner, 1)).toEqual(['another']);
   });
 
   it('tell who is mentioned and can read, not who cannot', async () => {
-    const text = `see (@${cast.reader.name}), @${cast.stranger.name} and mail@${cast.owner.name}.example`;
-    await open('mention', cast.owner, { body: text });
-    await cast.ask('POST', '/issues/1/comments', { body: { body: `@${cast.writer.name}: you too` } });
+    const text = `see (@${shared.reader.name}), @${shared.stranger.name} and mail@${shared.owner.name}.example`;
+    await open('mention', shared.owner, { body: text });
+    await shared.ask('POST', '/issues/1/comments', { body: { body: `@${shared.writer.name}: you too` } });
 
-    expect(await titles(cast.reader, 1)).toEqual(['mention']);
-    expect(await titles(cast.writer, 1)).toEqual(['mention']);
-    expect(await titles(cast.stranger, 0)).toEqual([]);
+    expect(await titles(shared.reader, 1)).toEqual(['mention']);
+    expect(await titles(shared.writer, 1)).toEqual(['mention']);
+    expect(await titles(shared.stranger, 0)).toEqual([]);
   });
 
   it('tell who is assigned', async () => {
-    await open('work', cast.owner, { assignees: [cast.writer.name] });
+    await open('work', shared.owner, { assignees: [shared.writer.name] });
 
-    expect(await titles(cast.writer, 1)).toEqual(['work']);
-    expect(await titles(cast.reader, 0)).toEqual([]);
+    expect(await titles(shared.writer, 1)).toEqual(['work']);
+    expect(await titles(shared.reader, 0)).toEqual([]);
   });
 
   it('tell who takes part of comments and of changes of state', async () => {
-    await open('talk', cast.reader);
-    await cast.ask('POST', '/issues/1/comments', { body: { body: 'an answer' } });
-    const thread = await first(cast.reader);
-    await mark(cast.reader, thread.id);
-    await cast.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
+    await open('talk', shared.reader);
+    await shared.ask('POST', '/issues/1/comments', { body: { body: 'an answer' } });
+    const thread = await first(shared.reader);
+    await mark(shared.reader, thread.id);
+    await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } });
 
-    const { json } = await until(
-      () => list(cast.reader),
+    const { json } = await waitFor(
+      () => list(shared.reader),
       (answer) => answer.json.length === 1,
     );
     expect(json[0]).toMatchObject({ id: thread.id, unread: true, subject: { state: 'closed' } });
@@ -96,27 +96,27 @@ describeContract('notifications', (forge) => {
 
   it('tell of pull requests: opened, asked to review, pushed to and merged', async () => {
     const write = (path: string, more: object) =>
-      cast.ask('POST', `/contents/${path}`, {
+      shared.ask('POST', `/contents/${path}`, {
         body: { content: 'eA==', message: path, ...more },
         as: 'writer',
       });
     await write('a.txt', { new_branch: 'topic' });
-    const body = { title: 'a change', head: 'topic', base: 'main', reviewers: [cast.reader.name] };
-    await cast.ask('POST', '/pulls', { body, as: 'writer' });
-    const thread = await first(cast.owner);
+    const body = { title: 'a change', head: 'topic', base: 'main', reviewers: [shared.reader.name] };
+    await shared.ask('POST', '/pulls', { body, as: 'writer' });
+    const thread = await first(shared.owner);
     expect(thread.subject).toMatchObject({ type: 'Pull', title: 'a change', state: 'open' });
-    expect(await titles(cast.reader, 1)).toEqual(['a change']);
+    expect(await titles(shared.reader, 1)).toEqual(['a change']);
 
-    await mark(cast.owner, thread.id);
+    await mark(shared.owner, thread.id);
     await write('b.txt', { branch: 'topic' });
-    expect(await titles(cast.owner, 1)).toEqual(['a change']);
+    expect(await titles(shared.owner, 1)).toEqual(['a change']);
 
-    await mark(cast.owner, thread.id);
-    const isMergeable = () => cast.ask('GET', '/pulls/1');
-    await until(isMergeable, ({ json }) => json.mergeable === true);
-    await cast.ask('POST', '/pulls/1/merge', { body: { do: 'merge' }, as: 'writer' });
-    const { json } = await until(
-      () => list(cast.owner),
+    await mark(shared.owner, thread.id);
+    const isMergeable = () => shared.ask('GET', '/pulls/1');
+    await waitFor(isMergeable, ({ json }) => json.mergeable === true);
+    await shared.ask('POST', '/pulls/1/merge', { body: { do: 'merge' }, as: 'writer' });
+    const { json } = await waitFor(
+      () => list(shared.owner),
       (answer) => answer.json.length === 1,
     );
     expect(json[0].subject.state).toBe('merged');
@@ -124,70 +124,70 @@ describeContract('notifications', (forge) => {
 
   it('tell the author of a review, and the reviewer of what follows', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
-    await cast.ask('POST', '/contents/a.txt', more);
+    await shared.ask('POST', '/contents/a.txt', more);
     const body = { title: 'a change', head: 'topic', base: 'main' };
-    await cast.ask('POST', '/pulls', { body, as: 'writer' });
+    await shared.ask('POST', '/pulls', { body, as: 'writer' });
     const review = { event: 'APPROVED', body: 'good' };
-    await cast.ask('POST', '/pulls/1/reviews', { body: review, as: 'reader' });
-    expect(await titles(cast.writer, 1)).toEqual(['a change']);
-    expect(await titles(cast.reader, 0)).toEqual([]);
+    await shared.ask('POST', '/pulls/1/reviews', { body: review, as: 'reader' });
+    expect(await titles(shared.writer, 1)).toEqual(['a change']);
+    expect(await titles(shared.reader, 0)).toEqual([]);
 
-    await cast.ask('POST', '/issues/1/comments', { body: { body: 'thanks' }, as: 'writer' });
+    await shared.ask('POST', '/issues/1/comments', { body: { body: 'thanks' }, as: 'writer' });
 
-    expect(await titles(cast.reader, 1)).toEqual(['a change']);
+    expect(await titles(shared.reader, 1)).toEqual(['a change']);
   });
 
   it('tell whom a repository is offered to', async () => {
-    await cast.ask('POST', '/transfer', { body: { new_owner: cast.reader.name } });
+    await shared.ask('POST', '/transfer', { body: { new_owner: shared.reader.name } });
 
-    const { subject } = await first(cast.reader);
+    const { subject } = await first(shared.reader);
     expect(subject).toMatchObject({
       type: 'Repository',
-      title: cast.repository,
-      url: `/${cast.repository}`,
+      title: shared.fullName,
+      url: `/${shared.fullName}`,
       state: '',
     });
   });
 
   it('say nothing to watchers of what happens to a draft', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
-    await cast.ask('POST', '/contents/a.txt', more);
+    await shared.ask('POST', '/contents/a.txt', more);
     const body = { title: 'WIP: a change', head: 'topic', base: 'main' };
-    await cast.ask('POST', '/pulls', { body, as: 'writer' });
-    await mark(cast.owner, (await first(cast.owner)).id);
-    await cast.ask('POST', '/issues/1/comments', { body: { body: 'to myself' }, as: 'writer' });
+    await shared.ask('POST', '/pulls', { body, as: 'writer' });
+    await mark(shared.owner, (await first(shared.owner)).id);
+    await shared.ask('POST', '/issues/1/comments', { body: { body: 'to myself' }, as: 'writer' });
     await open('marker');
-    expect(await titles(cast.owner, 1)).toEqual(['marker']);
+    expect(await titles(shared.owner, 1)).toEqual(['marker']);
 
-    await cast.ask('PATCH', '/pulls/1', { body: { title: 'a change' }, as: 'writer' });
+    await shared.ask('PATCH', '/pulls/1', { body: { title: 'a change' }, as: 'writer' });
 
-    expect(await titles(cast.owner, 2)).toEqual(['a change', 'marker']);
+    expect(await titles(shared.owner, 2)).toEqual(['a change', 'marker']);
   });
 
   it('end with a subscription, except for mentions', async () => {
-    await open('quiet', cast.reader);
-    await cast.ask('DELETE', `/issues/1/subscriptions/${cast.reader.name}`, { as: 'reader' });
-    await cast.ask('POST', '/issues/1/comments', { body: { body: 'nothing for you' } });
-    await open('loud', cast.reader);
-    await cast.ask('POST', '/issues/2/comments', { body: { body: 'for you' } });
-    expect(await titles(cast.reader, 1)).toEqual(['loud']);
+    await open('quiet', shared.reader);
+    await shared.ask('DELETE', `/issues/1/subscriptions/${shared.reader.name}`, { as: 'reader' });
+    await shared.ask('POST', '/issues/1/comments', { body: { body: 'nothing for you' } });
+    await open('loud', shared.reader);
+    await shared.ask('POST', '/issues/2/comments', { body: { body: 'for you' } });
+    expect(await titles(shared.reader, 1)).toEqual(['loud']);
 
-    await cast.ask('POST', '/issues/1/comments', { body: { body: `@${cast.reader.name} please` } });
+    await shared.ask('POST', '/issues/1/comments', { body: { body: `@${shared.reader.name} please` } });
 
-    expect(await titles(cast.reader, 2)).toEqual(['loud', 'quiet']);
+    expect(await titles(shared.reader, 2)).toEqual(['loud', 'quiet']);
   });
 
   it('stay pinned whatever happens, and read ones come back', async () => {
     await open('pinned');
     await open('read');
-    await titles(cast.owner, 2);
-    for (const { id, subject } of (await list(cast.owner)).json as Thread[])
-      expect((await mark(cast.owner, id, subject.title)).status).toBe(205);
+    await titles(shared.owner, 2);
+    for (const { id, subject } of (await list(shared.owner)).json as Thread[])
+      expect((await mark(shared.owner, id, subject.title)).status).toBe(205);
     for (const index of [1, 2])
-      await cast.ask('POST', `/issues/${index}/comments`, { body: { body: 'news' }, as: 'writer' });
+      await shared.ask('POST', `/issues/${index}/comments`, { body: { body: 'news' }, as: 'writer' });
 
-    const { json } = await until(
-      () => list(cast.owner),
+    const { json } = await waitFor(
+      () => list(shared.owner),
       (answer) => answer.json.length === 2,
     );
     const states = json.map(({ subject, unread, pinned }: Thread) => [subject.title, unread, pinned]);
@@ -200,10 +200,10 @@ describeContract('notifications', (forge) => {
   it('are counted', async () => {
     await open('one');
     await open('two');
-    await titles(cast.owner, 2);
-    await mark(cast.owner, (await list(cast.owner)).json[0].id, 'pinned');
+    await titles(shared.owner, 2);
+    await mark(shared.owner, (await list(shared.owner)).json[0].id, 'pinned');
 
-    const { status, json } = await forge.ask('GET', '/notifications/new', { as: cast.owner });
+    const { status, json } = await forge.ask('GET', '/notifications/new', { as: shared.owner });
 
     expect([status, json]).toEqual([200, { new: 1 }]);
   });
@@ -211,9 +211,9 @@ describeContract('notifications', (forge) => {
   describe('with one of each status', () => {
     beforeEach(async () => {
       for (const title of ['unread', 'read', 'pinned']) await open(title);
-      await titles(cast.owner, 3);
-      for (const { id, subject } of (await list(cast.owner)).json as Thread[])
-        if (subject.title !== 'unread') await mark(cast.owner, id, subject.title);
+      await titles(shared.owner, 3);
+      for (const { id, subject } of (await list(shared.owner)).json as Thread[])
+        if (subject.title !== 'unread') await mark(shared.owner, id, subject.title);
     });
 
     it.each([
@@ -232,8 +232,8 @@ describeContract('notifications', (forge) => {
       ['?before=2001-01-01T00:00:00Z', []],
       ['?since=2001-01-01T00:00:00Z&before=2999-01-01T00:00:00Z', ['pinned', 'unread']],
     ])('lists answer %s', async (query, expected) => {
-      expect(await titles(cast.owner, expected.length, query)).toEqual(expected);
-      const { json } = await cast.ask('GET', `/notifications${query}`);
+      expect(await titles(shared.owner, expected.length, query)).toEqual(expected);
+      const { json } = await shared.ask('GET', `/notifications${query}`);
       expect(json.map((thread: Thread) => thread.subject.title).sort()).toEqual(expected);
     });
 
@@ -246,29 +246,29 @@ describeContract('notifications', (forge) => {
       ['?all=true&to-status=unread', [], ['pinned', 'read', 'unread']],
       ['?last_read_at=2001-01-01T00:00:00Z', ['read'], ['pinned', 'unread']],
     ])('PUT %s leaves %j read and %j not', async (query, read, other) => {
-      for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
-        expect((await forge.ask('PUT', path + query, { as: cast.owner })).status).toBe(205);
+      for (const path of ['/notifications', `/repos/${shared.fullName}/notifications`]) {
+        expect((await forge.ask('PUT', path + query, { as: shared.owner })).status).toBe(205);
 
-        expect(await titles(cast.owner, read.length, '?status-types=read')).toEqual(read);
-        expect(await titles(cast.owner, other.length)).toEqual(other);
+        expect(await titles(shared.owner, read.length, '?status-types=read')).toEqual(read);
+        expect(await titles(shared.owner, other.length)).toEqual(other);
       }
     });
 
     it('refuses a bad bound', async () => {
-      for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
+      for (const path of ['/notifications', `/repos/${shared.fullName}/notifications`]) {
         const answers = [
-          await forge.ask('GET', `${path}?since=soon`, { as: cast.owner }),
-          await forge.ask('GET', `${path}?before=soon`, { as: cast.owner }),
-          await forge.ask('PUT', `${path}?last_read_at=soon`, { as: cast.owner }),
+          await forge.ask('GET', `${path}?since=soon`, { as: shared.owner }),
+          await forge.ask('GET', `${path}?before=soon`, { as: shared.owner }),
+          await forge.ask('PUT', `${path}?last_read_at=soon`, { as: shared.owner }),
         ];
         expect(answers.map(({ status }) => status)).toEqual([422, 422, 400]);
       }
     });
 
     it('they come in pages', async () => {
-      for (const path of ['/notifications', `/repos/${cast.repository}/notifications`]) {
+      for (const path of ['/notifications', `/repos/${shared.fullName}/notifications`]) {
         const { json, headers } = await forge.ask('GET', `${path}?all=true&limit=2&page=2`, {
-          as: cast.owner,
+          as: shared.owner,
         });
 
         expect(json).toHaveLength(1);
@@ -279,35 +279,37 @@ describeContract('notifications', (forge) => {
   });
 
   it('are of one repository where that is asked for', async () => {
-    const other = await forge.makeRepository(cast.owner);
-    await forge.ask('POST', `/repos/${other}/issues`, { as: cast.stranger, body: { title: 'elsewhere' } });
+    const other = await forge.makeRepository(shared.owner);
+    await forge.ask('POST', `/repos/${other}/issues`, { as: shared.stranger, body: { title: 'elsewhere' } });
     await open('here');
-    expect(await titles(cast.owner, 2)).toEqual(['elsewhere', 'here']);
+    expect(await titles(shared.owner, 2)).toEqual(['elsewhere', 'here']);
 
-    const { json } = await cast.ask('GET', '/notifications');
-    await cast.ask('PUT', '/notifications');
+    const { json } = await shared.ask('GET', '/notifications');
+    await shared.ask('PUT', '/notifications');
 
     expect(json.map((thread: Thread) => thread.subject.title)).toEqual(['here']);
-    expect(await titles(cast.owner, 1)).toEqual(['elsewhere']);
+    expect(await titles(shared.owner, 1)).toEqual(['elsewhere']);
   });
 
   it('are their own account’s alone', async () => {
     await open('private');
-    const { id } = await first(cast.owner);
+    const { id } = await first(shared.owner);
     const path = `/notifications/threads/${id}`;
 
-    for (const as of [cast.writer, cast.stranger]) {
+    for (const as of [shared.writer, shared.stranger]) {
       expect((await forge.ask('GET', path, { as })).status).toBe(403);
       expect((await forge.ask('PATCH', path, { as })).status).toBe(403);
     }
     expect((await forge.ask('GET', path, { as: forge.adminToken })).status).toBe(200);
     expect([403, 500]).toContain((await forge.ask('PATCH', path, { as: forge.adminToken })).status);
-    expect((await forge.ask('GET', '/notifications/threads/999999999', { as: cast.owner })).status).toBe(404);
-    expect((await forge.ask('PATCH', '/notifications/threads/999999999', { as: cast.owner })).status).toBe(
+    expect((await forge.ask('GET', '/notifications/threads/999999999', { as: shared.owner })).status).toBe(
       404,
     );
-    expect(await cast.statuses('GET', '/notifications')).toEqual([200, 200, 200, 404, 404]);
-    expect(await cast.statuses('PUT', '/notifications')).toEqual([205, 205, 205, 404, 404]);
+    expect((await forge.ask('PATCH', '/notifications/threads/999999999', { as: shared.owner })).status).toBe(
+      404,
+    );
+    expect(await shared.statuses('GET', '/notifications')).toEqual([200, 200, 200, 404, 404]);
+    expect(await shared.statuses('PUT', '/notifications')).toEqual([205, 205, 205, 404, 404]);
   });
 
   it.each([
@@ -321,12 +323,12 @@ describeContract('notifications', (forge) => {
   });
 
   it('name nothing of what one lost access to', async () => {
-    await open('secret', cast.reader);
-    await cast.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
-    const { id } = await first(cast.reader);
-    await cast.ask('DELETE', `/collaborators/${cast.reader.name}`);
+    await open('secret', shared.reader);
+    await shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
+    const { id } = await first(shared.reader);
+    await shared.ask('DELETE', `/collaborators/${shared.reader.name}`);
 
-    const { json } = await forge.ask('GET', `/notifications/threads/${id}`, { as: cast.reader });
+    const { json } = await forge.ask('GET', `/notifications/threads/${id}`, { as: shared.reader });
 
     expect(json).toMatchObject({ id, repository: null, subject: null });
   });

@@ -199,8 +199,8 @@ describeContract('wikis', (forge) => {
     const heard = (count: number) => expect.poll(() => receiver.received.length).toBe(count);
 
     it('what became of a page', async () => {
-      const told = await forge.makeRepository(ada);
-      const at = `/repos/${told}`;
+      const repository = await forge.makeRepository(ada);
+      const at = `/repos/${repository}`;
       const hook = {
         type: 'gitea',
         active: true,
@@ -225,7 +225,7 @@ describeContract('wikis', (forge) => {
         ['edited', 'My-page', 'Update "My-page"'],
         ['deleted', 'My-page', ''],
       ]);
-      expect(news[0]).toMatchObject({ repository: { full_name: told }, sender: { login: ada.name } });
+      expect(news[0]).toMatchObject({ repository: { full_name: repository }, sender: { login: ada.name } });
       expect(Object.keys(news[0])).toEqual(['action', 'repository', 'sender', 'page', 'comment']);
     });
   });

@@ -13,9 +13,9 @@ import type { Store } from '../../src/store/store.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { passwordOf } from '../support/flow-names.ts';
+import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
 import { makeStore } from '../support/make-store.ts';
-import { at, people, type Stage, setStage } from '../support/stage.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);
@@ -325,29 +325,29 @@ describe.skipIf(!hasBrowser)(title, () => {
   });
 
   describe('with a forge on another site', () => {
-    let stage: Stage;
+    let harness: Harness;
     let app: FastifyInstance;
     let url: string;
     beforeAll(async () => {
-      stage = await setStage({ on: 'the embedded forge' });
-      await stage.root.call(operations.createIssue, { params: at, body: { title: 'one' } });
-      await stage.quiet();
-      const { store } = stage.server;
+      harness = await startHarness({ on: 'the embedded forge' });
+      await harness.root.call(operations.createIssue, { params: at, body: { title: 'one' } });
+      await harness.idle();
+      const { store } = harness.server;
       app = makeDashboardApp(store);
       const port = await listen(app);
       await app.close();
       // Another site than the forge’s 127.0.0.1, as most installations are: cookies are kept apart.
       url = `http://localhost:${port}`;
-      const application = await stage.root.call(operations.createOAuth2Application, {
+      const application = await harness.root.call(operations.createOAuth2Application, {
         body: { name: 'Reeve', redirect_uris: [redirectUri(url)], confidential_client: true },
       });
       const { client_id: clientId = '', client_secret: clientSecret = '' } = application;
       const oauth2 = createOAuth2({
-        url: stage.forge.url,
+        url: harness.forge.url,
         application: { clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
       });
       app = makeDashboardApp(store, {
-        forge: { oauth2, url: stage.forge.url, redirectUri: redirectUri(url) },
+        forge: { oauth2, url: harness.forge.url, redirectUri: redirectUri(url) },
         dashboardUrl: url,
         commands: { redrive: (ids, by) => store.redrive(ids, by, { settled: true }) },
       });
@@ -355,7 +355,7 @@ describe.skipIf(!hasBrowser)(title, () => {
     });
     afterAll(async () => {
       await app.close();
-      await stage.close();
+      await harness.close();
     });
 
     it('signs a person in without scripts, runs a delivery again for them, and lets them go', async () => {
@@ -363,7 +363,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       const page = await context.newPage();
       await page.goto(`${url}/deliveries`);
       await page.getByRole('link', { name: 'Sign in with your forge account' }).click();
-      expect(new URL(page.url()).origin).toBe(stage.forge.url);
+      expect(new URL(page.url()).origin).toBe(harness.forge.url);
       await page.getByLabel('Name or e-mail').fill(people.root);
       await page.getByLabel('Password').fill(passwordOf(people.root));
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -389,9 +389,9 @@ describe.skipIf(!hasBrowser)(title, () => {
       await page.goto(`${url}/sign-in`);
       await page.getByLabel('Password').fill(dashboardPassword);
       await page.getByRole('button', { name: 'Sign in' }).click();
-      const { items } = await stage.server.store.listDeliveries({ state: 'settled' });
+      const { items } = await harness.server.store.listDeliveries({ state: 'settled' });
       const id = items[0]?.id ?? '';
-      const before = await stage.server.store.readDelivery(id);
+      const before = await harness.server.store.readDelivery(id);
 
       await page.route('http://127.0.0.1:1/evil', (route) =>
         route.fulfill({
@@ -404,7 +404,7 @@ describe.skipIf(!hasBrowser)(title, () => {
 
       // The browser keeps the session to itself: it came from another site.
       expect(await page.getByLabel('Password').isVisible()).toBe(true);
-      expect((await stage.server.store.readDelivery(id))?.redrivenAt).toEqual(before?.redrivenAt);
+      expect((await harness.server.store.readDelivery(id))?.redrivenAt).toEqual(before?.redrivenAt);
       await context.close();
     });
   });

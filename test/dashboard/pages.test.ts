@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { type Visitor, visitWithPassword } from '../support/dashboard-visitor.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { type DashboardClient, signInWithPassword } from '../support/dashboard-client.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
 
 const repositoryRules = `version: 1
 rules:
@@ -23,9 +23,9 @@ rules:
     steps: [{ uses: sync-labels, with: { labels: [{ name: wanted, color: "00ff00" }] } }]
 `;
 
-let stage: Stage;
+let harness: Harness;
 let folder: string;
-let operator: Visitor;
+let operator: DashboardClient;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reeve-rules-'));
   await writeFile(join(folder, 'nightly.yml'), operatorRules);
@@ -33,23 +33,27 @@ beforeAll(async () => {
     join(folder, 'broken.yml'),
     'version: 1\nrules:\n  wrong: { on: nothing-like-it, steps: [] }\n',
   );
-  stage = await setStage({ rules: repositoryRules, server: { rules: folder }, on: 'the embedded forge' });
+  harness = await startHarness({
+    rules: repositoryRules,
+    server: { rules: folder },
+    on: 'the embedded forge',
+  });
   for (const title of ['a bug', 'a wish']) {
-    await stage.ada.call(operations.createIssue, { params: at, body: { title } });
+    await harness.ada.call(operations.createIssue, { params: at, body: { title } });
   }
-  await stage.run(({ changes }) => changes.length > 0);
-  await stage.quiet();
-  const password = (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
-  operator = await visitWithPassword(stage.server.url, password);
+  await harness.waitForRun(({ changes }) => changes.length > 0);
+  await harness.idle();
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+  operator = await signInWithPassword(harness.server.url, password);
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Our ids of the deliveries of an Event-Type, the oldest first. */
 async function idsOf(eventType: string): Promise<readonly string[]> {
-  const { items } = await stage.server.store.listDeliveries({ search: eventType, limit: 500 });
+  const { items } = await harness.server.store.listDeliveries({ search: eventType, limit: 500 });
   return items
     .filter((delivery) => delivery.eventType === eventType)
     .map(({ id }) => id)
@@ -84,7 +88,7 @@ describe('a delivery', () => {
     const [id = ''] = await idsOf('issues');
     const shown = await operator.get(`/deliveries/${id}`);
     const bytes = await operator.get(`/deliveries/${id}/payload`);
-    const stored = await stage.server.store.readDelivery(id);
+    const stored = await harness.server.store.readDelivery(id);
 
     expect(shown.text).toContain('&quot;title&quot;: &quot;a bug&quot;');
     expect(bytes.headers.get('content-disposition')).toBe(`attachment; filename="delivery-${id}.json"`);
@@ -94,21 +98,21 @@ describe('a delivery', () => {
 
   it('runs again at the press of a button, to the same end, and keeps who pressed it', async () => {
     const [id = ''] = await idsOf('issues');
-    const before = stage.runs.length;
+    const before = harness.runs.length;
 
-    const answer = await operator.press(`/deliveries/${id}`, `deliveries/${id}/run`);
+    const answer = await operator.submit(`/deliveries/${id}`, `deliveries/${id}/run`);
 
     expect(answer).toEqual({ status: 303, location: `../../deliveries/${id}` });
-    await expect.poll(() => stage.runs.length).toBeGreaterThan(before);
-    await stage.quiet();
-    expect(await stage.server.store.readDelivery(id)).toMatchObject({
+    await expect.poll(() => harness.runs.length).toBeGreaterThan(before);
+    await harness.idle();
+    expect(await harness.server.store.readDelivery(id)).toMatchObject({
       state: 'settled',
       redrivenBy: 'operator by the dashboard',
     });
     const { text } = await operator.get(`/deliveries/${id}`);
     expect(text.match(/<h2>Run of/g)).toHaveLength(2);
     expect(text).toContain('by operator by the dashboard');
-    expect(await stage.labelsOf(1)).toEqual(['kept']);
+    expect(await harness.labelsOf(1)).toEqual(['kept']);
   });
 
   it('that is not there is not found', async () => {
@@ -134,7 +138,7 @@ describe('the list of deliveries', () => {
 
   it('leads to older ones, page by page, until there is none', async () => {
     for (let n = 0; n < 60; n += 1) {
-      await stage.server.store.enqueue({
+      await harness.server.store.enqueue({
         door: 'cron',
         uuid: `filler ${n}`,
         kind: 'chore',
@@ -152,7 +156,7 @@ describe('the list of deliveries', () => {
       path = next && `/${next.replaceAll('&amp;', '&')}`;
     }
 
-    const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+    const { items } = await harness.server.store.listDeliveries({ limit: 500 });
     expect(seen).toEqual(items.map(({ id }) => id));
     expect(seen.length).toBeGreaterThan(60);
   });
@@ -160,7 +164,7 @@ describe('the list of deliveries', () => {
 
 describe('what is dead', () => {
   it('is shown with its reason, and tried again, all at once', async () => {
-    const { store } = stage.server;
+    const { store } = harness.server;
     const before = (await store.counts()).dead;
     const { id } = await store.enqueue({
       door: 'cli',
@@ -176,7 +180,7 @@ describe('what is dead', () => {
       'there is no handler for jobs of kind unheard-of',
     );
 
-    const answer = await operator.press('/deliveries?state=dead', 'deliveries/dead/run');
+    const answer = await operator.submit('/deliveries?state=dead', 'deliveries/dead/run');
 
     expect(answer.status).toBe(303);
     expect((await store.readDelivery(id))?.redrivenBy).toBe('operator by the dashboard');
@@ -195,22 +199,22 @@ describe('the other pages', () => {
   });
 
   it('show files of repositories that cannot be used, until they are mended', async () => {
-    await stage.setRules(
+    await harness.setRules(
       'version: 1\nrules: { mark: { on: issues.opened, steps: [{ uses: unheard-of }] } }\n',
     );
-    await stage.quiet();
-    await stage.ada.call(operations.createIssue, { params: at, body: { title: 'read it' } });
+    await harness.idle();
+    await harness.ada.call(operations.createIssue, { params: at, body: { title: 'read it' } });
     await expect.poll(async () => (await operator.get('/rules')).text).toContain('acme/demo/.reeve.yml');
     expect((await operator.get('/')).text).toContain('Rule files that cannot be used: 2');
 
-    await stage.setRules(repositoryRules);
-    await stage.ada.call(operations.createIssue, { params: at, body: { title: 'read it again' } });
+    await harness.setRules(repositoryRules);
+    await harness.ada.call(operations.createIssue, { params: at, body: { title: 'read it again' } });
 
     await expect.poll(async () => (await operator.get('/rules')).text).not.toContain('acme/demo/.reeve.yml');
   });
 
   it('show what is swept, when, how it went, and what drifts', async () => {
-    const { store } = stage.server;
+    const { store } = harness.server;
     const before = await operator.get('/sweeps');
     expect(before.text).toContain('nightly.yml#nightly');
     expect(before.text).toMatch(/<time datetime="[^"]+T03:00:00.000Z">/);
@@ -248,12 +252,12 @@ describe('the other pages', () => {
   });
 
   it('never hold the token of the bot or the secret of the hook', async () => {
-    const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+    const { items } = await harness.server.store.listDeliveries({ limit: 500 });
     const paths = ['/', '/deliveries', '/runs', '/sweeps', '/drift', '/rules', '/runners'];
     for (const path of [...paths, ...items.slice(-20).map(({ id }) => `/deliveries/${id}`)]) {
       const { text } = await operator.get(path);
-      expect(text).not.toContain(stage.token);
-      expect(text).not.toContain(stage.environment.WEBHOOK_AUTHORIZATION);
+      expect(text).not.toContain(harness.token);
+      expect(text).not.toContain(harness.environment.WEBHOOK_AUTHORIZATION);
     }
   });
 });

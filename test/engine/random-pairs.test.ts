@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { actions } from '../../src/actions/actions.ts';
 import type { RecordedChange } from '../../src/engine/record.ts';
-import type { Written } from '../support/imagined-forge.ts';
+import type { Written } from '../support/fake-forge.ts';
 import {
   homeId,
   type Level,
   organization,
   type Pair,
-  type Passages,
+  type PairResult,
   pairsOf,
   runPair,
   secretValue,
 } from '../support/random-pairs.ts';
-import { argumentsOf } from '../support/random-rules.ts';
+import { argumentArbitraries } from '../support/random-rules.ts';
 
 /** Pairs that each action leads. */
 const perAction = process.env.LONG ? 8_400 : 200;
@@ -29,7 +29,7 @@ function tallyOf(action: string): Tally {
 }
 
 it('every action has arguments that reach as far as they can', () => {
-  expect(Object.keys(argumentsOf).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+  expect(Object.keys(argumentArbitraries).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
 });
 
 describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s first', (lead) => {
@@ -38,13 +38,13 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
   }, async () => {
     await fc.assert(
       fc.asyncProperty(pairsOf(lead), async (pair) => {
-        const passages = await runPair(pair);
-        const { dry, real } = passages;
+        const result = await runPair(pair);
+        const { dry, real } = result;
 
         expect(dry.written).toEqual([]);
-        for (const request of real.written) expect(trespassOf(request, pair, passages)).toBeUndefined();
-        expect(differencesOf(pair, passages)).toEqual([]);
-        count(lead, passages);
+        for (const request of real.written) expect(trespassOf(request, pair, result)).toBeUndefined();
+        expect(differencesOf(pair, result)).toEqual([]);
+        count(lead, result);
       }),
       { numRuns: perAction, seed: 4, endOnFailure: false },
     );
@@ -64,7 +64,7 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
 });
 
 /** Returns what is wrong with a request: it leaves the scope of its rules, or no grant allows it. */
-function trespassOf({ method, path, body }: Written, pair: Pair, { real }: Passages): string | undefined {
+function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairResult): string | undefined {
   const asked = real.run.changes.filter((change) => change.method === method && pathOf(change) === path);
   const permitting = asked.flatMap(({ rules, action }) =>
     rules.map(levelOfRule).filter((level) => permits(level, action, path, pair)),
@@ -72,7 +72,7 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: Passa
   const where = `${method} ${path}`;
   if (asked.length === 0) return `no rule asked for ${where}`;
   if (permitting.length === 0) return `${where} is nothing that ${JSON.stringify(asked)} may write`;
-  const isTaken = !Object.values(pair.imagined.ids).includes(homeId);
+  const isTaken = !Object.values(pair.state.ids).includes(homeId);
   if (isTaken && isAt(path, pair)) return `${where} is another repository by now`;
   const isTold = JSON.stringify(body ?? null).includes(secretValue);
   return isTold && !permitting.includes('operator') ? `${where} tells a secret` : undefined;
@@ -112,7 +112,7 @@ function pathOf({ path }: RecordedChange): string {
 }
 
 /** Returns the requests that were sent and not planned, sent twice, or planned and neither sent nor explained. */
-function differencesOf({ files }: Pair, { dry, real }: Passages): readonly string[] {
+function differencesOf({ files }: Pair, { dry, real }: PairResult): readonly string[] {
   const isEnforced = ({ rules }: RecordedChange): boolean =>
     rules.some((id) => {
       const place = Number(id.slice(id.indexOf('#r') + 2));
@@ -161,7 +161,7 @@ function inOrder(value: unknown): unknown {
   );
 }
 
-function count(lead: string, { real, problems }: Passages): void {
+function count(lead: string, { real, problems }: PairResult): void {
   const tally = tallyOf(lead);
   tally.pairs += 1;
   const own = real.run.changes.filter(({ action }) => action === lead);
@@ -173,6 +173,6 @@ function count(lead: string, { real, problems }: Passages): void {
   tally.unwritten += own.some(({ id }) => ['failed', 'skipped'].includes(statusOf(real, id) ?? '')) ? 1 : 0;
 }
 
-function statusOf({ run }: Passages['real'], id: string): string | undefined {
+function statusOf({ run }: PairResult['real'], id: string): string | undefined {
   return run.outcomes.find(({ change }) => change === id)?.status;
 }

@@ -3,7 +3,7 @@ import { createClient } from '../../src/client/client.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts, createGivenFacts } from '../../src/facts/ask.ts';
 import { facts as table } from '../../src/facts/facts.ts';
-import { type BareServer, json, type Seen, startBareServer } from '../support/bare-server.ts';
+import { type BareServer, json, type ReceivedRequest, startBareServer } from '../support/bare-server.ts';
 
 const pull: Subject = { kind: 'pull_request', index: 7, repository: { id: 1, owner: 'acme', name: 'demo' } };
 const open: BareServer[] = [];
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
 });
 
-async function setUp(answer: (seen: Seen) => unknown, subject: Subject = pull) {
+async function setUp(answer: (seen: ReceivedRequest) => unknown, subject: Subject = pull) {
   const server = await startBareServer((seen, response) => {
     const value = answer(seen);
     if (value === undefined) json(response, { message: 'not found' }, 404);
@@ -34,7 +34,7 @@ it('asks a fact once a run, however many ask for it', async () => {
   await Promise.all([run.ask({ name: 'labels' }), run.ask({ name: 'labels' })]);
   await run.ask({ name: 'labels' });
 
-  expect(server.seen).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
 });
 
 it('asks anew what is older than it may be, and shares the rest', async () => {
@@ -44,13 +44,13 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   await run.ask({ name: 'files' });
 
   await run.fresh([{ name: 'labels' }], 100).ask({ name: 'labels' });
-  expect(server.seen).toHaveLength(2);
+  expect(server.requests).toHaveLength(2);
   later(101);
   const fresh = run.fresh([{ name: 'labels' }], 100);
   await fresh.ask({ name: 'labels' });
   await fresh.ask({ name: 'files' });
 
-  expect(server.seen).toHaveLength(3);
+  expect(server.requests).toHaveLength(3);
 });
 
 it('takes labels out of the pull request that was asked anyway, as old as that answer', async () => {
@@ -63,12 +63,12 @@ it('takes labels out of the pull request that was asked anyway, as old as that a
   await Promise.all([run.ask({ name: 'pull_request' }), run.ask({ name: 'labels' })]);
 
   expect(await run.ask({ name: 'labels' })).toEqual(labels);
-  expect(server.seen).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
   later(101);
   expect(await run.fresh([{ name: 'labels' }], 100).ask({ name: 'labels' })).toMatchObject([
     { name: 'later' },
   ]);
-  expect(server.seen).toHaveLength(2);
+  expect(server.requests).toHaveLength(2);
 });
 
 it('asks for labels itself where the pull request cannot be asked', async () => {
@@ -87,14 +87,14 @@ it('remembers label definitions across runs, by repository, until one is made or
 
   expect(await facts().ask(definitions)).toEqual([{ id: 1, name: 'bug', level: 'repository' }]);
   await facts().ask(definitions);
-  expect(server.seen).toHaveLength(2);
+  expect(server.requests).toHaveLength(2);
   facts().forget(['label_definitions']);
   await facts().ask(definitions);
-  expect(server.seen).toHaveLength(4);
+  expect(server.requests).toHaveLength(4);
   later(10 * 60_000);
   await facts().ask(definitions);
 
-  expect(server.seen).toHaveLength(6);
+  expect(server.requests).toHaveLength(6);
 });
 
 it('does not ask a subject for what it does not have', async () => {
@@ -104,7 +104,7 @@ it('does not ask a subject for what it does not have', async () => {
   });
 
   await expect(facts().ask({ name: 'labels' })).rejects.toThrow('a repository has no labels');
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });
 
 describe('the files of a push', () => {
@@ -147,7 +147,7 @@ describe('the files of a push', () => {
 
     const files = await facts().ask({ name: 'files' });
 
-    expect(server.seen.map(({ path }) => path)).toEqual(paths);
+    expect(server.requests.map(({ path }) => path)).toEqual(paths);
     expect(files).toEqual(paths.length === 0 ? [] : [{ filename: 'a' }]);
   });
 });

@@ -4,19 +4,19 @@ import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';
-import { addFile, startWorlds, type World } from '../support/world.ts';
+import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 
-let worlds: Awaited<ReturnType<typeof startWorlds>>;
-let world: World;
+let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
+let setup: PrivilegeSetup;
 beforeAll(async () => {
-  worlds = await startWorlds();
-  world = await worlds.make({ access: 'admin', scopes: ['repository', 'issue'] });
+  privilegeForge = await startPrivilegeForge();
+  setup = await privilegeForge.make({ access: 'admin', scopes: ['repository', 'issue'] });
 });
-afterAll(() => worlds.close());
+afterAll(() => privilegeForge.close());
 
-function ask(request: FactRequest, subject: Subject = world.subjects.pull_request): Promise<unknown> {
+function ask(request: FactRequest, subject: Subject = setup.subjects.pull_request): Promise<unknown> {
   const facts = createFacts({
-    client: world.holder.client,
+    client: setup.holder.client,
     subject,
     memory: createFactMemory(systemClock),
     clock: systemClock,
@@ -24,7 +24,7 @@ function ask(request: FactRequest, subject: Subject = world.subjects.pull_reques
   return facts.ask(request);
 }
 const branch = (more: object): Subject => ({
-  ...world.subjects.repository,
+  ...setup.subjects.repository,
   kind: 'branch',
   ref: 'work',
   ...more,
@@ -32,7 +32,7 @@ const branch = (more: object): Subject => ({
 
 describe('contents', () => {
   const file = (argument: string): FactRequest => ({ name: 'contents', argument });
-  beforeAll(() => addFile(world.ada.client, world.at, 'work', 'docs/ü b.md', 'größe'));
+  beforeAll(() => addFile(setup.ada.client, setup.at, 'work', 'docs/ü b.md', 'größe'));
 
   it('is the text of a file, with its last commit, of a pull request as its base has it', async () => {
     const readme = await ask(file('README.md'));
@@ -44,7 +44,7 @@ describe('contents', () => {
 
   it('is what a push brought', async () => {
     expect(await ask(file('docs/ü b.md'), branch({}))).toMatchObject({ content: 'größe' });
-    const before = world.pull.head?.sha ?? '';
+    const before = setup.pull.head?.sha ?? '';
     expect(await ask(file('docs/ü b.md'), branch({ range: { before, after: before } }))).toBeNull();
   });
 
@@ -61,8 +61,8 @@ describe('wiki', () => {
   });
 
   it('is the text of a page', async () => {
-    await world.owner.client.call(operations.createWikiPage, {
-      params: world.at,
+    await setup.owner.client.call(operations.createWikiPage, {
+      params: setup.at,
       body: { title: 'Release notes', content_base64: Buffer.from('größe').toString('base64') },
     });
 
@@ -77,21 +77,21 @@ describe('wiki', () => {
 
 describe('reviews', () => {
   it('are all there are, and the review of an event is the newest of its state by the same reviewer', async () => {
-    const params = { ...world.at, index: world.pull.number };
+    const params = { ...setup.at, index: setup.pull.number };
     const give = (event: string, body: string) =>
-      world.owner.client.call(operations.createReview, { params, body: { event, body } });
+      setup.owner.client.call(operations.createReview, { params, body: { event, body } });
     await give('COMMENT', 'one');
     const approval = await give('APPROVED', 'two');
     const { id: comment } = await give('COMMENT', 'three');
-    const about = (state: string, reviewer = world.owner.id): Subject => ({
-      ...world.subjects.pull_request,
+    const about = (state: string, reviewer = setup.owner.id): Subject => ({
+      ...setup.subjects.pull_request,
       review: { reviewer, state },
     });
 
     expect(await ask({ name: 'reviews' })).toHaveLength(3);
     expect(await ask({ name: 'review' }, about('APPROVED'))).toMatchObject({ id: approval.id, body: 'two' });
     expect(await ask({ name: 'review' }, about('COMMENT'))).toMatchObject({ id: comment, body: 'three' });
-    await expect(ask({ name: 'review' }, about('APPROVED', world.ada.id))).rejects.toThrow(
+    await expect(ask({ name: 'review' }, about('APPROVED', setup.ada.id))).rejects.toThrow(
       'not there any more',
     );
     await expect(ask({ name: 'review' })).rejects.toThrow('not about a review');
@@ -100,14 +100,14 @@ describe('reviews', () => {
 
 describe('statuses', () => {
   it('are the newest of every context, over all pages, of the newest commit', async () => {
-    const live = await world.owner.client.call(operations.getPull, {
-      params: { ...world.at, index: world.pull.number },
+    const live = await setup.owner.client.call(operations.getPull, {
+      params: { ...setup.at, index: setup.pull.number },
     });
     const sha = live.head?.sha ?? '';
     for (let count = 1; count <= 60; count += 1) {
       const state = count > 55 ? 'success' : 'pending';
       const body = { state, context: `ci/${count % 3}`, description: `${count}` };
-      await world.ada.client.call(operations.createStatus, { params: { ...world.at, sha }, body });
+      await setup.ada.client.call(operations.createStatus, { params: { ...setup.at, sha }, body });
     }
 
     const found = (await ask({ name: 'statuses' })) as { context: string; description: string }[];
@@ -122,7 +122,7 @@ describe('statuses', () => {
   });
 
   it('are those of the default branch for a repository, and of none for a branch that is gone', async () => {
-    expect(await ask({ name: 'statuses' }, world.subjects.repository)).toEqual([]);
+    expect(await ask({ name: 'statuses' }, setup.subjects.repository)).toEqual([]);
     const gone = branch({ range: { before: 'a'.repeat(40), after: '0'.repeat(40) } });
     await expect(ask({ name: 'head' }, gone)).rejects.toThrow('no commit');
   });
@@ -135,18 +135,18 @@ it('lists of the repository are whole', async () => {
   expect(await names('branches', 'name')).toEqual(['main', 'work']);
   expect(await names('branch_protections', 'rule_name')).toEqual(['kept']);
   expect(await names('tag_protections', 'name_pattern')).toEqual(['kept*']);
-  expect(await names('collaborators', 'login')).toContain(world.holder.name);
+  expect(await names('collaborators', 'login')).toContain(setup.holder.name);
   expect(await names('comments', 'body')).toEqual(['<!-- reeve:tidy/main -->\nnot ours']);
   expect((await ask({ name: 'commits' })) as unknown[]).toHaveLength(2);
 });
 
 it('commits of a push are those it brought', async () => {
-  const { client } = world.ada;
+  const { client } = setup.ada;
   const tip = async () =>
-    (await client.call(operations.getBranch, { params: { ...world.at, branch: 'work' } })).commit?.id;
+    (await client.call(operations.getBranch, { params: { ...setup.at, branch: 'work' } })).commit?.id;
   const before = await tip();
-  await addFile(client, world.at, 'work', 'one.txt');
-  await addFile(client, world.at, 'work', 'two.txt');
+  await addFile(client, setup.at, 'work', 'one.txt');
+  await addFile(client, setup.at, 'work', 'two.txt');
 
   const found = (await ask(
     { name: 'commits' },
@@ -158,16 +158,16 @@ it('commits of a push are those it brought', async () => {
 
 it('a milestone is null where there is none', async () => {
   expect(await ask({ name: 'milestone' })).toBeNull();
-  const { id } = await world.owner.client.call(operations.createMilestone, {
-    params: world.at,
+  const { id } = await setup.owner.client.call(operations.createMilestone, {
+    params: setup.at,
     body: { title: 'Next' },
   });
-  await world.owner.client.call(operations.editIssue, {
-    params: { ...world.at, index: world.issue },
+  await setup.owner.client.call(operations.editIssue, {
+    params: { ...setup.at, index: setup.issue },
     body: { milestone: id },
   });
 
-  expect(await ask({ name: 'milestone' }, world.subjects.issue)).toMatchObject({
+  expect(await ask({ name: 'milestone' }, setup.subjects.issue)).toMatchObject({
     title: 'Next',
     state: 'open',
   });
@@ -177,28 +177,28 @@ describe('between branches', () => {
   it('is what the second has and the first has not, and the pull request that is open', async () => {
     expect(await ask({ name: 'compare', argument: 'work...main' })).toMatchObject({ total_commits: 0 });
     expect(await ask({ name: 'open_pull', argument: 'main...work' })).toMatchObject({
-      number: world.pull.number,
+      number: setup.pull.number,
     });
     expect(await ask({ name: 'open_pull', argument: 'work...main' })).toBeNull();
   });
 });
 
 it('own issues are those of our account alone, closed ones too', async () => {
-  const { client } = world.holder;
-  const made = await client.call(operations.createIssue, { params: world.at, body: { title: 'Ours' } });
+  const { client } = setup.holder;
+  const made = await client.call(operations.createIssue, { params: setup.at, body: { title: 'Ours' } });
   await client.call(operations.editIssue, {
-    params: { ...world.at, index: made.number },
+    params: { ...setup.at, index: made.number },
     body: { state: 'closed' },
   });
-  const argument = `${world.at.owner}/${world.at.repo}`;
+  const argument = `${setup.at.owner}/${setup.at.repo}`;
 
   expect(await ask({ name: 'own_issues', argument })).toMatchObject([{ title: 'Ours', state: 'closed' }]);
 });
 
 it('a caller without access gets the reason', async () => {
   const facts = createFacts({
-    client: world.ada.client,
-    subject: world.subjects.repository,
+    client: setup.ada.client,
+    subject: setup.subjects.repository,
     memory: createFactMemory(systemClock),
     clock: systemClock,
   });

@@ -1,6 +1,6 @@
 import { operations } from '../../src/contract/operations.ts';
-import { at, type Stage } from '../support/stage.ts';
-import { addFile } from '../support/world.ts';
+import { at, type Harness } from '../support/harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
 
 /** What a row keeps of what it arranged: a number of an issue or pull request. */
 export type Arranged = { readonly index: number };
@@ -12,11 +12,11 @@ export type ActionRow = {
   readonly action: string;
   /** The rule as YAML, without its name. `receiver` is an address that takes deliveries. */
   readonly rule: (receiver: string) => string;
-  readonly arrange?: (stage: Stage, receiver: string) => Promise<Arranged>;
+  readonly arrange?: (harness: Harness, receiver: string) => Promise<Arranged>;
   /** What happens; a row without it is swept. */
-  readonly happens?: (stage: Stage, arranged: Arranged) => Promise<unknown>;
+  readonly happens?: (harness: Harness, arranged: Arranged) => Promise<unknown>;
   /** Reads what the rule is about, and what lies beside it. */
-  readonly read: (stage: Stage, arranged: Arranged) => Promise<unknown>;
+  readonly read: (harness: Harness, arranged: Arranged) => Promise<unknown>;
   /** The state after the rule ran for the event. */
   readonly declared: unknown;
   /** What `reeve revert` says where the API has no way back, by target. */
@@ -26,7 +26,7 @@ export type ActionRow = {
 };
 
 /** Opens an issue as ada. */
-export async function openIssue({ ada }: Stage, title: string): Promise<Arranged> {
+export async function openIssue({ ada }: Harness, title: string): Promise<Arranged> {
   const { number } = await ada.call(operations.createIssue, { params: at, body: { title } });
   return { index: number };
 }
@@ -37,7 +37,7 @@ export const onPush = (branch: string): string => `on: { push: { branches: [${br
 /** Pushes a file to a branch, which is made for it. */
 export const push =
   (branch: string) =>
-  ({ root }: Stage): Promise<void> =>
+  ({ root }: Harness): Promise<void> =>
     addFile(root, at, branch, `pushed/${branch}.txt`);
 
 /** Is swept, by a person's command: the clock says new year. */

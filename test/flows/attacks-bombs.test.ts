@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { cpuMs } from '../support/cpu-time.ts';
-import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
 
 const calm = { owner: acme, repo: 'calm' } as const;
 const marking = (condition: string): string => `version: 1
@@ -15,11 +15,16 @@ rules:
 /** What a stranger may write into an issue, to be matched by the rule. */
 const body = `${'a'.repeat(60_000)}!`;
 
-let stage: Stage;
+let harness: Harness;
 beforeAll(async () => {
   const server = { repositories: [`${acme}/*`] };
-  stage = await setStage({ rules: marking('true'), hook: 'organization', scopes: repositoryScopes, server });
-  const { root } = stage;
+  harness = await startHarness({
+    rules: marking('true'),
+    hook: 'organization',
+    scopes: repositoryScopes,
+    server,
+  });
+  const { root } = harness;
   const settings = { name: calm.repo, auto_init: true, default_branch: 'main' };
   await root.call(operations.createOrganizationRepository, { params: { org: acme }, body: settings });
   for (const collaborator of [people.ada, people.bot]) {
@@ -32,22 +37,24 @@ beforeAll(async () => {
   const content = Buffer.from(marking('true')).toString('base64');
   const params = { ...calm, filepath: '.reeve.yml' };
   // Else a server that is slow to tell of it would have it taken for the push of the first bomb.
-  await stage.pushed(() => root.call(operations.createFile, { params, body: { content, message: 'rules' } }));
-  await stage.quiet();
+  await harness.waitForPush(() =>
+    root.call(operations.createFile, { params, body: { content, message: 'rules' } }),
+  );
+  await harness.idle();
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 /** Sets the bomb off, and beside it something that another repository's rule waits for. Returns what came of both. */
 async function setOff(): Promise<{ bombed: Run; labels: readonly string[]; slowestMs: number }> {
-  const seen = stage.runs.length;
+  const seen = harness.runs.length;
   const open = (where: typeof at | typeof calm) =>
-    stage.ada.call(operations.createIssue, { params: where, body: { title: 'Boom', body } });
+    harness.ada.call(operations.createIssue, { params: where, body: { title: 'Boom', body } });
   let slowestMs = 0;
   let isOver = false;
   const asking = (async () => {
     while (!isOver) {
       const startedMs = cpuMs();
-      const { status } = await fetch(`${stage.server.url}/healthz`);
+      const { status } = await fetch(`${harness.server.url}/healthz`);
       expect(status).toBe(200);
       slowestMs = Math.max(slowestMs, cpuMs() - startedMs);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -55,23 +62,26 @@ async function setOff(): Promise<{ bombed: Run; labels: readonly string[]; slowe
   })();
   const [, other] = await Promise.all([open(at), open(calm)]);
   const isOf = (name: string) => (run: Run) =>
-    stage.runs.indexOf(run) >= seen &&
+    harness.runs.indexOf(run) >= seen &&
     run.trigger.activity === 'opened' &&
     run.rules.some(({ source }) => source.startsWith(`${acme}/${name}/`));
-  const [bombed] = await Promise.all([stage.run(isOf(at.repo)), stage.run(isOf(calm.repo))]);
+  const [bombed] = await Promise.all([
+    harness.waitForRun(isOf(at.repo)),
+    harness.waitForRun(isOf(calm.repo)),
+  ]);
   isOver = true;
   await asking;
-  await stage.quiet();
-  const labels = await stage.ada.call(operations.listIssueLabels, {
+  await harness.idle();
+  const labels = await harness.ada.call(operations.listIssueLabels, {
     params: { ...calm, index: other.number },
   });
   return { bombed, labels: labels.map(({ name }) => name), slowestMs };
 }
 
 async function reportOn(branch: string): Promise<readonly unknown[]> {
-  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch } });
+  const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch } });
   const params = { ...at, sha: commit?.id ?? '' };
-  const all = await stage.root.call(operations.listStatuses, { params });
+  const all = await harness.root.call(operations.listStatuses, { params });
   return all.map(({ context, status, description }) => ({ context, status, description }));
 }
 
@@ -100,7 +110,7 @@ it.each([
     5,
   ],
 ])('%s: the file is refused with its line, and others go on', async (_, text, line) => {
-  await stage.setRules(text);
+  await harness.setRules(text);
   const { bombed, labels, slowestMs } = await setOff();
 
   expect(bombed.rules[0]).toMatchObject({ verdict: 'failed' });
@@ -131,7 +141,7 @@ it.each([
     `[${Array(100).fill('1').join(',')}].all(x, !event.issue.body.matches("a*a*a*a*b"))`,
   ],
 ])('%s costs little or is given up, and others go on', async (_, condition) => {
-  await stage.setRules(marking(condition));
+  await harness.setRules(marking(condition));
   const { bombed, labels, slowestMs } = await setOff();
 
   // The file itself is in order: a value that another person wrote makes it a bomb.

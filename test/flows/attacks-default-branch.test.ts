@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
-import { at, people, type Stage, setStage } from '../support/stage.ts';
+import { at, type Harness, people, startHarness } from '../support/harness.ts';
 
 const rulesThat = (label: string): string => `version: 1
 rules:
@@ -14,19 +14,19 @@ rules:
 const good = rulesThat('area/docs');
 const evil = rulesThat('area/code');
 
-let stage: Stage;
+let harness: Harness;
 let clone: GitClone;
 beforeAll(async () => {
-  stage = await setStage({ rules: good });
-  clone = await cloneRepository(stage.cloneFrom(people.ada));
+  harness = await startHarness({ rules: good });
+  clone = await cloneRepository(harness.cloneFrom(people.ada));
 });
 afterAll(async () => {
   clone.remove();
-  await stage.close();
+  await harness.close();
 });
 
 async function headOf(branch: string): Promise<string> {
-  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch } });
+  const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch } });
   return commit?.id ?? '';
 }
 
@@ -44,10 +44,10 @@ async function commitFrom(write: () => Promise<unknown> | unknown, add = true): 
 const forcePush = (commit: string) =>
   clone.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`);
 
-const pushMain = (commit: string): Promise<void> => stage.pushed(() => forcePush(commit));
+const pushMain = (commit: string): Promise<void> => harness.waitForPush(() => forcePush(commit));
 
 function openIssue(title: string) {
-  return stage.ada.call(operations.createIssue, { params: at, body: { title } });
+  return harness.ada.call(operations.createIssue, { params: at, body: { title } });
 }
 
 const write = (path: string, text: string): void => writeFileSync(join(clone.folder, path), text);
@@ -94,17 +94,17 @@ describe('what is no plain file on the default branch is refused and told', () =
     await pushMain(await commitFrom(put, shape !== 'a submodule'));
     const issue = await openIssue(shape);
     const isTold = (reason: string | undefined): boolean => reason?.includes(words) === true;
-    const broken = await stage.run(({ rules, trigger }) =>
+    const broken = await harness.waitForRun(({ rules, trigger }) =>
       rules.some(
         ({ verdict, reason }) => trigger.kind === 'issues' && verdict === 'failed' && isTold(reason),
       ),
     );
-    await stage.quiet();
+    await harness.idle();
 
     expect(broken.changes).toEqual([]);
-    expect(await stage.labelsOf(issue.number)).toEqual([]);
+    expect(await harness.labelsOf(issue.number)).toEqual([]);
     await pushMain(before);
-    await stage.quiet();
+    await harness.idle();
   });
 
   it('a file whose name differs by case is no rule file', async () => {
@@ -117,11 +117,11 @@ describe('what is no plain file on the default branch is refused and told', () =
       }),
     );
     const issue = await openIssue('case');
-    await stage.quiet();
+    await harness.idle();
 
-    expect(await stage.labelsOf(issue.number)).toEqual([]);
+    expect(await harness.labelsOf(issue.number)).toEqual([]);
     await pushMain(before);
-    await stage.quiet();
+    await harness.idle();
   });
 });
 
@@ -132,28 +132,28 @@ it('a force-push race decides by what the default branch holds, never by a mixtu
     const to = round % 2 === 0 ? second : first;
     await Promise.all([forcePush(to), openIssue(`race ${round}`)]);
   }
-  await stage.quiet();
+  await harness.idle();
 
   const wanted = { [first]: 'label:area/docs', [second]: 'label:kept' };
-  const raced = stage.runs.filter(({ rules }) => rules[0]?.verdict === 'matched').slice(-6);
+  const raced = harness.runs.filter(({ rules }) => rules[0]?.verdict === 'matched').slice(-6);
   expect(raced.length).toBe(6);
   for (const { rules, changes } of raced) {
     for (const { target } of changes) expect(target).toBe(wanted[rules[0]?.commit ?? '']);
   }
   await forcePush(first);
-  await stage.quiet();
+  await harness.idle();
 });
 
 it('a default branch that was deleted leaves no rules in force', async () => {
   const spare = await commitFrom(() => write('.reeve.yml', evil));
   await clone.git('push', '--quiet', 'origin', 'origin/main:refs/heads/spare');
-  await stage.root.call(operations.editRepository, { params: at, body: { default_branch: 'spare' } });
+  await harness.root.call(operations.editRepository, { params: at, body: { default_branch: 'spare' } });
   await clone.git('push', '--quiet', 'origin', `${spare}:refs/tags/spare`, ':refs/heads/main');
   // The forge keeps its default branch from being deleted through git; its administrator's disk does not.
   await clone.git('push', '--quiet', 'origin', ':refs/heads/spare').catch(() => undefined);
-  await stage.quiet();
+  await harness.idle();
   const issue = await openIssue('after');
-  await stage.quiet();
+  await harness.idle();
 
-  expect(await stage.labelsOf(issue.number)).not.toContain('area/code');
+  expect(await harness.labelsOf(issue.number)).not.toContain('area/code');
 });

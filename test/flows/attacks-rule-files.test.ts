@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
-import { acme, at, people, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Harness, people, startHarness } from '../support/harness.ts';
 
 /** The rules on the default branch, which no other place may change. */
 const rulesThat = (label: string): string => `version: 1
@@ -14,16 +14,16 @@ rules:
 const good = rulesThat('area/docs');
 const evil = rulesThat('area/code');
 
-let stage: Stage;
+let harness: Harness;
 let clone: GitClone;
 let count = 0;
 beforeAll(async () => {
-  stage = await setStage({ rules: good });
-  clone = await cloneRepository(stage.cloneFrom(people.ada));
+  harness = await startHarness({ rules: good });
+  clone = await cloneRepository(harness.cloneFrom(people.ada));
 });
 afterAll(async () => {
   clone.remove();
-  await stage.close();
+  await harness.close();
 });
 
 /** Commits the file on a branch of its own from main, in the shape that `write` gives it, and returns the commit. */
@@ -37,7 +37,7 @@ async function branchWith(branch: string, write: () => Promise<unknown> | unknow
 }
 
 async function headOf(branch: string): Promise<string> {
-  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch } });
+  const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch } });
   return commit?.id ?? '';
 }
 
@@ -45,11 +45,11 @@ async function headOf(branch: string): Promise<string> {
 async function trigger(): Promise<{ run: Run; labels: readonly string[] }> {
   count += 1;
   const title = `number ${count}`;
-  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
-  const run = await stage.run((one) =>
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await harness.waitForRun((one) =>
     one.changes.some(({ path }) => path.endsWith(`/issues/${issue.number}/labels`)),
   );
-  return { run, labels: await stage.labelsOf(issue.number) };
+  return { run, labels: await harness.labelsOf(issue.number) };
 }
 
 async function pushAs(ref: string, content = evil): Promise<string> {
@@ -61,19 +61,19 @@ async function pushAs(ref: string, content = evil): Promise<string> {
 const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
   'a rule file in the head of a pull request': async () => {
     await pushAs('refs/heads/feature');
-    return stage.ada.call(operations.createPull, {
+    return harness.ada.call(operations.createPull, {
       params: at,
       body: { title: 'evil', head: 'feature', base: 'main' },
     });
   },
   'a rule file in the main branch of a fork, and a pull request from there': async () => {
-    await stage.ada.call(operations.createFork, { params: at, body: {} });
-    const fork = await cloneRepository(stage.cloneFrom(people.ada, `${people.ada}/demo`));
+    await harness.ada.call(operations.createFork, { params: at, body: {} });
+    const fork = await cloneRepository(harness.cloneFrom(people.ada, `${people.ada}/demo`));
     await fork.commit({ '.reeve.yml': evil });
     await fork.git('push', '--quiet', 'origin', 'HEAD:main');
     fork.remove();
     const body = { title: 'from the fork', head: `${people.ada}:main`, base: 'main' };
-    return stage.ada.call(operations.createPull, { params: at, body });
+    return harness.ada.call(operations.createPull, { params: at, body });
   },
   'a branch named like the full name of the default branch': () => pushAs('refs/heads/refs/heads/main'),
   'a branch named like a remote one': () => pushAs('refs/heads/origin/main'),
@@ -89,10 +89,10 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
     pushAs('refs/evil/main').catch(() => 'the forge may refuse it, which is as good'),
   'a pull request whose base is moved to another branch and back': async () => {
     await pushAs('refs/heads/other-base');
-    const pull = await stage.openPull('moving', { 'docs/moving.md': 'a' });
+    const pull = await harness.openPull('moving', { 'docs/moving.md': 'a' });
     const params = { ...at, index: pull.number };
-    await stage.ada.call(operations.editPull, { params, body: { base: 'other-base' } });
-    return stage.ada.call(operations.editPull, { params, body: { base: 'main' } });
+    await harness.ada.call(operations.editPull, { params, body: { base: 'other-base' } });
+    return harness.ada.call(operations.editPull, { params, body: { base: 'main' } });
   },
 };
 
@@ -100,7 +100,7 @@ describe('rules from anywhere but the default branch are not used', () => {
   it.each(Object.keys(shapes))('%s', async (shape) => {
     await shapes[shape]?.();
     // What was kept of the rules before is forgotten: they are read anew, with this at their side.
-    await stage.restart();
+    await harness.restart();
     const main = await headOf('main');
 
     const { run, labels } = await trigger();
@@ -112,12 +112,12 @@ describe('rules from anywhere but the default branch are not used', () => {
   });
 
   it('no pull request of all these was labelled by what it brought along', async () => {
-    await stage.quiet();
-    const pulls = await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
+    await harness.idle();
+    const pulls = await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
 
     expect(pulls.length).toBeGreaterThan(2);
     for (const { labels } of pulls) expect(labels.map(({ name }) => name)).not.toContain('area/code');
-    expect(stage.runs.flatMap(({ changes }) => changes).map(({ target }) => target)).not.toContain(
+    expect(harness.runs.flatMap(({ changes }) => changes).map(({ target }) => target)).not.toContain(
       'label:area/code',
     );
   });

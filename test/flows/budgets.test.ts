@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createLog } from '../../src/log.ts';
-import { visitWithPassword } from '../support/dashboard-visitor.ts';
-import { patienceMs } from '../support/flow-names.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -21,7 +21,7 @@ const issueCount = 300;
 const hourMs = 3_600_000;
 
 let folder: string;
-let stage: Stage;
+let harness: Harness;
 let log: string[];
 /** How far the clock of the server is ahead. */
 let aheadMs: number;
@@ -32,7 +32,7 @@ beforeEach(async () => {
   aheadMs = 0;
   log = [];
   const write = (line: string): void => void log.push(line);
-  stage = await setStage({
+  harness = await startHarness({
     server: {
       rules: folder,
       clock: { ...systemClock, now: () => new Date(Date.now() + aheadMs) },
@@ -41,7 +41,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await stage.close();
+  await harness.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -51,7 +51,7 @@ async function openIssues(): Promise<readonly number[]> {
   for (let from = 0; from < issueCount; from += 20) {
     const titles = Array.from({ length: 20 }, (_, place) => `docs ${from + place}`);
     const issues = await Promise.all(
-      titles.map((title) => stage.ada.call(operations.createIssue, { params: at, body: { title } })),
+      titles.map((title) => harness.ada.call(operations.createIssue, { params: at, body: { title } })),
     );
     opened.push(...issues.map(({ number }) => number));
   }
@@ -59,26 +59,26 @@ async function openIssues(): Promise<readonly number[]> {
 }
 
 async function readMetrics(): Promise<string> {
-  const password = (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const basic = Buffer.from(`reader:${password}`).toString('base64');
   return (
-    await fetch(`${stage.server.url}/metrics`, { headers: { authorization: `Basic ${basic}` } })
+    await fetch(`${harness.server.url}/metrics`, { headers: { authorization: `Basic ${basic}` } })
   ).text();
 }
 
 const appliedOf = (): number =>
-  stage.runs.flatMap(({ outcomes }) => outcomes).filter(({ status }) => status === 'applied').length;
+  harness.runs.flatMap(({ outcomes }) => outcomes).filter(({ status }) => status === 'applied').length;
 
 it('300 issues opened at once are all done, hour by hour, and no change is refused', {
-  timeout: 40 * patienceMs,
+  timeout: 40 * timeoutMs,
 }, async () => {
   const issues = await openIssues();
-  await stage.quiet();
+  await harness.idle();
 
-  const { deferred } = await stage.server.store.counts();
+  const { deferred } = await harness.server.store.counts();
   expect([appliedOf(), deferred]).toEqual([500, 50]);
-  const password = (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
-  const overview = await (await visitWithPassword(stage.server.url, password)).get('/');
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+  const overview = await (await signInWithPassword(harness.server.url, password)).get('/');
   expect(overview.text).toContain('Runs deferred by an hourly budget of changes: 50');
   const metrics = await readMetrics();
   expect(metrics).toContain('reeve_deliveries{state="deferred"} 50');
@@ -92,20 +92,20 @@ it('300 issues opened at once are all done, hour by hour, and no change is refus
 
   aheadMs += hourMs + 60_000;
   await expect
-    .poll(async () => (await stage.server.store.counts()).deferred, { timeout: 10 * patienceMs })
+    .poll(async () => (await harness.server.store.counts()).deferred, { timeout: 10 * timeoutMs })
     .toBe(0);
-  await stage.quiet();
+  await harness.idle();
 
   expect(appliedOf()).toBe(2 * issueCount);
-  for (const index of issues) expect(await stage.labelsOf(index)).toEqual(['area/docs']);
-  const refused = stage.runs.flatMap((run) => run.refused).filter(({ until }) => until === undefined);
+  for (const index of issues) expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+  const refused = harness.runs.flatMap((run) => run.refused).filter(({ until }) => until === undefined);
   expect(refused).toEqual([]);
-  expect(await stage.server.store.counts()).toMatchObject({ dead: 0, retry: 0, deferred: 0 });
+  expect(await harness.server.store.counts()).toMatchObject({ dead: 0, retry: 0, deferred: 0 });
 });
 
-it('a deferred run is planned anew from live state', { timeout: 10 * patienceMs }, async () => {
-  await stage.close();
-  stage = await setStage({
+it('a deferred run is planned anew from live state', { timeout: 10 * timeoutMs }, async () => {
+  await harness.close();
+  harness = await startHarness({
     server: {
       rules: folder,
       budgets: { delivery: { all: 50, repository: 20 }, hour: { all: 2, repository: 2 } },
@@ -113,23 +113,23 @@ it('a deferred run is planned anew from live state', { timeout: 10 * patienceMs 
     },
   });
   for (const title of ['docs one', 'docs two', 'docs three']) {
-    await stage.ada.call(operations.createIssue, { params: at, body: { title } });
-    await stage.quiet();
+    await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+    await harness.idle();
   }
-  expect((await stage.server.store.counts()).deferred).toBe(2);
+  expect((await harness.server.store.counts()).deferred).toBe(2);
   const body = { title: 'another title' };
-  await stage.ada.call(operations.editIssue, { params: { ...at, index: 2 }, body });
+  await harness.ada.call(operations.editIssue, { params: { ...at, index: 2 }, body });
 
   // Deferred runs survive a restart, too.
-  await stage.restart();
+  await harness.restart();
   for (let hour = 0; hour < 3; hour += 1) {
     aheadMs += hourMs + 60_000;
     await new Promise((resolve) => setTimeout(resolve, 2_000));
-    await stage.quiet();
+    await harness.idle();
   }
 
-  expect((await stage.server.store.counts()).deferred).toBe(0);
-  expect([await stage.labelsOf(1), await stage.labelsOf(2), await stage.labelsOf(3)]).toEqual([
+  expect((await harness.server.store.counts()).deferred).toBe(0);
+  expect([await harness.labelsOf(1), await harness.labelsOf(2), await harness.labelsOf(3)]).toEqual([
     ['area/docs'],
     [],
     ['area/docs'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { finished, printed, start } from '../support/command.ts';
+import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { type FakeTime, fakeTimeIsMissing, makeFakeTime } from '../support/fake-time.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
@@ -46,11 +46,11 @@ describe.skipIf(fakeTimeIsMissing)(`clock changes ${fakeTimeIsMissing ?? 'of a r
         ...time.environment,
       },
     });
-    url = /"url":"([^"]+)"/.exec(await printed(child, /"listening"/))?.[1] ?? '';
+    url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /"listening"/))?.[1] ?? '';
     store = await openSqliteStore({ path: join(folder, 'data', 'reeve.db'), role: 'reader' });
   });
   afterEach(async () => {
-    const ended = finished(child);
+    const ended = waitForExit(child);
     child.kill('SIGTERM');
     await ended;
     await store.close();

@@ -1,24 +1,24 @@
 import { operations } from '../../src/contract/operations.ts';
-import { at, type Stage } from '../support/stage.ts';
-import { addFile } from '../support/world.ts';
+import { at, type Harness } from '../support/harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
 import { type ActionRow, type Arranged, onPush, openIssue, push } from './action-row.ts';
 
 const named = (list: readonly { readonly name: string }[]): readonly string[] =>
   list.map(({ name }) => name).toSorted();
 
-async function editBody({ ada }: Stage, { index }: Arranged): Promise<unknown> {
+async function editBody({ ada }: Harness, { index }: Arranged): Promise<unknown> {
   return ada.call(operations.editIssue, { params: { ...at, index }, body: { body: 'Look again.' } });
 }
 
 const onEdited = (title: string): string => `on: issues.edited
 if: event.issue.title == "${title}"`;
 
-async function openPull(stage: Stage, branch: string): Promise<Arranged> {
-  const { number } = await stage.openPull(branch, { [`${branch}.txt`]: branch });
+async function openPull(harness: Harness, branch: string): Promise<Arranged> {
+  const { number } = await harness.openPull(branch, { [`${branch}.txt`]: branch });
   return { index: number };
 }
 
-async function statusesOf({ root }: Stage, { index }: Arranged): Promise<unknown> {
+async function statusesOf({ root }: Harness, { index }: Arranged): Promise<unknown> {
   const { head } = await root.call(operations.getPull, { params: { ...at, index } });
   const all = await root.call(operations.listStatuses, { params: { ...at, sha: head?.sha ?? '' } });
   const newest = all.toSorted((one, other) => one.id - other.id).map((one) => [one.context, one.status]);
@@ -33,11 +33,11 @@ export const conversationRows: readonly ActionRow[] = [
 steps:
   - uses: set-labels
     with: { add: [area/docs, fresh], remove: [kept], create: { color: 00ff00 } }`,
-    async arrange(stage) {
-      const arranged = await openIssue(stage, 'labels');
-      const known = await stage.root.call(operations.listLabels, { params: at });
+    async arrange(harness) {
+      const arranged = await openIssue(harness, 'labels');
+      const known = await harness.root.call(operations.listLabels, { params: at });
       const ids = known.filter(({ name }) => name === 'kept' || name === 'area/code').map(({ id }) => id);
-      await stage.root.call(operations.addIssueLabels, {
+      await harness.root.call(operations.addIssueLabels, {
         params: { ...at, ...arranged },
         body: { labels: ids },
       });
@@ -57,7 +57,7 @@ steps:
     action: 'comment',
     rule: () => `${onEdited('comment')}
 steps: [{ uses: comment, with: { text: Welcome. } }]`,
-    arrange: (stage) => openIssue(stage, 'comment'),
+    arrange: (harness) => openIssue(harness, 'comment'),
     happens: editBody,
     read: async ({ root }, arranged) =>
       (await root.call(operations.listComments, { params: { ...at, ...arranged } })).map(({ body }) =>
@@ -69,7 +69,7 @@ steps: [{ uses: comment, with: { text: Welcome. } }]`,
     action: 'report-issue',
     rule: () => `${onEdited('report')}
 steps: [{ uses: report-issue, with: { key: k, title: Something drifts } }]`,
-    arrange: (stage) => openIssue(stage, 'report'),
+    arrange: (harness) => openIssue(harness, 'report'),
     happens: editBody,
     read: async ({ root }) =>
       (await root.call(operations.listIssues, { params: at, query: { state: 'all', type: 'issues' } }))
@@ -84,12 +84,12 @@ steps: [{ uses: report-issue, with: { key: k, title: Something drifts } }]`,
     rule: () => `on: pull_request.edited
 if: event.pull_request.title == "status"
 steps: [{ uses: set-status, with: { context: every/action, state: success } }]`,
-    async arrange(stage) {
-      const arranged = await openPull(stage, 'status');
-      const { head } = await stage.root.call(operations.getPull, { params: { ...at, ...arranged } });
+    async arrange(harness) {
+      const arranged = await openPull(harness, 'status');
+      const { head } = await harness.root.call(operations.getPull, { params: { ...at, ...arranged } });
       const body = { context: 'every/action', state: 'pending' } as const;
       const params = { ...at, sha: head?.sha ?? '' };
-      await stage.bot.call(operations.createStatus, { params, body });
+      await harness.bot.call(operations.createStatus, { params, body });
       return arranged;
     },
     happens: ({ ada }, arranged) =>
@@ -103,7 +103,7 @@ steps: [{ uses: set-status, with: { context: every/action, state: success } }]`,
     rule: () => `on: pull_request.edited
 if: event.pull_request.title == "first status"
 steps: [{ uses: set-status, with: { context: every/first, state: success } }]`,
-    arrange: (stage) => openPull(stage, 'first'),
+    arrange: (harness) => openPull(harness, 'first'),
     happens: ({ ada }, arranged) =>
       ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'first status' } }),
     read: statusesOf,
@@ -115,10 +115,10 @@ steps: [{ uses: set-status, with: { context: every/first, state: success } }]`,
     action: 'dismiss-stale-reviews',
     rule: () => `on: { pull_request: [synchronized] }
 steps: [{ uses: dismiss-stale-reviews, with: { states: [APPROVED], message: New commits. } }]`,
-    async arrange(stage) {
-      const arranged = await openPull(stage, 'reviewed');
+    async arrange(harness) {
+      const arranged = await openPull(harness, 'reviewed');
       const body = { event: 'APPROVED', body: 'Good.' };
-      await stage.root.call(operations.createReview, { params: { ...at, ...arranged }, body });
+      await harness.root.call(operations.createReview, { params: { ...at, ...arranged }, body });
       return arranged;
     },
     happens: ({ ada }) => addFile(ada, at, 'reviewed', 'later.txt'),

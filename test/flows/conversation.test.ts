@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
-import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
-import { addFile } from '../support/world.ts';
+import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
 
-let stage: Stage;
-afterEach(() => stage.close());
+let harness: Harness;
+afterEach(() => harness.close());
 
 /** Waits for the nth run (from 1) of this kind and activity that is not about our own doing. */
 function nth(kind: string, activity: string, count = 1): Promise<Run> {
@@ -14,7 +14,7 @@ function nth(kind: string, activity: string, count = 1): Promise<Run> {
     run.trigger.kind === kind &&
     run.trigger.activity === activity &&
     run.rules.every(({ reason }) => reason !== 'own');
-  return stage.run((run) => isIt(run) && stage.runs.filter(isIt).indexOf(run) === count - 1);
+  return harness.waitForRun((run) => isIt(run) && harness.runs.filter(isIt).indexOf(run) === count - 1);
 }
 
 const outcomes = (run: Run) => run.outcomes.map(({ status, error }) => error ?? status);
@@ -32,35 +32,35 @@ rules:
 `;
 
   it('is there while it is true, edited in place, gone afterwards, and never repeated', async () => {
-    stage = await setStage({ rules });
-    const pull = await stage.openPull('work', { 'a.md': 'a' });
+    harness = await startHarness({ rules });
+    const pull = await harness.openPull('work', { 'a.md': 'a' });
     const params = { ...at, index: pull.number };
     const texts = async () =>
-      (await stage.ada.call(operations.listComments, { params })).map(({ id, body }) => [id, body]);
+      (await harness.ada.call(operations.listComments, { params })).map(({ id, body }) => [id, body]);
     await nth('pull_request', 'opened');
     const [[id]] = (await texts()) as [[number, string]];
     expect(await texts()).toEqual([[id, '<!-- reeve:describe-it/main -->\nFrom work has no description.']]);
 
-    await stage.ada.call(operations.editPull, { params, body: { title: `Hello @${people.ada}` } });
+    await harness.ada.call(operations.editPull, { params, body: { title: `Hello @${people.ada}` } });
     await nth('pull_request', 'edited');
     expect(await texts()).toEqual([
       [id, `<!-- reeve:describe-it/main -->\nHello @\u200b${people.ada} has no description.`],
     ]);
 
-    await stage.ada.call(operations.editPull, { params, body: { body: 'Because.' } });
+    await harness.ada.call(operations.editPull, { params, body: { body: 'Because.' } });
     await nth('pull_request', 'edited', 2);
     expect(await texts()).toEqual([]);
 
-    const from = stage.proxy.passed.length;
-    await stage.ada.call(operations.editPull, { params, body: { body: 'Because of that.' } });
+    const from = harness.proxy.passed.length;
+    await harness.ada.call(operations.editPull, { params, body: { body: 'Because of that.' } });
     await nth('pull_request', 'edited', 3);
-    expect(writesOf(stage, from)).toEqual([]);
+    expect(writesOf(harness, from)).toEqual([]);
   });
 });
 
 describe('comment from a wiki page', () => {
   it('says what the page says, and follows it', async () => {
-    stage = await setStage({
+    harness = await startHarness({
       rules: `version: 1
 rules:
   checklist:
@@ -71,19 +71,19 @@ rules:
     const write = (text: string, isNew: boolean) => {
       const body = { title: 'Checklist', content_base64: Buffer.from(text).toString('base64') };
       return isNew
-        ? stage.root.call(operations.createWikiPage, { params: at, body })
-        : stage.root.call(operations.editWikiPage, { params: { ...at, pageName: 'Checklist' }, body });
+        ? harness.root.call(operations.createWikiPage, { params: at, body })
+        : harness.root.call(operations.editWikiPage, { params: { ...at, pageName: 'Checklist' }, body });
     };
     await write('- [ ] tests', true);
-    const pull = await stage.openPull('work', { 'a.md': 'a' });
+    const pull = await harness.openPull('work', { 'a.md': 'a' });
     const params = { ...at, index: pull.number };
     const texts = async () =>
-      (await stage.ada.call(operations.listComments, { params })).map(({ body }) => body);
+      (await harness.ada.call(operations.listComments, { params })).map(({ body }) => body);
     await nth('pull_request', 'opened');
     expect(await texts()).toEqual(['<!-- reeve:checklist/main -->\n- [ ] tests']);
 
     await write('- [ ] tests\n- [ ] notes', false);
-    await stage.ada.call(operations.editPull, { params, body: { title: 'Other' } });
+    await harness.ada.call(operations.editPull, { params, body: { title: 'Other' } });
     await nth('pull_request', 'edited');
     expect(await texts()).toEqual(['<!-- reeve:checklist/main -->\n- [ ] tests\n- [ ] notes']);
   });
@@ -99,18 +99,18 @@ rules:
       - uses: set-status
         with: { context: ci/build, when: 'pull_request.body != ""', description: Says what it is for. }
 `;
-    stage = await setStage({ rules, scopes: repositoryScopes });
-    const pull = await stage.openPull('work', { 'a.md': 'a' });
+    harness = await startHarness({ rules, scopes: repositoryScopes });
+    const pull = await harness.openPull('work', { 'a.md': 'a' });
     const params = { ...at, sha: pull.head?.sha ?? '' };
     const statuses = async () =>
-      (await stage.ada.call(operations.listStatuses, { params }))
+      (await harness.ada.call(operations.listStatuses, { params }))
         .toSorted((a, b) => a.id - b.id)
         .map(({ context, status }) => [context, status]);
     expect(outcomes(await nth('pull_request', 'opened'))).toEqual(['applied']);
     expect(await statuses()).toEqual([['reeve/described', 'failure']]);
 
     const edit = (body: string) =>
-      stage.ada.call(operations.editPull, { params: { ...at, index: pull.number }, body: { body } });
+      harness.ada.call(operations.editPull, { params: { ...at, index: pull.number }, body: { body } });
     await edit('Because.');
     await nth('pull_request', 'edited');
     await edit('Because of that.');
@@ -139,23 +139,26 @@ rules:
 `;
 
   it('opens one issue elsewhere, closes it, opens it again, and never overrules a person', async () => {
-    stage = await setOperatorStage(rules);
-    await stage.root.call(operations.createOrganizationRepository, {
+    harness = await startOperatorHarness(rules);
+    await harness.root.call(operations.createOrganizationRepository, {
       params: { org: acme },
       body: { name: 'ops', auto_init: true },
     });
     const ops = { owner: acme, repo: 'ops' };
     const reports = async () =>
       (
-        await stage.root.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } })
+        await harness.root.call(operations.listIssues, {
+          params: ops,
+          query: { state: 'all', type: 'issues' },
+        })
       ).map(({ number, state, title }) => [number, state, title]);
     let edits = 0;
-    const { number: index } = await stage.ada.call(operations.createIssue, {
+    const { number: index } = await harness.ada.call(operations.createIssue, {
       params: at,
       body: { title: 'BROKEN pump' },
     });
     const rename = async (title: string) => {
-      await stage.ada.call(operations.editIssue, { params: { ...at, index }, body: { title } });
+      await harness.ada.call(operations.editIssue, { params: { ...at, index }, body: { title } });
       edits += 1;
       return nth('issues', 'edited', edits);
     };
@@ -169,7 +172,10 @@ rules:
     await rename('BROKEN');
     expect(await reports()).toEqual([[1, 'open', 'BROKEN']]);
 
-    await stage.root.call(operations.editIssue, { params: { ...ops, index: 1 }, body: { state: 'closed' } });
+    await harness.root.call(operations.editIssue, {
+      params: { ...ops, index: 1 },
+      body: { state: 'closed' },
+    });
     const overruled = await rename('BROKEN still');
     expect([await reports(), overruled.changes]).toEqual([[[1, 'closed', 'BROKEN']], []]);
     await rename('fine');
@@ -189,23 +195,25 @@ rules:
 `;
 
   it('dismisses an approval after a push, keeps it where only documentation changed, and is content afterwards', async () => {
-    stage = await setOperatorStage(rules);
-    const pull = await stage.openPull('work', { 'src/a.ts': 'a' });
+    harness = await startOperatorHarness(rules);
+    const pull = await harness.openPull('work', { 'src/a.ts': 'a' });
     const params = { ...at, index: pull.number };
     const reviews = async () =>
-      (await stage.root.call(operations.listReviews, { params })).map(({ state, dismissed }) => [
+      (await harness.root.call(operations.listReviews, { params })).map(({ state, dismissed }) => [
         state,
         dismissed,
       ]);
-    await stage.root.call(operations.createReview, { params, body: { event: 'APPROVED' } });
+    await harness.root.call(operations.createReview, { params, body: { event: 'APPROVED' } });
 
     // How often a server tells of one push is its own affair: all runs that came of it count.
     const push = async (file: string): Promise<readonly Run[]> => {
-      const seen = stage.runs.length;
-      await addFile(stage.ada, at, 'work', file);
-      await stage.run((run) => stage.runs.indexOf(run) >= seen && run.trigger.activity === 'synchronized');
-      await stage.quiet();
-      return stage.runs.slice(seen);
+      const seen = harness.runs.length;
+      await addFile(harness.ada, at, 'work', file);
+      await harness.waitForRun(
+        (run) => harness.runs.indexOf(run) >= seen && run.trigger.activity === 'synchronized',
+      );
+      await harness.idle();
+      return harness.runs.slice(seen);
     };
     await push('docs/a.md');
     expect(await reviews()).toEqual([['APPROVED', false]]);

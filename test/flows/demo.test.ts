@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { runDemo } from '../../src/demo/demo.ts';
 import { loadSettings } from '../../src/settings/config.ts';
-import { finished, printed, reeveProcess, start } from '../support/command.ts';
-import { visitWithPassword } from '../support/dashboard-visitor.ts';
-import { needing } from '../support/flow-needs.ts';
+import { reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
+import { requiring } from '../support/flow-requirements.ts';
 
-const it = needing('its own process');
+const it = requiring('its own process');
 
 const cleanUp: (() => void)[] = [];
 afterEach(() => {
@@ -64,8 +64,8 @@ it('stays up, lets people work with demo.env alone, and starts again on the same
   const data = folder();
   const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', HOME: data };
   const first = start(['serve'], { environment });
-  const ended = finished(first);
-  const invited = await printed(first, /In a browser.*\.\n/);
+  const ended = waitForExit(first);
+  const invited = await waitForOutput(first, /In a browser.*\.\n/);
   const file = join(data, 'demo.env');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
@@ -89,16 +89,16 @@ for header in 'x-nothing: 1' 'authorization: Bearer wrong'; do
   curl -s -o /dev/null -w '%{http_code}\\n' -H "$header" -H 'content-type: application/json' -H 'x-gitea-delivery: a' -H 'x-gitea-event-type: push' -d '{}' "$DEMO_WEBHOOK_URL"
 done
 `;
-  const told = execFileSync('bash', ['-c', script], {
+  const printed = execFileSync('bash', ['-c', script], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH, HOME: data },
   });
-  expect(told).toContain('"name":"area/docs"');
-  expect(told.split('\n').slice(-3)).toEqual([expect.stringMatching(/401$/), '401', '']);
+  expect(printed).toContain('"name":"area/docs"');
+  expect(printed.split('\n').slice(-3)).toEqual([expect.stringMatching(/401$/), '401', '']);
 
   const [, address = '', password = ''] =
     /In a browser, (\S+)\/ .* password is in (\S+)\./.exec(invited) ?? [];
-  const operator = await visitWithPassword(address, readFileSync(password, 'utf8').trim());
+  const operator = await signInWithPassword(address, readFileSync(password, 'utf8').trim());
   const [row = ''] = (await operator.get('/deliveries?search=demo')).text
     .split('\n')
     .filter((line) => line.includes('acme/demo#2'));
@@ -116,8 +116,8 @@ done
   const before = readFileSync(file, 'utf8');
 
   const second = start(['serve'], { environment });
-  const endedAgain = finished(second);
-  const shown = await printed(second, /Everything is up/);
+  const endedAgain = waitForExit(second);
+  const shown = await waitForOutput(second, /Everything is up/);
   expect(shown).toContain('#1 "Write the handbook" is there already');
   expect(shown).toMatch(/labels +area\/code, help wanted, size\/L/);
   const secretsOf = (text: string): string[] =>

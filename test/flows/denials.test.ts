@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { patienceMs } from '../support/flow-names.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -11,50 +11,53 @@ rules:
     steps: [{ uses: set-labels, with: { sync: { area/docs: 'issue.title.contains("docs")' } } }]
 `;
 
-let stage: Stage;
+let harness: Harness;
 let nowMs: number;
-afterEach(() => stage.close());
+afterEach(() => harness.close());
 
 const openIssue = async (): Promise<number> =>
-  (await stage.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } })).number;
+  (await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } })).number;
 const delivery = async () => {
-  const { items } = await stage.server.store.listDeliveries({ search: 'issues' });
+  const { items } = await harness.server.store.listDeliveries({ search: 'issues' });
   return items[0];
 };
 /** Makes the forge deny the repository to the bot, wherever it is asked about. */
 const deny = (status: number): void => {
-  stage.proxy.decide = ({ path }) =>
+  harness.proxy.decide = ({ path }) =>
     path.includes(`/repos/${at.owner}/${at.repo}`)
       ? { kind: 'answer', status, body: '{"message":"denied"}' }
       : { kind: 'pass' };
 };
 
 describe.each([403, 404])('a served repository that answers %i', (status) => {
-  it('is asked again until it is back', { timeout: 4 * patienceMs }, async () => {
-    stage = await setStage({ rules });
-    await stage.quiet();
+  it('is asked again until it is back', { timeout: 4 * timeoutMs }, async () => {
+    harness = await startHarness({ rules });
+    await harness.idle();
     deny(status);
     const index = await openIssue();
 
     await expect
-      .poll(async () => (await delivery())?.reason, { timeout: patienceMs })
+      .poll(async () => (await delivery())?.reason, { timeout: timeoutMs })
       .toContain('asked again until');
-    stage.proxy.decide = () => ({ kind: 'pass' });
+    harness.proxy.decide = () => ({ kind: 'pass' });
 
-    await expect.poll(() => stage.labelsOf(index), { timeout: 2 * patienceMs }).toEqual(['area/docs']);
+    await expect.poll(() => harness.labelsOf(index), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);
   });
 
-  it('is believed after ten minutes', { timeout: 4 * patienceMs }, async () => {
+  it('is believed after ten minutes', { timeout: 4 * timeoutMs }, async () => {
     nowMs = Date.now();
-    stage = await setStage({ rules, server: { clock: { ...systemClock, now: () => new Date(nowMs) } } });
-    await stage.quiet();
+    harness = await startHarness({
+      rules,
+      server: { clock: { ...systemClock, now: () => new Date(nowMs) } },
+    });
+    await harness.idle();
     deny(status);
     await openIssue();
 
-    await expect.poll(async () => (await delivery())?.state, { timeout: patienceMs }).toBe('retry');
+    await expect.poll(async () => (await delivery())?.state, { timeout: timeoutMs }).toBe('retry');
     nowMs += 9 * 60_000;
     await expect
-      .poll(async () => (await delivery())?.attempts ?? 0, { timeout: patienceMs })
+      .poll(async () => (await delivery())?.attempts ?? 0, { timeout: timeoutMs })
       .toBeGreaterThan(1);
     expect((await delivery())?.state).not.toBe('dead');
 
@@ -63,35 +66,35 @@ describe.each([403, 404])('a served repository that answers %i', (status) => {
       nowMs += 2 * 60_000;
       return (await delivery())?.state;
     };
-    await expect.poll(stateLater, { timeout: patienceMs }).toBe('settled');
+    await expect.poll(stateLater, { timeout: timeoutMs }).toBe('settled');
     // Its run says what was denied.
-    const [last] = stage.runs.toReversed();
+    const [last] = harness.runs.toReversed();
     expect(last?.rules.map(({ verdict, reason }) => `${verdict} ${reason}`).join()).toContain(String(status));
   });
 });
 
 it('one thing that is denied in a repository that answers is believed at once', {
-  timeout: 4 * patienceMs,
+  timeout: 4 * timeoutMs,
 }, async () => {
-  stage = await setStage({ rules });
-  await stage.quiet();
-  stage.proxy.decide = ({ method, path }) =>
+  harness = await startHarness({ rules });
+  await harness.idle();
+  harness.proxy.decide = ({ method, path }) =>
     method === 'PUT' && path.endsWith('/labels')
       ? { kind: 'answer', status: 403, body: '{"message":"no right"}' }
       : { kind: 'pass' };
   await openIssue();
 
-  await stage.run(({ outcomes }) => outcomes.some(({ status }) => status === 'failed'));
-  await expect.poll(async () => (await delivery())?.state, { timeout: patienceMs }).toBe('settled');
+  await harness.waitForRun(({ outcomes }) => outcomes.some(({ status }) => status === 'failed'));
+  await expect.poll(async () => (await delivery())?.state, { timeout: timeoutMs }).toBe('settled');
 });
 
-it('a star that was taken away is believed at once', { timeout: 4 * patienceMs }, async () => {
-  stage = await setStage({ rules });
-  await stage.quiet();
-  await stage.bot.call(operations.unstar, { params: at });
-  await stage.restart();
+it('a star that was taken away is believed at once', { timeout: 4 * timeoutMs }, async () => {
+  harness = await startHarness({ rules });
+  await harness.idle();
+  await harness.bot.call(operations.unstar, { params: at });
+  await harness.restart();
   await openIssue();
 
-  await expect.poll(async () => (await delivery())?.state, { timeout: patienceMs }).toBe('settled');
+  await expect.poll(async () => (await delivery())?.state, { timeout: timeoutMs }).toBe('settled');
   expect((await delivery())?.reason).toContain('is not served');
 });

@@ -4,33 +4,36 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
-import { leaksOf } from '../support/canaries.ts';
 import { reeve } from '../support/command.ts';
 import { post } from '../support/deliveries.ts';
+import { findLeaks } from '../support/find-leaks.ts';
+import { acme, type Harness, minimalScopes, people } from '../support/harness.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
-import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
-import { acme, leastScopes, people, type Stage } from '../support/stage.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import type { ActionRow, Arranged } from './action-row.ts';
 import { conversationRows } from './conversation-rows.ts';
 import { settingsRows } from './settings-rows.ts';
 
 const actionRows = [...conversationRows, ...settingsRows];
 
-const scopes = [...leastScopes, ...['write:repository', 'write:organization', 'write:notification']] as const;
+const scopes = [
+  ...minimalScopes,
+  ...['write:repository', 'write:organization', 'write:notification'],
+] as const;
 const nameOf = ({ action, called }: ActionRow): string => (called ? `${action} ${called}` : action);
 const ruleOf = (row: ActionRow): string => nameOf(row).replaceAll(' ', '-');
 
-let stage: Stage;
+let harness: Harness;
 let receiver: HookReceiver;
 const swept: Run[] = [];
 /** What the commands said. */
-const told: string[] = [];
+const outputs: string[] = [];
 const signature = 'a-value-to-sign-with';
 beforeAll(async () => {
   receiver = await startReceiver();
   const address = receiver.url.replace(/\/$/, '');
   const rules = actionRows.map((row) => `  ${ruleOf(row)}:\n${row.rule(address).replace(/^/gm, '    ')}\n`);
-  stage = await setOperatorStage(`version: 1\nrules:\n${rules.join('')}`, {
+  harness = await startOperatorHarness(`version: 1\nrules:\n${rules.join('')}`, {
     scopes,
     // The kind of account that `reeve setup` recommends, and the one with the fewest rights.
     isRestricted: true,
@@ -39,19 +42,19 @@ beforeAll(async () => {
       onSweepRun: (run) => void swept.push(run),
     },
   });
-  const files = await loadRuleFiles([stage.rules ?? '']);
+  const files = await loadRuleFiles([harness.rules ?? '']);
   expect(files.flatMap(({ problems }) => problems.map(formatProblem))).toEqual([]);
-  const teams = await stage.root.call(operations.listTeams, { params: { org: acme } });
+  const teams = await harness.root.call(operations.listTeams, { params: { org: acme } });
   const id = teams.find(({ permission }) => permission === 'owner')?.id ?? 0;
-  await stage.root.call(operations.putTeamMember, { params: { id, username: people.bot } });
+  await harness.root.call(operations.putTeamMember, { params: { id, username: people.bot } });
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await receiver.close();
 });
 
 it('A9: every action has a row, and a restricted account runs it', async () => {
-  expect(await stage.bot.call(operations.getSelf, {})).toMatchObject({ restricted: true });
+  expect(await harness.bot.call(operations.getSelf, {})).toMatchObject({ restricted: true });
   expect([...new Set(actionRows.map(({ action }) => action))].toSorted()).toEqual(
     actions.map(({ name }) => name).toSorted(),
   );
@@ -59,26 +62,26 @@ it('A9: every action has a row, and a restricted account runs it', async () => {
 
 describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
   it('is as declared, changes nothing the second time, and is taken back as far as the API permits', async () => {
-    const arranged = (await row.arrange?.(stage, receiver.url.replace(/\/$/, ''))) ?? { index: 0 };
-    await stage.quiet();
-    const first = await row.read(stage, arranged);
+    const arranged = (await row.arrange?.(harness, receiver.url.replace(/\/$/, ''))) ?? { index: 0 };
+    await harness.idle();
+    const first = await row.read(harness, arranged);
     expect(first).not.toEqual(row.declared);
 
     const run = await (row.happens ? happens(row, arranged) : sweeps(row));
     expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(
       run.changes.map(() => 'applied'),
     );
-    expect(await row.read(stage, arranged)).toEqual(row.declared);
+    expect(await row.read(harness, arranged)).toEqual(row.declared);
 
-    const from = stage.proxy.passed.length;
+    const from = harness.proxy.passed.length;
     await again(row, run);
-    expect(writesOf(stage, from)).toEqual([]);
-    expect(await row.read(stage, arranged)).toEqual(row.declared);
+    expect(writesOf(harness, from)).toEqual([]);
+    expect(await row.read(harness, arranged)).toEqual(row.declared);
 
     const { status, out, error } = await reeve(['revert', run.id, '--json'], {
-      environment: stage.environment,
+      environment: harness.environment,
     });
-    told.push(out, error);
+    outputs.push(out, error);
     expect(error).toBe('');
     const back: Run = JSON.parse(out);
     expect(back.outcomes.map(({ status: one, error: why }) => why ?? one)).toEqual(
@@ -86,20 +89,20 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     );
     expect(back.refused.map(({ change, why }) => [change.target, why])).toEqual(expectedStays(row, run));
     expect(status).toBe(row.stays ? 1 : 0);
-    expect(await row.read(stage, arranged)).toEqual(row.back ?? first);
+    expect(await row.read(harness, arranged)).toEqual(row.back ?? first);
   });
 });
 
 it('no credential is in any byte that was written on the way', () => {
-  expect(leaksOf(stage, [...told, JSON.stringify(swept)], [signature])).toEqual([]);
+  expect(findLeaks(harness, [...outputs, JSON.stringify(swept)], [signature])).toEqual([]);
 });
 
 /** Lets happen what a row says and returns the run that came of it. */
 async function happens(row: ActionRow, arranged: Arranged): Promise<Run> {
-  const seen = stage.runs.length;
-  await row.happens?.(stage, arranged);
-  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && isOf(one, row));
-  await stage.quiet();
+  const seen = harness.runs.length;
+  await row.happens?.(harness, arranged);
+  const run = await harness.waitForRun((one) => harness.runs.indexOf(one) >= seen && isOf(one, row));
+  await harness.idle();
   return run;
 }
 
@@ -115,21 +118,21 @@ async function sweeps(row: ActionRow): Promise<Run> {
 }
 
 async function sweep(row: ActionRow): Promise<void> {
-  const environment = { ...stage.environment, REEVE_RULES: stage.rules ?? '' };
+  const environment = { ...harness.environment, REEVE_RULES: harness.rules ?? '' };
   const { status, out, error } = await reeve(['sweep', ruleOf(row)], { environment });
-  told.push(out, error);
+  outputs.push(out, error);
   expect([status, error]).toEqual([0, expect.any(String)]);
 }
 
 /** The same once more: the same delivery under another id, or another sweep. */
 async function again(row: ActionRow, { trigger }: Run): Promise<void> {
   if (row.happens === undefined) return sweep(row);
-  const delivery = await stage.server.store.readDelivery(trigger.delivery ?? '');
+  const delivery = await harness.server.store.readDelivery(trigger.delivery ?? '');
   if (delivery === undefined) throw new Error('the delivery of the run is not kept');
-  const seen = stage.runs.length;
+  const seen = harness.runs.length;
   const payload = JSON.parse(Buffer.from(delivery.body).toString('utf8'));
-  await post(stage.server.url, { eventType: delivery.eventType, payload });
-  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && isOf(one, row));
+  await post(harness.server.url, { eventType: delivery.eventType, payload });
+  const run = await harness.waitForRun((one) => harness.runs.indexOf(one) >= seen && isOf(one, row));
   expect(run.changes).toEqual([]);
 }
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import type { Fault } from '../support/fault-proxy.ts';
-import { acme, at, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Harness, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -15,14 +15,14 @@ rules:
             area/docs: files.exists(f, f.filename.glob("docs/**"))
 `;
 
-let stage: Stage;
-afterEach(() => stage.close());
+let harness: Harness;
+afterEach(() => harness.close());
 
 const opened = (run: Run): boolean => run.trigger.activity === 'opened';
 const isPut = ({ method }: { method: string }): boolean => method === 'PUT';
 
 async function deliveriesOf(kind: string) {
-  const { items } = await stage.server.store.listDeliveries({ search: kind });
+  const { items } = await harness.server.store.listDeliveries({ search: kind });
   return items.filter(({ eventType }) => eventType === kind);
 }
 
@@ -44,75 +44,75 @@ describe('a forge that fails', () => {
   ];
 
   it.each(faults)('%s while it is asked: the delivery waits and is tried again', async (_title, fault) => {
-    stage = await setStage({ rules });
+    harness = await startHarness({ rules });
     let isBroken = true;
-    stage.proxy.decide = ({ path }) => (isBroken && path.includes('/files') ? fault : { kind: 'pass' });
-    const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
-    await stage.run((run) => opened(run) && run.outcomes.length === 0);
-    expect(stage.proxy.passed.filter(isPut)).toEqual([]);
+    harness.proxy.decide = ({ path }) => (isBroken && path.includes('/files') ? fault : { kind: 'pass' });
+    const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
+    await harness.waitForRun((run) => opened(run) && run.outcomes.length === 0);
+    expect(harness.proxy.passed.filter(isPut)).toEqual([]);
 
     isBroken = false;
-    await stage.run((run) => opened(run) && run.outcomes.some(({ status }) => status === 'applied'));
+    await harness.waitForRun((run) => opened(run) && run.outcomes.some(({ status }) => status === 'applied'));
 
-    expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+    expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
     await until('pull_request', 'settled');
   });
 
   it('loses the answer to a write: it is planned again and not repeated', async () => {
-    stage = await setStage({ rules });
+    harness = await startHarness({ rules });
     let lost = 0;
-    stage.proxy.decide = (passing) => {
+    harness.proxy.decide = (passing) => {
       if (!isPut(passing) || lost > 0) return { kind: 'pass' };
       lost += 1;
       return { kind: 'lose' };
     };
-    const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
-    await stage.run((run) => opened(run) && run.outcomes.some(({ status }) => status === 'failed'));
-    await stage.run((run) => opened(run) && run.changes.length === 0);
+    const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
+    await harness.waitForRun((run) => opened(run) && run.outcomes.some(({ status }) => status === 'failed'));
+    await harness.waitForRun((run) => opened(run) && run.changes.length === 0);
 
-    expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
-    expect(stage.proxy.passed.filter(isPut)).toHaveLength(1);
+    expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
+    expect(harness.proxy.passed.filter(isPut)).toHaveLength(1);
   });
 
   it('refuses a write: the outcome says so and it is not tried again', async () => {
-    stage = await setStage({ rules });
-    stage.proxy.decide = (passing) =>
+    harness = await startHarness({ rules });
+    harness.proxy.decide = (passing) =>
       isPut(passing) ? { kind: 'answer', status: 403, body: '{"message":"no"}' } : { kind: 'pass' };
-    await stage.openPull('docs', { 'docs/a.md': 'a' });
-    const run = await stage.run(opened);
+    await harness.openPull('docs', { 'docs/a.md': 'a' });
+    const run = await harness.waitForRun(opened);
     await until('pull_request', 'settled');
 
     expect(run.outcomes).toMatchObject([{ status: 'failed' }]);
     expect(run.outcomes[0]?.error).toContain('the forge answered 403; no; ');
-    expect(stage.proxy.passed.filter(isPut)).toHaveLength(1);
+    expect(harness.proxy.passed.filter(isPut)).toHaveLength(1);
   });
 });
 
 describe('a rule file that is broken', () => {
   it('is recorded in the run and harms no other delivery', async () => {
-    stage = await setStage({ rules: rules.replace('docs/**")', 'docs/**"') });
-    const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
-    const run = await stage.run(opened);
+    harness = await startHarness({ rules: rules.replace('docs/**")', 'docs/**"') });
+    const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
+    const run = await harness.waitForRun(opened);
 
     expect(run.rules).toMatchObject([{ verdict: 'failed', rule: `${acme}/demo/.reeve.yml` }]);
     expect(run.rules[0]?.reason).toContain(`${acme}/demo/.reeve.yml:9:`);
-    expect(await stage.labelsOf(pull.number)).toEqual([]);
+    expect(await harness.labelsOf(pull.number)).toEqual([]);
 
-    await stage.setRules(rules);
-    await stage.openPull('more', { 'docs/b.md': 'a' });
-    const next = await stage.run((one) => opened(one) && one !== run);
+    await harness.setRules(rules);
+    await harness.openPull('more', { 'docs/b.md': 'a' });
+    const next = await harness.waitForRun((one) => opened(one) && one !== run);
     expect(next.outcomes).toMatchObject([{ status: 'applied' }]);
   });
 
   it('is refused where the repository has two', async () => {
-    stage = await setStage({ rules });
-    await stage.root.call(operations.createFile, {
+    harness = await startHarness({ rules });
+    await harness.root.call(operations.createFile, {
       params: { ...at, filepath: '.gitea/reeve.yml' },
       body: { content: Buffer.from(rules).toString('base64'), message: 'second' },
     });
-    await stage.openPull('docs', { 'docs/a.md': 'a' });
+    await harness.openPull('docs', { 'docs/a.md': 'a' });
 
-    expect((await stage.run(opened)).rules[0]?.reason).toContain(
+    expect((await harness.waitForRun(opened)).rules[0]?.reason).toContain(
       '.reeve.yml and .gitea/reeve.yml are both there',
     );
   });
@@ -123,36 +123,36 @@ it('says which key is missing, changes nothing, and does not try again', async (
     '    steps:',
     '    if: pull_request.merged_at.startsWith("2026")\n    steps:',
   );
-  stage = await setStage({ rules: missing });
-  await stage.openPull('docs', { 'docs/a.md': 'a' });
-  const run = await stage.run(opened);
+  harness = await startHarness({ rules: missing });
+  await harness.openPull('docs', { 'docs/a.md': 'a' });
+  const run = await harness.waitForRun(opened);
   await until('pull_request', 'settled');
 
   expect(run.rules).toMatchObject([{ verdict: 'failed', findings: [{ result: 'error' }] }]);
   expect(JSON.stringify(run.rules)).toContain('merged_at');
   expect(run.changes).toEqual([]);
-  expect(stage.runs.filter(opened)).toHaveLength(1);
+  expect(harness.runs.filter(opened)).toHaveLength(1);
 });
 
 it('keeps a delivery over a restart and handles it afterwards', async () => {
-  stage = await setStage({ rules });
-  stage.proxy.decide = () => ({ kind: 'reset' });
-  const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
+  harness = await startHarness({ rules });
+  harness.proxy.decide = () => ({ kind: 'reset' });
+  const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
   await new Promise((resolve) => setTimeout(resolve, 500));
-  stage.proxy.decide = () => ({ kind: 'pass' });
-  await stage.restart();
+  harness.proxy.decide = () => ({ kind: 'pass' });
+  await harness.restart();
 
-  await stage.run((run) => opened(run) && run.outcomes.some(({ status }) => status === 'applied'));
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+  await harness.waitForRun((run) => opened(run) && run.outcomes.some(({ status }) => status === 'applied'));
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
 it('has no effect in a repository without stars', async () => {
-  stage = await setStage({ rules });
-  await stage.bot.call(operations.unstar, { params: at });
+  harness = await startHarness({ rules });
+  await harness.bot.call(operations.unstar, { params: at });
   // Stars are believed for some minutes; a start reads them.
-  await stage.restart();
-  await stage.openPull('docs', { 'docs/a.md': 'a' });
+  await harness.restart();
+  await harness.openPull('docs', { 'docs/a.md': 'a' });
   await until('pull_request', 'settled');
 
-  expect(stage.runs).toEqual([]);
+  expect(harness.runs).toEqual([]);
 });

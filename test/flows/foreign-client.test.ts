@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
-import { patienceMs } from '../support/flow-names.ts';
+import { timeoutMs } from '../support/flow-names.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
 /** A client of this API that others wrote (npm: gitea-js). FOREIGN_CLIENT names its entry file where it is elsewhere. */
@@ -104,7 +104,7 @@ describe.skipIf(!foreign)(title, () => {
     // A server looks for conflicts on its own time, and refuses until it knows.
     const isMergeable = async () =>
       (await repos.repoGetPullRequest?.(ada.name, repo, number))?.data.mergeable;
-    await expect.poll(isMergeable, { timeout: patienceMs }).toBe(true);
+    await expect.poll(isMergeable, { timeout: timeoutMs }).toBe(true);
     await repos.repoMergePullRequest?.(ada.name, repo, number, { Do: 'merge' });
     const merged = await repos.repoGetPullRequest?.(ada.name, repo, number);
     const contents = await repos.repoGetContents?.(ada.name, repo, 'mended.txt');
@@ -112,7 +112,7 @@ describe.skipIf(!foreign)(title, () => {
     expect(Buffer.from(contents?.data.content, 'base64').toString()).toBe('fixed\n');
 
     await expect
-      .poll(() => receiver.types(), { timeout: patienceMs })
+      .poll(() => receiver.types(), { timeout: timeoutMs })
       .toEqual(expect.arrayContaining(['issues', 'pull_request', 'push']));
   });
 });

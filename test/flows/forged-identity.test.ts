@@ -8,13 +8,13 @@ import { operations } from '../../src/contract/operations.ts';
 import { createLog } from '../../src/log.ts';
 import type { Delivery } from '../../src/store/store.ts';
 import { makeDeliveries } from '../support/deliveries.ts';
-import { named } from '../support/flow-names.ts';
-import { at, authorization, people, type Stage, secret, setStage } from '../support/stage.ts';
+import { uniqueName } from '../support/flow-names.ts';
+import { at, authorization, type Harness, people, secret, startHarness } from '../support/harness.ts';
 
 /** The repository of a person who knows a secret for that repository alone. */
 const own = { owner: people.eve, repo: 'own' } as const;
 const evesSecret = 'a-secret-that-covers-the-own-repository';
-const heirs = named('heirs');
+const heirs = uniqueName('heirs');
 const ship = `version: 1
 rules:
   ship:
@@ -26,7 +26,7 @@ rules:
     steps: [{ uses: set-labels, with: { add: [area/docs] } }]
 `;
 
-let stage: Stage;
+let harness: Harness;
 let eve: Client;
 let folder: string;
 let logged: string[];
@@ -46,25 +46,25 @@ beforeEach(async () => {
   const log = createLog({ destination: { write: (line) => void logged.push(line) } });
   // Served as well, so that the only obstacle is whose repository it is.
   const repositories = [`${own.owner}/*`, `${heirs}/*`];
-  stage = await setStage({
+  harness = await startHarness({
     rules: ship,
     server: { rules: folder, log, secrets: [all, ofEve], repositories },
   });
-  eve = await stage.forge.makePerson(people.eve);
+  eve = await harness.forge.makePerson(people.eve);
   await eve.call(operations.createRepository, { body: { name: own.repo, auto_init: true } });
   await eve.call(operations.createLabel, { params: own, body: { name: 'kept', color: '000000' } });
-  demoId = (await stage.root.call(operations.getRepository, { params: at })).id;
-  ownId = (await stage.root.call(operations.getRepository, { params: own })).id;
+  demoId = (await harness.root.call(operations.getRepository, { params: at })).id;
+  ownId = (await harness.root.call(operations.getRepository, { params: own })).id;
 });
 afterEach(async () => {
-  await stage.close();
+  await harness.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Sends a body that is signed with eve's secret, and returns what became of the delivery. */
 async function send(eventType: string, payload: object): Promise<{ status: number; delivery?: Delivery }> {
   const body = JSON.stringify(payload);
-  const answer = await fetch(`${stage.server.url}/webhook`, {
+  const answer = await fetch(`${harness.server.url}/webhook`, {
     method: 'POST',
     body,
     headers: {
@@ -76,8 +76,8 @@ async function send(eventType: string, payload: object): Promise<{ status: numbe
   });
   if (answer.status !== 202) return { status: answer.status };
   const { id } = (await answer.json()) as { id: string };
-  await stage.quiet();
-  const delivery = await stage.server.store.describeDelivery(id);
+  await harness.idle();
+  const delivery = await harness.server.store.describeDelivery(id);
   return delivery ? { status: answer.status, delivery } : { status: answer.status };
 }
 
@@ -96,33 +96,35 @@ const push = (repository: object, after = '1'.repeat(40)) => ({
   repository,
   sender: { id: 7, login: people.ada },
 });
-const writes = (from: number) => stage.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
+const writes = (from: number) => harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
 
 async function metrics(): Promise<string> {
-  const password = (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const basic = Buffer.from(`reader:${password}`).toString('base64');
-  const answer = await fetch(`${stage.server.url}/metrics`, { headers: { authorization: `Basic ${basic}` } });
+  const answer = await fetch(`${harness.server.url}/metrics`, {
+    headers: { authorization: `Basic ${basic}` },
+  });
   return answer.text();
 }
 
 async function openIssue(title: string): Promise<number> {
-  const { number } = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
-  await stage.quiet();
+  const { number } = await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  await harness.idle();
   return number;
 }
 
 describe('a delivery that names the id of another repository under a name in the scope of its secret', () => {
   it('changes nothing there, is dead with the reason, and is counted and logged with its secret entry', async () => {
     const index = await openIssue('one');
-    const comment = await stage.ada.call(operations.createComment, {
+    const comment = await harness.ada.call(operations.createComment, {
       params: { ...at, index },
       body: { body: '/ship' },
     });
-    await stage.quiet();
+    await harness.idle();
     // Whatever the genuine delivery did is undone by a person.
-    await stage.ada.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
-    await stage.quiet();
-    const from = stage.proxy.passed.length;
+    await harness.ada.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
+    await harness.idle();
+    const from = harness.proxy.passed.length;
 
     const { status, delivery } = await send('issue_comment', {
       action: 'created',
@@ -133,7 +135,7 @@ describe('a delivery that names the id of another repository under a name in the
     });
 
     expect(status).toBe(202);
-    expect(await stage.labelsOf(index)).toEqual([]);
+    expect(await harness.labelsOf(index)).toEqual([]);
     expect(writes(from)).toEqual([]);
     expect(delivery).toMatchObject({ state: 'dead', entry: 'eve' });
     expect(delivery?.reason).toBe(
@@ -141,7 +143,7 @@ describe('a delivery that names the id of another repository under a name in the
     );
     expect(logged.join('')).toContain('"entry":"eve"');
     expect(await metrics()).toContain('reeve_deliveries_refused_total{reason="identity"} 1');
-    expect((await stage.server.store.listRuns({ delivery: delivery?.id ?? '' })).items).toEqual([]);
+    expect((await harness.server.store.listRuns({ delivery: delivery?.id ?? '' })).items).toEqual([]);
   });
 
   it('evicts nothing from the caches of that repository and stops none of its rules, whatever its kind', async () => {
@@ -161,20 +163,20 @@ describe('a delivery that names the id of another repository under a name in the
       states.push(`${status} ${delivery?.state}`);
     }
     const pushed = await send('push', push(forged()));
-    const from = stage.proxy.passed.length;
+    const from = harness.proxy.passed.length;
     const index = await openIssue('after');
 
     expect(new Set([...states, `${pushed.status} ${pushed.delivery?.state}`])).toEqual(new Set(['202 dead']));
-    expect(await stage.labelsOf(index)).toEqual(['area/code', 'area/docs']);
-    const asked = stage.proxy.passed.slice(from).map(({ path }) => path);
+    expect(await harness.labelsOf(index)).toEqual(['area/code', 'area/docs']);
+    const asked = harness.proxy.passed.slice(from).map(({ path }) => path);
     expect(asked.filter((path) => /contents|branches/.test(path))).toEqual([]);
   });
 
   it('moves no snapshot of that repository: catching up invents nothing and misses nothing', async () => {
     await openIssue('one');
-    const live = await stage.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
-    await stage.restart();
-    await stage.quiet();
+    const live = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
+    await harness.restart();
+    await harness.idle();
     const { delivery } = await send('push', { ...push(forged()), before: live.commit?.id ?? '' });
     await send('issues', {
       action: 'opened',
@@ -184,14 +186,14 @@ describe('a delivery that names the id of another repository under a name in the
       sender: { id: 7, login: people.ada },
     });
 
-    await stage.restart();
-    await stage.quiet();
+    await harness.restart();
+    await harness.idle();
 
-    expect(await stage.server.store.recall(`seen ${demoId}`)).toMatchObject({
+    expect(await harness.server.store.recall(`seen ${demoId}`)).toMatchObject({
       refs: { main: live.commit?.id },
       items: { 1: { state: 'open' } },
     });
-    const { items } = await stage.server.store.listDeliveries({ search: 'caught-up', limit: 100 });
+    const { items } = await harness.server.store.listDeliveries({ search: 'caught-up', limit: 100 });
     const since = items.filter(
       ({ id, lane }) => Number(id) > Number(delivery?.id) && lane?.startsWith(`${demoId}`),
     );
@@ -231,8 +233,8 @@ describe('a delivery about the repository that its secret covers', () => {
   });
 
   it('is refused after the repository has moved out of the scope', async () => {
-    await stage.root.call(operations.createOrganization, { body: { username: heirs } });
-    await stage.root.call(operations.transferRepository, { params: own, body: { new_owner: heirs } });
+    await harness.root.call(operations.createOrganization, { body: { username: heirs } });
+    await harness.root.call(operations.transferRepository, { params: own, body: { new_owner: heirs } });
 
     const { delivery } = await send('push', push({ ...forged(), id: ownId }));
 
@@ -244,7 +246,7 @@ describe('a delivery about the repository that its secret covers', () => {
 
   it('is refused after its secret entry was removed from the settings', async () => {
     const body = Buffer.from(JSON.stringify(push({ ...forged(), id: ownId })));
-    const { id } = await stage.server.store.accept({
+    const { id } = await harness.server.store.accept({
       uuid: randomUUID(),
       eventType: 'push',
       entry: 'former',
@@ -253,7 +255,7 @@ describe('a delivery about the repository that its secret covers', () => {
       body,
     });
     await expect
-      .poll(async () => stage.server.store.describeDelivery(id))
+      .poll(async () => harness.server.store.describeDelivery(id))
       .toMatchObject({
         state: 'dead',
         reason: expect.stringContaining(

@@ -4,7 +4,7 @@ import { findCapabilities } from '../../src/client/capabilities.ts';
 import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { realServer } from '../support/flow-names.ts';
-import { at, people, type Stage, setStage } from '../support/stage.ts';
+import { at, type Harness, people, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -22,12 +22,12 @@ const isGitea =
   (await findCapabilities(createClient({ url: realServer.url }))).has.restricted_approval;
 
 describe.skipIf(!isGitea)('a label by a rule on the pull request of a fork, on a real Gitea', () => {
-  let stage: Stage;
-  afterEach(() => stage.close());
+  let harness: Harness;
+  afterEach(() => harness.close());
 
   /** Returns the status of the run that the label started: `waiting` for an approval, or `queued` for a runner. */
   async function statusOfRun(): Promise<string> {
-    const url = `${stage.forge.url}/api/v1/repos/${at.owner}/${at.repo}/actions/runs`;
+    const url = `${harness.forge.url}/api/v1/repos/${at.owner}/${at.repo}/actions/runs`;
     const headers = { authorization: `token ${realServer?.adminToken}` };
     for (let tries = 0; tries < 100; tries += 1) {
       // The API of workflow runs is no part of the contract: Reeve calls none of it.
@@ -47,8 +47,8 @@ describe.skipIf(!isGitea)('a label by a rule on the pull request of a fork, on a
   ] as const)(
     'A9: %s',
     async (_, isRestricted, expected) => {
-      stage = await setStage({ rules, isRestricted });
-      const eve = await stage.forge.makePerson(people.eve);
+      harness = await startHarness({ rules, isRestricted });
+      const eve = await harness.forge.makePerson(people.eve);
       await eve.call(operations.createFork, { params: at, body: {} });
       const params = { owner: people.eve, repo: at.repo, filepath: '.gitea/workflows/own.yml' };
       const content = Buffer.from(workflow).toString('base64');
@@ -58,7 +58,9 @@ describe.skipIf(!isGitea)('a label by a rule on the pull request of a fork, on a
         params: at,
         body: { title: 'Work', head: `${people.eve}:work`, base: 'main' },
       });
-      await stage.run(({ trigger, outcomes }) => trigger.activity === 'opened' && outcomes.length > 0);
+      await harness.waitForRun(
+        ({ trigger, outcomes }) => trigger.activity === 'opened' && outcomes.length > 0,
+      );
 
       expect(await statusOfRun()).toBe(expected);
     },

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hostileTexts } from '../../scripts/bench/rules/hostile.ts';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { finished, printed, start } from '../support/command.ts';
+import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { post } from '../support/deliveries.ts';
 import { type FlowForge, startFlowForge } from '../support/flow-forge.ts';
 import { people } from '../support/flow-names.ts';
-import { authorization, leastScopes, secret } from '../support/stage.ts';
+import { authorization, minimalScopes, secret } from '../support/harness.ts';
 
 const calm = { owner: people.ada, repo: 'calm' } as const;
 const trap = { owner: people.eve, repo: 'trap' } as const;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   bot = await forge.makePerson(people.bot);
   for (const [place, rules] of [[calm, honest] as const, [trap, hostile] as const])
     await makeRepository(place, rules);
-  const { token } = await forge.makeToken(people.bot, leastScopes);
+  const { token } = await forge.makeToken(people.bot, minimalScopes);
   server = start(['serve'], {
     environment: {
       FORGE_URL: forge.url,
@@ -55,13 +55,13 @@ beforeAll(async () => {
       PORT: '0',
     },
   });
-  const output = await printed(server, /"url":"http:[^"]+".*"listening"/);
+  const output = await waitForOutput(server, /"url":"http:[^"]+".*"listening"/);
   url = /"url":"(http:[^"]+)"/.exec(output)?.[1] ?? '';
 });
 
 afterAll(async () => {
   server?.kill('SIGTERM');
-  if (server) await finished(server);
+  if (server) await waitForExit(server);
   await forge.close();
   await rm(data, { recursive: true, force: true });
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { acme, at, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Harness, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -16,70 +16,70 @@ rules:
             area/code: files.exists(f, f.filename.glob("src/**"))
 `;
 
-let stage: Stage;
-afterEach(() => stage.close());
+let harness: Harness;
+afterEach(() => harness.close());
 
 const opened = (run: Run): boolean => run.trigger.activity === 'opened';
 const writesSince = (from: number): number =>
-  stage.proxy.passed.slice(from).filter(({ method }) => method !== 'GET').length;
+  harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET').length;
 
 it('labels a pull request by its files, keeps what it does not own, and follows a push', async () => {
-  stage = await setStage({ rules });
-  const pull = await stage.openPull('docs', { 'docs/a.md': 'a' }, ['kept']);
-  const first = await stage.run(opened);
+  harness = await startHarness({ rules });
+  const pull = await harness.openPull('docs', { 'docs/a.md': 'a' }, ['kept']);
+  const first = await harness.waitForRun(opened);
 
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs', 'kept']);
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/docs', 'kept']);
   expect(first.rules).toMatchObject([{ rule: `${acme}/demo/.reeve.yml#by-path`, verdict: 'matched' }]);
   expect(first.changes).toMatchObject([
     { target: 'label:area/docs', value: true, before: false, after: true, method: 'PUT' },
   ]);
   expect(first.outcomes).toEqual([{ change: first.changes[0]?.id, status: 'applied' }]);
 
-  await stage.ada.call(operations.createFile, {
+  await harness.ada.call(operations.createFile, {
     params: { ...at, filepath: 'src/a.js' },
     body: { branch: 'docs', content: 'YQ==', message: 'code' },
   });
-  await stage.run((run) => run.trigger.activity === 'synchronized');
+  await harness.waitForRun((run) => run.trigger.activity === 'synchronized');
 
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/code', 'area/docs', 'kept']);
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/code', 'area/docs', 'kept']);
 });
 
 it('asks three times for a change and writes nothing when nothing changes', async () => {
-  stage = await setStage({ rules });
-  await stage.openPull('one', { 'docs/a.md': 'a' });
-  await stage.run(opened);
-  const second = await stage.openPull('two', { 'docs/b.md': 'b' });
-  const warm = await stage.run((run) => opened(run) && run !== stage.runs[0]);
+  harness = await startHarness({ rules });
+  await harness.openPull('one', { 'docs/a.md': 'a' });
+  await harness.waitForRun(opened);
+  const second = await harness.openPull('two', { 'docs/b.md': 'b' });
+  const warm = await harness.waitForRun((run) => opened(run) && run !== harness.runs[0]);
   expect(warm.requests).toBe(3);
 
-  await stage.quiet();
-  const from = stage.proxy.passed.length;
-  await stage.ada.call(operations.createFile, {
+  await harness.idle();
+  const from = harness.proxy.passed.length;
+  await harness.ada.call(operations.createFile, {
     params: { ...at, filepath: 'docs/c.md' },
     body: { branch: 'two', content: 'YQ==', message: 'more' },
   });
-  await stage.run((run) => run.trigger.activity === 'synchronized');
+  await harness.waitForRun((run) => run.trigger.activity === 'synchronized');
 
-  expect(await stage.labelsOf(second.number)).toEqual(['area/docs']);
+  expect(await harness.labelsOf(second.number)).toEqual(['area/docs']);
   expect(writesSince(from)).toBe(0);
 });
 
 it('does not act on what it did itself', async () => {
-  stage = await setStage({ rules: rules.replace('synchronized]', 'synchronized, label_updated]') });
-  await stage.openPull('docs', { 'docs/a.md': 'a' });
-  const own = await stage.run((run) => run.trigger.activity === 'label_updated');
+  harness = await startHarness({ rules: rules.replace('synchronized]', 'synchronized, label_updated]') });
+  await harness.openPull('docs', { 'docs/a.md': 'a' });
+  const own = await harness.waitForRun((run) => run.trigger.activity === 'label_updated');
 
   expect(own.rules).toMatchObject([{ verdict: 'skipped', reason: 'own' }]);
-  await stage.quiet();
-  expect(stage.runs.filter(({ trigger }) => trigger.activity === 'label_updated')).toHaveLength(1);
+  await harness.idle();
+  expect(harness.runs.filter(({ trigger }) => trigger.activity === 'label_updated')).toHaveLength(1);
 });
 
 it('leaves a label away that a person removed between the reading and the write', async () => {
-  stage = await setStage({ rules });
-  const known = await stage.root.call(operations.listLabels, { params: at });
+  harness = await startHarness({ rules });
+  const known = await harness.root.call(operations.listLabels, { params: at });
   const kept = known.find(({ name }) => name === 'kept')?.id ?? 0;
   let reads = 0;
-  stage.proxy.decide = ({ method, path }) => {
+  harness.proxy.decide = ({ method, path }) => {
     if (method !== 'GET' || !/\/issues\/\d+\/labels$/.test(path)) return { kind: 'pass' };
     reads += 1;
     if (reads > 1) return { kind: 'pass' };
@@ -88,40 +88,42 @@ it('leaves a label away that a person removed between the reading and the write'
       kind: 'pass',
       after: async () => {
         const index = Number(/issues\/(\d+)/.exec(path)?.[1]);
-        await stage.ada.call(operations.removeIssueLabel, { params: { ...at, index, id: kept } });
+        await harness.ada.call(operations.removeIssueLabel, { params: { ...at, index, id: kept } });
       },
     };
   };
   // The condition names the labels, and the files take longer than an answer stays fresh.
-  await stage.setRules(rules.replace('    steps:', '    if: labels.exists(l, l.name == "kept")\n    steps:'));
-  const slowFiles = stage.proxy.decide;
-  stage.proxy.decide = (passing) =>
+  await harness.setRules(
+    rules.replace('    steps:', '    if: labels.exists(l, l.name == "kept")\n    steps:'),
+  );
+  const slowFiles = harness.proxy.decide;
+  harness.proxy.decide = (passing) =>
     passing.path.includes('/files')
       ? { kind: 'pass', before: () => new Promise((resolve) => setTimeout(resolve, 400)) }
       : slowFiles(passing);
-  const pull = await stage.openPull('docs', { 'docs/a.md': 'a' }, ['kept']);
-  const run = await stage.run(opened);
+  const pull = await harness.openPull('docs', { 'docs/a.md': 'a' }, ['kept']);
+  const run = await harness.waitForRun(opened);
 
   expect(run.outcomes).toMatchObject([{ status: 'applied' }]);
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
 it('makes one PUT for all rules of a run', async () => {
-  stage = await setStage({
+  harness = await startHarness({
     rules:
       rules +
       rules.split('\n').slice(2).join('\n').replace('by-path', 'again').replace('area/code:', 'kept:'),
   });
-  await stage.openPull('both', { 'docs/a.md': 'a', 'src/a.js': 'a' });
-  await stage.quiet();
-  const run = await stage.run(opened);
+  await harness.openPull('both', { 'docs/a.md': 'a', 'src/a.js': 'a' });
+  await harness.idle();
+  const run = await harness.waitForRun(opened);
 
   expect(run.changes.map(({ target, rules: by }) => [target, by.length])).toEqual([
     ['label:area/docs', 2],
     ['label:area/code', 1],
     ['label:kept', 1],
   ]);
-  expect(stage.proxy.passed.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+  expect(harness.proxy.passed.filter(({ method }) => method === 'PUT')).toHaveLength(1);
 });
 
 it('refuses both sides where two rules of one rank want different things', async () => {
@@ -130,46 +132,49 @@ rules:
   on: { on: pull_request.opened, steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
   off: { on: pull_request.opened, steps: [{ uses: set-labels, with: { remove: [area/docs] } }] }
 `;
-  stage = await setStage({ rules: quarrel });
-  const pull = await stage.openPull('docs', { 'x.md': 'a' }, ['area/docs']);
-  const run = await stage.run(opened);
+  harness = await startHarness({ rules: quarrel });
+  const pull = await harness.openPull('docs', { 'x.md': 'a' }, ['area/docs']);
+  const run = await harness.waitForRun(opened);
 
   expect(run.refused).toMatchObject([{ change: { target: 'label:area/docs', value: false } }]);
   expect(run.refused[0]?.why).toContain('neither ranks higher');
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
 it('plans by a label made anew under its old name', async () => {
-  stage = await setStage({ rules });
-  await stage.openPull('one', { 'docs/a.md': 'a' });
-  await stage.run(opened);
-  const old = (await stage.root.call(operations.listLabels, { params: at })).find(
+  harness = await startHarness({ rules });
+  await harness.openPull('one', { 'docs/a.md': 'a' });
+  await harness.waitForRun(opened);
+  const old = (await harness.root.call(operations.listLabels, { params: at })).find(
     ({ name }) => name === 'area/docs',
   );
-  await stage.root.call(operations.deleteLabel, { params: { ...at, id: old?.id ?? 0 } });
-  await stage.root.call(operations.createLabel, { params: at, body: { name: 'area/docs', color: '00ff00' } });
+  await harness.root.call(operations.deleteLabel, { params: { ...at, id: old?.id ?? 0 } });
+  await harness.root.call(operations.createLabel, {
+    params: at,
+    body: { name: 'area/docs', color: '00ff00' },
+  });
 
-  const pull = await stage.openPull('two', { 'docs/b.md': 'b' });
-  const run = await stage.run((one) => opened(one) && one !== stage.runs[0]);
+  const pull = await harness.openPull('two', { 'docs/b.md': 'b' });
+  const run = await harness.waitForRun((one) => opened(one) && one !== harness.runs[0]);
 
   expect(run.outcomes).toMatchObject([{ status: 'applied' }]);
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
 it('finds its label among thousands', async () => {
   const count = process.env.LONG ? 10_000 : 1_500;
-  stage = await setStage({ rules });
+  harness = await startHarness({ rules });
   for (let from = 0; from < count; from += 50) {
     const batch = Array.from({ length: 50 }, (_, place) => `filler/${from + place}`);
     await Promise.all(
       batch.map((name) =>
-        stage.root.call(operations.createLabel, { params: at, body: { name, color: 'ff0000' } }),
+        harness.root.call(operations.createLabel, { params: at, body: { name, color: 'ff0000' } }),
       ),
     );
   }
-  const pull = await stage.openPull('docs', { 'docs/a.md': 'a' });
-  const run = await stage.run(opened);
+  const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
+  const run = await harness.waitForRun(opened);
 
   expect(run.outcomes).toMatchObject([{ status: 'applied' }]);
-  expect(await stage.labelsOf(pull.number)).toEqual(['area/docs']);
+  expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });

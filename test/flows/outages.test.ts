@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Fault } from '../support/fault-proxy.ts';
-import { patienceMs } from '../support/flow-names.ts';
-import { at, type Stage, setStage } from '../support/stage.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -14,8 +14,8 @@ rules:
 const outageMs = process.env.LONG ? 600_000 : 6_000;
 const page = '<html><title>Bad gateway</title></html>';
 
-let stage: Stage;
-afterEach(() => stage.close());
+let harness: Harness;
+afterEach(() => harness.close());
 
 const outages: Readonly<Record<string, Fault>> = {
   'answers 502 for everything': { kind: 'answer', status: 502, body: page },
@@ -27,56 +27,56 @@ const outages: Readonly<Record<string, Fault>> = {
 
 it.each(Object.keys(outages))(
   'what happens while the forge %s is done when it is back, and no attempt is spent',
-  { timeout: 4 * patienceMs + outageMs + 120_000 },
+  { timeout: 4 * timeoutMs + outageMs + 120_000 },
   async (outage) => {
-    stage = await setStage({ rules });
-    await stage.quiet();
-    stage.proxy.decide = () => outages[outage] ?? { kind: 'pass' };
-    const from = stage.proxy.passed.length;
+    harness = await startHarness({ rules });
+    await harness.idle();
+    harness.proxy.decide = () => outages[outage] ?? { kind: 'pass' };
+    const from = harness.proxy.passed.length;
 
     const issues: number[] = [];
     for (let number = 0; number < 12; number += 1) {
       const body = { title: `docs ${number}` };
-      issues.push((await stage.ada.call(operations.createIssue, { params: at, body })).number);
+      issues.push((await harness.ada.call(operations.createIssue, { params: at, body })).number);
     }
-    await stage.forge.settle();
+    await harness.forge.settle();
     await new Promise((resolve) => setTimeout(resolve, outageMs));
     // A probe every 30 s at most, after those that were under way; not a request for each delivery and second.
-    expect(stage.proxy.passed.length - from).toBeLessThan(60 + outageMs / 10_000);
-    expect((await stage.server.store.counts()).dead).toBe(0);
+    expect(harness.proxy.passed.length - from).toBeLessThan(60 + outageMs / 10_000);
+    expect((await harness.server.store.counts()).dead).toBe(0);
 
-    stage.proxy.decide = () => ({ kind: 'pass' });
+    harness.proxy.decide = () => ({ kind: 'pass' });
     for (const issue of issues) {
-      await expect.poll(() => stage.labelsOf(issue)).toEqual(['area/docs']);
+      await expect.poll(() => harness.labelsOf(issue)).toEqual(['area/docs']);
     }
-    await stage.quiet();
-    const { items } = await stage.server.store.listDeliveries({ search: 'issues', limit: 100 });
+    await harness.idle();
+    const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
     expect(new Set(items.map(({ attempts }) => attempts))).toEqual(new Set([1]));
   },
 );
 
 it('an issue for which alone the forge answers 500 keeps no other waiting', {
-  timeout: 8 * patienceMs,
+  timeout: 8 * timeoutMs,
 }, async () => {
-  stage = await setStage({ rules });
-  await stage.quiet();
-  stage.proxy.decide = ({ path }) =>
+  harness = await startHarness({ rules });
+  await harness.idle();
+  harness.proxy.decide = ({ path }) =>
     path.includes('/issues/1/') || path.endsWith('/issues/1')
       ? { kind: 'answer', status: 500, body: '{"message":"internal"}' }
       : { kind: 'pass' };
 
   for (let number = 0; number < 6; number += 1) {
     const body = { title: `docs ${number}` };
-    await stage.ada.call(operations.createIssue, { params: at, body });
+    await harness.ada.call(operations.createIssue, { params: at, body });
   }
 
   for (const issue of [2, 3, 4, 5, 6]) {
-    await expect.poll(() => stage.labelsOf(issue), { timeout: 2 * patienceMs }).toEqual(['area/docs']);
+    await expect.poll(() => harness.labelsOf(issue), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);
   }
   const poisoned = async () => {
-    const { items } = await stage.server.store.listDeliveries({ search: 'issues', limit: 100 });
+    const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
     return items.find(({ lane }) => lane?.endsWith('#1'));
   };
-  await expect.poll(async () => (await poisoned())?.state, { timeout: 2 * patienceMs }).toBe('retry');
+  await expect.poll(async () => (await poisoned())?.state, { timeout: 2 * timeoutMs }).toBe('retry');
   expect((await poisoned())?.reason).toContain('500');
 });

@@ -5,10 +5,10 @@ import { createOAuth2 } from '../../src/client/oauth2.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { redirectUri } from '../../src/dashboard/sign-in/address.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
-import { type Visitor, visitorWith } from '../support/dashboard-visitor.ts';
-import { named, passwordOf } from '../support/flow-names.ts';
-import { type MiniBrowser, openMiniBrowser, type Shown } from '../support/mini-browser.ts';
-import { at, people, type Stage, setStage } from '../support/stage.ts';
+import { createDashboardClient, type DashboardClient } from '../support/dashboard-client.ts';
+import { passwordOf, uniqueName } from '../support/flow-names.ts';
+import { at, type Harness, people, startHarness } from '../support/harness.ts';
+import { type BrowserPage, type MiniBrowser, openMiniBrowser } from '../support/mini-browser.ts';
 
 const open = { owner: at.owner, repo: 'open' };
 const [demo, opened] = [`${at.owner}/${at.repo}`, `${open.owner}/${open.repo}`];
@@ -17,19 +17,19 @@ rules:
   mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
 `;
 
-let stage: Stage;
+let harness: Harness;
 let app: FastifyInstance;
 let url: string;
 let nowMs = 0;
 /** Has nothing to do with the organization. */
 const eve = people.eve;
 /** May read issues of the private repository, and neither its code nor its pull requests. */
-const ira = named('ira');
+const ira = uniqueName('ira');
 
 /** A private repository and an open one under a hook of their organization; each with an issue, and pushes. */
 beforeAll(async () => {
-  stage = await setStage({ rules, hook: 'organization' });
-  const { root, ada, forge } = stage;
+  harness = await startHarness({ rules, hook: 'organization' });
+  const { root, ada, forge } = harness;
   await root.call(operations.editRepository, { params: at, body: { private: true } });
   await root.call(operations.createOrganizationRepository, {
     params: { org: at.owner },
@@ -45,11 +45,11 @@ beforeAll(async () => {
   await root.call(operations.putTeamRepository, { params: { id: team.id, org: at.owner, repo: at.repo } });
   await ada.call(operations.createIssue, { params: at, body: { title: 'a secret matter' } });
   await root.call(operations.createIssue, { params: open, body: { title: 'an open matter' } });
-  await stage.openPull('work', { 'a.txt': 'a\n' });
-  await stage.run(({ changes }) => changes.length > 0);
-  await stage.quiet();
+  await harness.openPull('work', { 'a.txt': 'a\n' });
+  await harness.waitForRun(({ changes }) => changes.length > 0);
+  await harness.idle();
 
-  app = makeDashboardApp(stage.server.store);
+  app = makeDashboardApp(harness.server.store);
   await app.listen({ port: 0, host: '127.0.0.1' });
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   await app.close();
@@ -57,9 +57,9 @@ beforeAll(async () => {
     body: { name: 'Reeve', redirect_uris: [redirectUri(url)], confidential_client: true },
   });
   const application = { clientId: made.client_id ?? '', clientSecret: made.client_secret ?? '' };
-  const oauth2 = createOAuth2({ url: stage.proxy.url, application });
-  app = makeDashboardApp(stage.server.store, {
-    forge: { oauth2, url: stage.proxy.url, redirectUri: redirectUri(url) },
+  const oauth2 = createOAuth2({ url: harness.proxy.url, application });
+  app = makeDashboardApp(harness.server.store, {
+    forge: { oauth2, url: harness.proxy.url, redirectUri: redirectUri(url) },
     dashboardUrl: url,
     clock: { monotonicMs: () => nowMs },
   });
@@ -67,11 +67,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.close();
-  await stage.close();
+  await harness.close();
 });
 
 /** Goes from the dashboard to the forge, signs in there and allows Reeve what it asks. */
-async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<Shown> {
+async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<BrowserPage> {
   const form = await browser.go(`${url}/sign-in/forge?to=${encodeURIComponent(to)}`);
   const fields = { user_name: name, password: passwordOf(name) };
   const consent = await browser.submit(form, signInAt(form), fields);
@@ -81,21 +81,21 @@ async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<Sho
 }
 
 /** Gitea and Forgejo sign people in elsewhere than the embedded forge does. */
-function signInAt({ text }: Shown): string {
+function signInAt({ text }: BrowserPage): string {
   return text.includes('action="/user/login"') ? '/user/login' : '/login/oauth/sign-in';
 }
 
-async function visitAs(name: string): Promise<Visitor> {
+async function visitAs(name: string): Promise<DashboardClient> {
   const browser = openMiniBrowser();
   await arrive(name, browser);
-  return visitorWith(url, browser.cookiesOf(url));
+  return createDashboardClient(url, browser.cookiesOf(url));
 }
 
 type Known = { readonly id: string; readonly eventType: string; readonly repository: string | undefined };
 
-async function seenBy(visitor: Visitor): Promise<readonly Known[]> {
-  const { text } = await visitor.get('/deliveries');
-  const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+async function seenBy(dashboard: DashboardClient): Promise<readonly Known[]> {
+  const { text } = await dashboard.get('/deliveries');
+  const { items } = await harness.server.store.listDeliveries({ limit: 500 });
   return items.filter(({ id }) => text.includes(`deliveries/${id}"`));
 }
 const kindsOf = (seen: readonly Known[], repository: string): readonly string[] =>
@@ -121,7 +121,7 @@ describe('signing in with a forge account', () => {
     const answer = await fetch(`${url}/sign-in/forge`, { redirect: 'manual' });
     const asked = new URL(answer.headers.get('location') ?? '');
 
-    expect(asked.origin).toBe(stage.forge.url);
+    expect(asked.origin).toBe(harness.forge.url);
     expect(asked.searchParams.get('scope')).toBe('read:user read:repository read:issue');
     expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
     expect(asked.searchParams.get('redirect_uri')).toBe(redirectUri(url));
@@ -173,7 +173,7 @@ describe('people see what they can read on the forge', () => {
   it('a site administrator sees everything', async () => {
     const root = await visitAs(people.root);
 
-    const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+    const { items } = await harness.server.store.listDeliveries({ limit: 500 });
     expect((await seenBy(root)).length).toBe(Math.min(items.length, 50));
     for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners']) {
       expect((await root.get(path)).status, path).toBe(200);
@@ -190,12 +190,12 @@ describe('people see what they can read on the forge', () => {
   });
 
   it('a stranger sees open repositories alone', async () => {
-    const visitor = await visitAs(eve);
-    const seen = await seenBy(visitor);
+    const dashboard = await visitAs(eve);
+    const seen = await seenBy(dashboard);
 
     expect(seen.map(({ repository }) => repository)).toEqual(seen.map(() => opened));
     expect(kindsOf(seen, opened)).toContain('issues');
-    expect((await visitor.get('/deliveries')).text).not.toContain(demo);
+    expect((await dashboard.get('/deliveries')).text).not.toContain(demo);
   });
 
   it('a reader of issues sees those, and nothing of code and pull requests', async () => {
@@ -205,62 +205,62 @@ describe('people see what they can read on the forge', () => {
   });
 
   it('a viewer who may not see a delivery finds neither it, nor its run, nor its payload, nor the button', async () => {
-    const visitor = await visitAs(eve);
-    const { store } = stage.server;
+    const dashboard = await visitAs(eve);
+    const { store } = harness.server;
     const { items } = await store.listDeliveries({ search: demo, limit: 500 });
     const mine = await visitAs(people.root);
 
     for (const { id } of items.slice(0, 8)) {
       for (const path of [`/deliveries/${id}`, `/deliveries/${id}/payload`]) {
-        const answer = await visitor.get(path);
+        const answer = await dashboard.get(path);
         expect(answer.status, path).toBe(404);
         expect(answer.text).not.toContain(demo);
       }
       const [run] = (await store.listRuns({ delivery: id })).items;
-      if (run) expect((await visitor.get(`/runs/${run.id}`)).status).toBe(404);
+      if (run) expect((await dashboard.get(`/runs/${run.id}`)).status).toBe(404);
       expect((await mine.get(`/deliveries/${id}`)).status).toBe(200);
     }
   });
 
   it('a reader sees the verdict and the labels, but no payload and no button', async () => {
-    const visitor = await visitAs(ira);
-    const seen = await seenBy(visitor);
+    const dashboard = await visitAs(ira);
+    const seen = await seenBy(dashboard);
     const matters = seen.filter(
       ({ eventType, repository }) => `${repository} ${eventType}` === `${demo} issues`,
     );
     const id = matters[0]?.id ?? '';
-    const { text } = await visitor.get(`/deliveries/${id}`);
+    const { text } = await dashboard.get(`/deliveries/${id}`);
 
     expect(text).toContain('<strong>mark</strong>');
     expect(text).toContain('label:kept');
     expect(text).not.toContain('<h2>Payload');
     expect(text).not.toContain('Run it again');
-    expect((await visitor.get(`/deliveries/${id}/payload`)).status).toBe(404);
-    expect((await visitor.press(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(403);
+    expect((await dashboard.get(`/deliveries/${id}/payload`)).status).toBe(404);
+    expect((await dashboard.submit(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(403);
   });
 
   it('an administrator of a repository sees the payload and runs a delivery again, there alone', async () => {
-    await stage.root.call(operations.putCollaborator, {
+    await harness.root.call(operations.putCollaborator, {
       params: { ...open, collaborator: eve },
       body: { permission: 'admin' },
     });
-    const visitor = await visitAs(eve);
-    const { items } = await stage.server.store.listDeliveries({ search: opened, limit: 500 });
+    const dashboard = await visitAs(eve);
+    const { items } = await harness.server.store.listDeliveries({ search: opened, limit: 500 });
     const id = items.find(({ eventType }) => eventType === 'issues')?.id ?? '';
 
-    expect((await visitor.get(`/deliveries/${id}`)).text).toContain('an open matter');
-    expect((await visitor.press(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(303);
-    expect((await stage.server.store.readDelivery(id))?.redrivenBy).toMatch(
+    expect((await dashboard.get(`/deliveries/${id}`)).text).toContain('an open matter');
+    expect((await dashboard.submit(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(303);
+    expect((await harness.server.store.readDelivery(id))?.redrivenBy).toMatch(
       /^@\S+ \(\d+\) by the dashboard$/,
     );
   });
 
   it('a search tells nothing of what they may not see, and finds what they may', async () => {
     const [stranger, writer] = [await visitAs(eve), await visitAs(people.ada)];
-    const { items } = await stage.server.store.listDeliveries({ search: demo, limit: 500 });
+    const { items } = await harness.server.store.listDeliveries({ search: demo, limit: 500 });
     const hidden = items[0];
-    const pageOf = async (visitor: Visitor, search: string) =>
-      (await visitor.get(`/deliveries?${new URLSearchParams({ search })}`)).text
+    const pageOf = async (dashboard: DashboardClient, search: string) =>
+      (await dashboard.get(`/deliveries?${new URLSearchParams({ search })}`)).text
         .replaceAll(search, '')
         .replaceAll(/name="mark" value="\w+"/g, '');
 
@@ -272,132 +272,132 @@ describe('people see what they can read on the forge', () => {
   });
 
   it('pages and buttons of operators are not for others', async () => {
-    const visitor = await visitAs(people.ada);
+    const dashboard = await visitAs(people.ada);
 
     for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners']) {
-      expect((await visitor.get(path)).status, path).toBe(403);
+      expect((await dashboard.get(path)).status, path).toBe(403);
     }
-    expect((await visitor.get('/')).text).not.toContain('href="./rules"');
-    expect((await visitor.press('/deliveries?state=dead', 'deliveries/dead/run')).status).toBe(403);
+    expect((await dashboard.get('/')).text).not.toContain('href="./rules"');
+    expect((await dashboard.submit('/deliveries?state=dead', 'deliveries/dead/run')).status).toBe(403);
   });
 
   it('what is taken from them is gone within a minute', async () => {
-    const visitor = await visitAs(ira);
-    expect(kindsOf(await seenBy(visitor), demo)).not.toEqual([]);
-    const teams = await stage.root.call(operations.listTeams, { params: { org: at.owner } });
+    const dashboard = await visitAs(ira);
+    expect(kindsOf(await seenBy(dashboard), demo)).not.toEqual([]);
+    const teams = await harness.root.call(operations.listTeams, { params: { org: at.owner } });
     const triage = teams?.find(({ name }) => name === 'triage');
-    await stage.root.call(operations.deleteTeam, { params: { id: triage?.id ?? 0 } });
+    await harness.root.call(operations.deleteTeam, { params: { id: triage?.id ?? 0 } });
 
     nowMs += 60_001;
 
-    expect(kindsOf(await seenBy(visitor), demo)).toEqual([]);
+    expect(kindsOf(await seenBy(dashboard), demo)).toEqual([]);
   });
 
   it('another repository of the name is not the one they may see', async () => {
-    const visitor = await visitAs(eve);
-    const before = (await seenBy(visitor)).filter(({ repository }) => repository === opened);
+    const dashboard = await visitAs(eve);
+    const before = (await seenBy(dashboard)).filter(({ repository }) => repository === opened);
     expect(before).not.toEqual([]);
 
-    await stage.root.call(operations.deleteRepository, { params: open });
-    await stage.root.call(operations.createOrganizationRepository, {
+    await harness.root.call(operations.deleteRepository, { params: open });
+    await harness.root.call(operations.createOrganizationRepository, {
       params: { org: at.owner },
       body: { name: open.repo, auto_init: true },
     });
-    await stage.quiet();
+    await harness.idle();
     nowMs += 60_001;
 
-    const after = await seenBy(visitor);
+    const after = await seenBy(dashboard);
     for (const { id } of before) expect(after.map((one) => one.id)).not.toContain(id);
   });
 });
 
 describe('a session of a forge account', () => {
   it('is renewed when its token ends, and goes on', async () => {
-    const visitor = await visitAs(people.ada);
+    const dashboard = await visitAs(people.ada);
 
     nowMs += 3_700_000;
 
-    expect((await visitor.get('/deliveries')).status).toBe(200);
-    expect(await seenBy(visitor)).not.toEqual([]);
+    expect((await dashboard.get('/deliveries')).status).toBe(200);
+    expect(await seenBy(dashboard)).not.toEqual([]);
   });
 
   it('ends when the account may sign in no more', async () => {
-    const visitor = await visitAs(people.ada);
-    await stage.root.call(operations.editUser, {
+    const dashboard = await visitAs(people.ada);
+    await harness.root.call(operations.editUser, {
       params: { username: people.ada },
       body: { login_name: people.ada, source_id: 0, prohibit_login: true },
     });
     nowMs += 60_001;
 
-    const answer = await visitor.get('/deliveries');
+    const answer = await dashboard.get('/deliveries');
 
     expect(answer.status).toBe(401);
     expect(answer.text).toContain('Sign in with your forge account');
-    expect((await visitor.get('/deliveries')).status).toBe(401);
+    expect((await dashboard.get('/deliveries')).status).toBe(401);
   });
 
   it('is no operator’s any more when the account is no site administrator any more', async () => {
-    const chief = named('chief');
-    await stage.forge.makePerson(chief, { isAdministrator: true });
-    const visitor = await visitAs(chief);
-    expect((await visitor.get('/rules')).status).toBe(200);
-    await stage.root.call(operations.editUser, {
+    const chief = uniqueName('chief');
+    await harness.forge.makePerson(chief, { isAdministrator: true });
+    const dashboard = await visitAs(chief);
+    expect((await dashboard.get('/rules')).status).toBe(200);
+    await harness.root.call(operations.editUser, {
       params: { username: chief },
       body: { login_name: chief, source_id: 0, admin: false },
     });
-    expect((await visitor.get('/rules')).status).toBe(200);
+    expect((await dashboard.get('/rules')).status).toBe(200);
 
     nowMs += 60_001;
 
-    expect((await visitor.get('/rules')).status).toBe(403);
-    expect((await visitor.get('/deliveries')).text).not.toContain(demo);
+    expect((await dashboard.get('/rules')).status).toBe(403);
+    expect((await dashboard.get('/deliveries')).text).not.toContain(demo);
   });
 
   it('can be left while the forge is away', async () => {
-    const visitor = await visitAs(eve);
-    const before = stage.proxy.decide;
-    const { text } = await visitor.get('/');
-    stage.proxy.decide = () => ({ kind: 'reset' });
+    const dashboard = await visitAs(eve);
+    const before = harness.proxy.decide;
+    const { text } = await dashboard.get('/');
+    harness.proxy.decide = () => ({ kind: 'reset' });
     nowMs += 60_001;
 
-    const left = await visitor.send(
+    const left = await dashboard.post(
       'sign-out',
       /sign-out"><input type="hidden" name="mark" value="(\w+)"/.exec(text)?.[1] ?? '',
     );
 
     expect(left.status).toBe(303);
-    stage.proxy.decide = before;
-    expect((await visitor.get('/')).status).toBe(401);
+    harness.proxy.decide = before;
+    expect((await dashboard.get('/')).status).toBe(401);
   });
 
   it('loses nothing of the others where the forge stumbles over one repository', async () => {
-    const visitor = await visitAs(eve);
-    const before = stage.proxy.decide;
-    stage.proxy.decide = ({ path }) =>
+    const dashboard = await visitAs(eve);
+    const before = harness.proxy.decide;
+    harness.proxy.decide = ({ path }) =>
       path.startsWith(`/api/v1/repos/${demo}`)
         ? { kind: 'answer', status: 500, body: '{}' }
         : { kind: 'pass' };
     nowMs += 60_001;
 
-    const { status, text } = await visitor.get('/deliveries');
+    const { status, text } = await dashboard.get('/deliveries');
 
-    stage.proxy.decide = before;
+    harness.proxy.decide = before;
     expect(status).toBe(200);
     expect(text).toContain('the forge did not say whether you may see them');
     expect(text).not.toContain(demo);
   });
 
   it('waits where the forge does not answer: nothing is shown, and no one is signed out', async () => {
-    const visitor = await visitAs(eve);
-    const before = stage.proxy.decide;
-    stage.proxy.decide = () => ({ kind: 'reset' });
+    const dashboard = await visitAs(eve);
+    const before = harness.proxy.decide;
+    harness.proxy.decide = () => ({ kind: 'reset' });
     nowMs += 60_001;
 
-    const answer = await visitor.get('/deliveries');
+    const answer = await dashboard.get('/deliveries');
 
     expect([502, 504]).toContain(answer.status);
     expect(answer.text).not.toContain(at.owner);
-    stage.proxy.decide = before;
-    expect((await visitor.get('/deliveries')).status).toBe(200);
+    harness.proxy.decide = before;
+    expect((await dashboard.get('/deliveries')).status).toBe(200);
   });
 });

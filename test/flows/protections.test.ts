@@ -2,23 +2,23 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findCapabilities, unsupportedReason } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { named, passwordOf } from '../support/flow-names.ts';
-import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
-import { at, people, type Stage } from '../support/stage.ts';
-import { addFile } from '../support/world.ts';
+import { passwordOf, uniqueName } from '../support/flow-names.ts';
+import { at, type Harness, people } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
 
-const reader = named('ghost-reader');
-let stage: Stage;
-afterEach(() => stage.close());
+const reader = uniqueName('ghost-reader');
+let harness: Harness;
+afterEach(() => harness.close());
 
 const pushes = (run: Run): boolean =>
   run.trigger.kind === 'push' && run.rules.some(({ verdict }) => verdict !== 'skipped');
 
 /** Pushes to a branch and returns the run that came of it. */
 async function push(branch: string): Promise<Run> {
-  const count = stage.runs.filter(pushes).length;
-  await addFile(stage.root, at, branch, `pushed/${branch}-${count}.txt`);
-  return stage.run((run) => pushes(run) && stage.runs.filter(pushes).indexOf(run) === count);
+  const count = harness.runs.filter(pushes).length;
+  await addFile(harness.root, at, branch, `pushed/${branch}-${count}.txt`);
+  return harness.waitForRun((run) => pushes(run) && harness.runs.filter(pushes).indexOf(run) === count);
 }
 
 const outcomes = (run: Run) => run.outcomes.map(({ status, error }) => error ?? status);
@@ -37,12 +37,12 @@ rules:
 `;
 
   it('makes and mends them, reports a name that the forge drops once, and needs one read afterwards', async () => {
-    stage = await setOperatorStage(rules);
-    await stage.root.call(operations.createUser, {
+    harness = await startOperatorHarness(rules);
+    await harness.root.call(operations.createUser, {
       body: { username: reader, password: passwordOf(reader), email: `${reader}@example.org` },
     });
     const first = await push('main');
-    const names = (await stage.root.call(operations.listBranchProtections, { params: at })).map(
+    const names = (await harness.root.call(operations.listBranchProtections, { params: at })).map(
       ({ rule_name, required_approvals, push_whitelist_usernames }) => [
         rule_name,
         required_approvals,
@@ -59,7 +59,7 @@ rules:
     ]);
 
     expect((await push('main')).changes).toEqual([]);
-    await stage.root.call(operations.editBranchProtection, {
+    await harness.root.call(operations.editBranchProtection, {
       params: { ...at, name: 'main' },
       body: { required_approvals: 0, block_on_outdated_branch: true },
     });
@@ -67,34 +67,36 @@ rules:
       'protection:main.required_approvals',
     ]);
     expect(
-      await stage.root.call(operations.getBranchProtection, { params: { ...at, name: 'main' } }),
+      await harness.root.call(operations.getBranchProtection, { params: { ...at, name: 'main' } }),
     ).toMatchObject({
       required_approvals: 1,
       block_on_outdated_branch: true,
     });
 
-    const from = stage.proxy.passed.length;
+    const from = harness.proxy.passed.length;
     const settled = await push('main');
-    expect([settled.changes, writesOf(stage, from)]).toEqual([[], []]);
-    expect(stage.proxy.passed.slice(from).filter(({ path }) => path.includes('protections'))).toHaveLength(1);
+    expect([settled.changes, writesOf(harness, from)]).toEqual([[], []]);
+    expect(harness.proxy.passed.slice(from).filter(({ path }) => path.includes('protections'))).toHaveLength(
+      1,
+    );
   });
 });
 
 describe('protect-tags', () => {
   it('makes the named protection, mends it, and leaves others unless it prunes', async () => {
-    stage = await setOperatorStage(`version: 1
+    harness = await startOperatorHarness(`version: 1
 rules:
   tags:
     on: { push: { branches: [main] } }
     steps:
       - { uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_usernames: [${people.root}] }] } }
 `);
-    await stage.root.call(operations.createTagProtection, {
+    await harness.root.call(operations.createTagProtection, {
       params: at,
       body: { name_pattern: 'own-*', whitelist_usernames: [people.ada] },
     });
     const live = async () =>
-      (await stage.root.call(operations.listTagProtections, { params: at })).map(
+      (await harness.root.call(operations.listTagProtections, { params: at })).map(
         ({ name_pattern, whitelist_usernames }) => [name_pattern, whitelist_usernames],
       );
 
@@ -103,8 +105,8 @@ rules:
       ['own-*', [people.ada]],
       ['v*', [people.root]],
     ]);
-    const [, made] = await stage.root.call(operations.listTagProtections, { params: at });
-    await stage.root.call(operations.editTagProtection, {
+    const [, made] = await harness.root.call(operations.listTagProtections, { params: at });
+    await harness.root.call(operations.editTagProtection, {
       params: { ...at, id: made?.id ?? 0 },
       body: { whitelist_usernames: [people.ada, people.root] },
     });
@@ -119,7 +121,7 @@ rules:
 
 describe('open-pull-request', () => {
   it('opens one when there is a difference, keeps its text, and does nothing more', async () => {
-    stage = await setOperatorStage(`version: 1
+    harness = await startOperatorHarness(`version: 1
 rules:
   promote:
     on: { push: { branches: [develop] } }
@@ -128,7 +130,7 @@ rules:
         with: { head: develop, base: main, title: Promote develop, body: All of it., labels: [kept] }
 `);
     const pulls = async () =>
-      (await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } })).map((pull) => [
+      (await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } })).map((pull) => [
         pull.number,
         pull.state,
         pull.title,
@@ -137,14 +139,14 @@ rules:
 
     expect(outcomes(await push('develop'))).toEqual(['applied']);
     expect(await pulls()).toEqual([[1, 'open', 'Promote develop', ['kept']]]);
-    await stage.root.call(operations.editPull, { params: { ...at, index: 1 }, body: { title: 'Mine' } });
+    await harness.root.call(operations.editPull, { params: { ...at, index: 1 }, body: { title: 'Mine' } });
     await push('develop');
     expect(await pulls()).toEqual([[1, 'open', 'Promote develop', ['kept']]]);
     expect((await push('develop')).changes).toEqual([]);
   });
 
   it('asks for reviewers where the forge can be asked for them with it, and opens none where it cannot', async () => {
-    stage = await setOperatorStage(`version: 1
+    harness = await startOperatorHarness(`version: 1
 rules:
   promote:
     on: { push: { branches: [develop] } }
@@ -152,11 +154,11 @@ rules:
       - uses: open-pull-request
         with: { head: develop, base: main, title: Promote develop, reviewers: [${people.ada}] }
 `);
-    const lack = unsupportedReason(await findCapabilities(stage.root), ['pull_reviewers_on_create']);
+    const lack = unsupportedReason(await findCapabilities(harness.root), ['pull_reviewers_on_create']);
 
     const run = await push('develop');
 
-    const [pull] = await stage.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
+    const [pull] = await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
     const expected = lack === undefined ? [[people.ada], []] : [undefined, [expect.stringContaining(lack)]];
     expect([pull?.requested_reviewers?.map(({ login }) => login), run.refused.map(({ why }) => why)]).toEqual(
       expected,

@@ -6,9 +6,9 @@ import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Delivery } from '../../src/store/store.ts';
 import { reeve } from '../support/command.ts';
-import { visitWithPassword } from '../support/dashboard-visitor.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
 import { post } from '../support/deliveries.ts';
-import { at, type Stage, type StageOptions, setStage } from '../support/stage.ts';
+import { at, type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -19,41 +19,41 @@ rules:
     steps: [{ uses: set-labels, with: { add: [kept] } }]
 `;
 
-let stage: Stage;
+let harness: Harness;
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-afterEach(() => stage.close());
+afterEach(() => harness.close());
 
-const start = async (server: StageOptions['server'] = {}): Promise<void> => {
+const start = async (server: HarnessOptions['server'] = {}): Promise<void> => {
   aheadMs = 0;
-  stage = await setStage({ rules, server: { clock, ...server } });
+  harness = await startHarness({ rules, server: { clock, ...server } });
 };
 
 /** Opens an issue and comments on it; returns what the forge sent, as an attacker on the network would have recorded it. */
 async function record(eventType: string): Promise<{ index: number; comment: number; payload: object }> {
-  const { number: index } = await stage.ada.call(operations.createIssue, {
+  const { number: index } = await harness.ada.call(operations.createIssue, {
     params: at,
     body: { title: 'x' },
   });
-  await stage.quiet();
+  await harness.idle();
   const params = { ...at, index };
-  const { id } = await stage.ada.call(operations.createComment, { params, body: { body: '/ship' } });
-  await stage.quiet();
-  expect(await stage.labelsOf(index)).toEqual(['area/docs', 'kept']);
-  await stage.ada.call(operations.replaceIssueLabels, { params, body: { labels: [] } });
-  await stage.quiet();
-  const { items } = await stage.server.store.listDeliveries({ limit: 500 });
+  const { id } = await harness.ada.call(operations.createComment, { params, body: { body: '/ship' } });
+  await harness.idle();
+  expect(await harness.labelsOf(index)).toEqual(['area/docs', 'kept']);
+  await harness.ada.call(operations.replaceIssueLabels, { params, body: { labels: [] } });
+  await harness.idle();
+  const { items } = await harness.server.store.listDeliveries({ limit: 500 });
   const found = items.find((one) => one.eventType === eventType && one.repeatOf === undefined);
-  const delivery = await stage.server.store.readDelivery(found?.id ?? '');
+  const delivery = await harness.server.store.readDelivery(found?.id ?? '');
   return { index, comment: id, payload: JSON.parse(Buffer.from(delivery?.body ?? []).toString()) };
 }
 
 /** Sends a recorded body again, signed as it was, under an id of its own. */
 async function replay(eventType: string, payload: object): Promise<Delivery | undefined> {
-  const answer = await post(stage.server.url, { eventType, payload }, { 'x-gitea-delivery': randomUUID() });
+  const answer = await post(harness.server.url, { eventType, payload }, { 'x-gitea-delivery': randomUUID() });
   const { id } = (await answer.json()) as { id: string };
-  await stage.quiet();
-  return stage.server.store.describeDelivery(id);
+  await harness.idle();
+  return harness.server.store.describeDelivery(id);
 }
 
 it('a delivery that is sent again under a new id runs, and is marked as repeated wherever it is shown', async () => {
@@ -61,19 +61,19 @@ it('a delivery that is sent again under a new id runs, and is marked as repeated
   const { index, payload } = await record('issues');
   const replayed = await replay('issues', payload);
   const id = replayed?.id ?? '';
-  const [run] = (await stage.server.store.listRuns({ delivery: id })).items;
+  const [run] = (await harness.server.store.listRuns({ delivery: id })).items;
 
   expect(replayed?.repeatOf).toMatch(/^\d+$/);
   expect(run?.trigger).toMatchObject({ delivery: id, repeated: true });
-  expect(await stage.labelsOf(index)).toEqual(['area/docs']);
-  const { out } = await reeve(['explain', id], { environment: stage.environment });
+  expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+  const { out } = await reeve(['explain', id], { environment: harness.environment });
   expect(out).toContain(`delivery ${id} (repeated)`);
-  const password = (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
-  const visitor = await visitWithPassword(stage.server.url, password);
-  expect((await visitor.get(`/deliveries/${id}`)).text).toContain(
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+  const dashboard = await signInWithPassword(harness.server.url, password);
+  expect((await dashboard.get(`/deliveries/${id}`)).text).toContain(
     `has the content of delivery ${replayed?.repeatOf}`,
   );
-  expect((await visitor.get('/deliveries')).text).toContain(`repeated: the same as ${replayed?.repeatOf}`);
+  expect((await dashboard.get('/deliveries')).text).toContain(`repeated: the same as ${replayed?.repeatOf}`);
 });
 
 it('a repeated delivery triggers nothing where the operator refuses repeats, until the operator redrives it', async () => {
@@ -86,22 +86,22 @@ it('a repeated delivery triggers nothing where the operator refuses repeats, unt
     state: 'settled',
     reason: `repeats delivery ${replayed?.repeatOf}, and the operator refuses repeats`,
   });
-  expect((await stage.server.store.listRuns({ delivery: id })).items).toEqual([]);
-  expect(await stage.labelsOf(index)).toEqual([]);
-  await stage.server.store.redrive([id], 'root', { settled: true });
-  await expect.poll(() => stage.labelsOf(index)).toEqual(['area/docs']);
+  expect((await harness.server.store.listRuns({ delivery: id })).items).toEqual([]);
+  expect(await harness.labelsOf(index)).toEqual([]);
+  await harness.server.store.redrive([id], 'root', { settled: true });
+  await expect.poll(() => harness.labelsOf(index)).toEqual(['area/docs']);
 });
 
 it('the recorded event of a comment that was deleted triggers nothing', async () => {
   await start();
   const { index, comment, payload } = await record('issue_comment');
-  await stage.ada.call(operations.deleteComment, { params: { ...at, id: comment } });
-  await stage.quiet();
+  await harness.ada.call(operations.deleteComment, { params: { ...at, id: comment } });
+  await harness.idle();
   const replayed = await replay('issue_comment', payload);
-  const [run] = (await stage.server.store.listRuns({ delivery: replayed?.id ?? '' })).items;
+  const [run] = (await harness.server.store.listRuns({ delivery: replayed?.id ?? '' })).items;
 
   expect(run?.rules).toMatchObject([{ verdict: 'skipped', reason: 'gone' }]);
-  expect(await stage.labelsOf(index)).toEqual([]);
+  expect(await harness.labelsOf(index)).toEqual([]);
 });
 
 it('the recorded event of a comment that is older than the delivery lifetime triggers nothing', async () => {
@@ -109,8 +109,8 @@ it('the recorded event of a comment that is older than the delivery lifetime tri
   const { index, payload } = await record('issue_comment');
   aheadMs = 7 * 86_400_000 + 60_000;
   const replayed = await replay('issue_comment', payload);
-  const [run] = (await stage.server.store.listRuns({ delivery: replayed?.id ?? '' })).items;
+  const [run] = (await harness.server.store.listRuns({ delivery: replayed?.id ?? '' })).items;
 
   expect(run?.rules).toMatchObject([{ verdict: 'skipped', reason: 'too old' }]);
-  expect(await stage.labelsOf(index)).toEqual([]);
+  expect(await harness.labelsOf(index)).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { acme, at, people, type Stage } from '../support/stage.ts';
+import { acme, at, type Harness, people } from '../support/harness.ts';
 import { type ActionRow, type Arranged, onEverySweep, onPush, openIssue, push } from './action-row.ts';
 
 const hooksTo =
   (names: RegExp) =>
-  async ({ root }: Stage): Promise<unknown> => {
+  async ({ root }: Harness): Promise<unknown> => {
     const hooks = await root.call(operations.listHooks, { params: at });
     return hooks
       .filter(({ config }) => names.test(config?.url ?? ''))
@@ -14,13 +14,13 @@ const hooksTo =
       ]);
   };
 
-async function makeHook({ root }: Stage, url: string): Promise<Arranged> {
+async function makeHook({ root }: Harness, url: string): Promise<Arranged> {
   const body = { type: 'gitea', active: true, events: ['push'], config: { url, content_type: 'json' } };
   await root.call(operations.createHook, { params: at, body });
   return { index: 0 };
 }
 
-async function notified({ bot }: Stage) {
+async function notified({ bot }: Harness) {
   const threads = await bot.call(operations.listNotifications, { query: { all: true } });
   return threads
     .filter(({ subject }) => subject?.title === 'notified')
@@ -89,7 +89,7 @@ steps:
       hooks:
         - { url: "${receiver}/every-action/old", events: [create], authorization: none, active: false, branch_filter: main }
         - { url: "${receiver}/every-action/new", events: [delete], active: false }`,
-    arrange: (stage, receiver) => makeHook(stage, `${receiver}/every-action/old`),
+    arrange: (harness, receiver) => makeHook(harness, `${receiver}/every-action/old`),
     read: hooksTo(/every-action\/(old|new)$/),
     declared: [
       ['old', ['create'], false, 'main'],
@@ -103,7 +103,7 @@ steps:
 steps:
   - uses: sync-hooks
     with: { hooks: [{ url: "${receiver}/every-action/signed", events: [create], authorization: none, hmac: { secret: SIGN } }] }`,
-    arrange: (stage, receiver) => makeHook(stage, `${receiver}/every-action/signed`),
+    arrange: (harness, receiver) => makeHook(harness, `${receiver}/every-action/signed`),
     read: hooksTo(/every-action\/signed$/),
     declared: [['signed', ['create'], true, '']],
     stays: {
@@ -139,15 +139,15 @@ steps: [{ uses: sync-organization, with: { visibility: private, location: Moon }
     rule: () => `${onEverySweep('notification')}
 if: notification.subject.title == "notified"
 steps: [{ uses: mark-notifications, with: { as: pinned } }]`,
-    async arrange(stage) {
-      const arranged = await openIssue(stage, 'notified');
+    async arrange(harness) {
+      const arranged = await openIssue(harness, 'notified');
       const params = { ...at, ...arranged };
-      await stage.ada.call(operations.createComment, {
+      await harness.ada.call(operations.createComment, {
         params,
         body: { body: `@${people.bot} please look` },
       });
       // A server makes notifications a moment later.
-      await expect.poll(() => notified(stage)).toHaveLength(1);
+      await expect.poll(() => notified(harness)).toHaveLength(1);
       return arranged;
     },
     read: notified,

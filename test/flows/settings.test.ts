@@ -5,32 +5,34 @@ import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
-import { acme, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 const demo = { owner: acme, repo: 'demo' } as const;
 const org = { org: acme } as const;
 const values = new Map<string, string>();
 let version = '1.27.0';
-let stage: SweepStage;
+let harness: SweepHarness;
 
 beforeEach(async () => {
   version = '1.27.0';
   values.clear();
   const secrets = createNamedSecrets(values, new Uint8Array(32));
-  stage = await setSweepStage({ settings: { secrets, capabilities: async () => capabilitiesOf(version) } });
+  harness = await startSweepHarness({
+    settings: { secrets, capabilities: async () => capabilitiesOf(version) },
+  });
 });
-afterEach(() => stage.close());
+afterEach(() => harness.close());
 
 /** Lets the next slot come; returns the runs it made. */
 async function sweep(): Promise<readonly Run[]> {
-  const before = stage.runs.length;
-  stage.pass(60);
-  await stage.tick();
-  return stage.runs.slice(before);
+  const before = harness.runs.length;
+  harness.advance(60);
+  await harness.tick();
+  return harness.runs.slice(before);
 }
 
 async function inForce(each: string, step: string): Promise<void> {
-  stage.setRules(`version: 1
+  harness.setRules(`version: 1
 rules:
   keep:
     in: ${each === 'organization' ? `${acme}/*` : `${acme}/demo`}
@@ -39,20 +41,22 @@ rules:
     steps:
 ${step.replace(/^/gm, '      ')}
 `);
-  await stage.tick();
+  await harness.tick();
 }
 
 const writes = () =>
-  stage.proxy.passed.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+  harness.proxy.passed
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path }) => `${method} ${path}`);
 const outcomes = (runs: readonly Run[]) =>
   runs.flatMap((run) => run.outcomes.map(({ status, error }) => error ?? status));
 
 it('keeps the settings of an organization: drift is mended, what is not named stays', async () => {
-  await stage.bot.call(operations.editOrganization, { params: org, body: { description: 'By hand' } });
+  await harness.bot.call(operations.editOrganization, { params: org, body: { description: 'By hand' } });
   await inForce('organization', '- uses: sync-organization\n  with: { visibility: limited, location: Moon }');
 
   expect(outcomes(await sweep())).toEqual(['applied', 'applied']);
-  expect(await stage.bot.call(operations.getOrganization, { params: org })).toMatchObject({
+  expect(await harness.bot.call(operations.getOrganization, { params: org })).toMatchObject({
     visibility: 'limited',
     location: 'Moon',
     description: 'By hand',
@@ -60,7 +64,7 @@ it('keeps the settings of an organization: drift is mended, what is not named st
   expect(writes()).toEqual([`PATCH /api/v1/orgs/${acme}`]);
 
   expect(outcomes(await sweep())).toEqual([]);
-  await stage.bot.call(operations.editOrganization, { params: org, body: { location: 'Mars' } });
+  await harness.bot.call(operations.editOrganization, { params: org, body: { location: 'Mars' } });
   const mended = await sweep();
   expect(mended.flatMap(({ changes }) => changes)).toMatchObject([
     { target: 'organization:location', before: 'Mars', after: 'Moon' },
@@ -70,15 +74,15 @@ it('keeps the settings of an organization: drift is mended, what is not named st
 
 it('keeps label definitions: renames one with its issues, keeps the archive, prunes the rest', async () => {
   const make = (name: string, more: object = {}) =>
-    stage.bot.call(operations.createLabel, { params: demo, body: { name, color: 'ff0000', ...more } });
+    harness.bot.call(operations.createLabel, { params: demo, body: { name, color: 'ff0000', ...more } });
   const bug = await make('bug');
   await make('old');
   await make('frozen', { is_archived: true });
-  const { number } = await stage.ada.call(operations.createIssue, {
+  const { number } = await harness.ada.call(operations.createIssue, {
     params: demo,
     body: { title: 'Broken' },
   });
-  await stage.bot.call(operations.addIssueLabels, {
+  await harness.bot.call(operations.addIssueLabels, {
     params: { ...demo, index: number },
     body: { labels: [bug.id] },
   });
@@ -94,7 +98,7 @@ it('keeps label definitions: renames one with its issues, keeps the archive, pru
   );
 
   expect(outcomes(await sweep())).toEqual(['applied', 'applied', 'applied', 'applied']);
-  const labels = await stage.bot.call(operations.listLabels, { params: demo });
+  const labels = await harness.bot.call(operations.listLabels, { params: demo });
   expect(labels).toMatchObject([
     { name: 'frozen', color: '00ff00', is_archived: true },
     { id: bug.id, name: 'kind/bug', color: '00ff00', exclusive: true },
@@ -102,7 +106,7 @@ it('keeps label definitions: renames one with its issues, keeps the archive, pru
   ]);
   expect(labels).toHaveLength(3);
   expect(
-    await stage.bot.call(operations.listIssueLabels, { params: { ...demo, index: number } }),
+    await harness.bot.call(operations.listIssueLabels, { params: { ...demo, index: number } }),
   ).toMatchObject([{ name: 'kind/bug' }]);
 
   const before = writes().length;
@@ -117,7 +121,7 @@ it('keeps the labels of an organization', async () => {
   );
 
   expect(outcomes(await sweep())).toEqual(['applied']);
-  expect(await stage.bot.call(operations.listOrganizationLabels, { params: org })).toMatchObject([
+  expect(await harness.bot.call(operations.listOrganizationLabels, { params: org })).toMatchObject([
     { name: 'shared', color: '0000ff' },
   ]);
   expect(outcomes(await sweep())).toEqual([]);
@@ -149,7 +153,7 @@ it('makes a hook with secrets by name, keeps it, and makes it anew when a secret
     );
     const arrived = async () => {
       const count = receiver.received.length;
-      await stage.ada.call(operations.createIssue, { params: demo, body: { title: 'Hear me' } });
+      await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'Hear me' } });
       await vi.waitFor(() => expect(receiver.types().slice(count)).toContain('issues'), 240_000);
       const delivery = receiver.received.at(receiver.types().lastIndexOf('issues'));
       const isSigned = (secret: string) =>
@@ -161,13 +165,13 @@ it('makes a hook with secrets by name, keeps it, and makes it anew when a secret
     };
 
     expect(outcomes(await sweep())).toEqual(['applied']);
-    const [made] = await stage.bot.call(operations.listHooks, { params: demo });
+    const [made] = await harness.bot.call(operations.listHooks, { params: demo });
     const first = await arrived();
     expect(first.authorization).toBe('Bearer first-header');
     expect(first.isSigned('first-signature')).toBe(true);
     expect(outcomes(await sweep())).toEqual([]);
 
-    await stage.bot.call(operations.editHook, {
+    await harness.bot.call(operations.editHook, {
       params: { ...demo, id: made?.id ?? 0 },
       body: { events: ['push'], authorization_header: 'Bearer by-hand' },
     });
@@ -186,7 +190,7 @@ it('makes a hook with secrets by name, keeps it, and makes it anew when a secret
       'hook.delete',
     ]);
     expect(outcomes(rotation)).toEqual(['applied', 'applied', 'applied']);
-    const hooks = await stage.bot.call(operations.listHooks, { params: demo });
+    const hooks = await harness.bot.call(operations.listHooks, { params: demo });
     expect(hooks.map(({ id }) => id)).not.toContain(made?.id);
     expect(hooks).toHaveLength(1);
     const last = await arrived();
@@ -194,9 +198,9 @@ it('makes a hook with secrets by name, keeps it, and makes it anew when a secret
     expect(last.isSigned('second-signature')).toBe(true);
     expect(outcomes(await sweep())).toEqual([]);
 
-    const { items } = await stage.store.listRuns({ limit: 500 });
+    const { items } = await harness.store.listRuns({ limit: 500 });
     for (const secret of ['first-header', 'second-header', 'first-signature', 'second-signature']) {
-      expect(JSON.stringify([stage.runs, items])).not.toContain(secret);
+      expect(JSON.stringify([harness.runs, items])).not.toContain(secret);
     }
   } finally {
     await receiver.close();

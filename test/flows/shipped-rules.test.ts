@@ -5,24 +5,24 @@ import type { Run } from '../../src/engine/record.ts';
 import { packageRoot } from '../../src/package.ts';
 import { findRuleFiles } from '../../src/sources/folder.ts';
 import { reeve } from '../support/command.ts';
-import { patienceMs } from '../support/flow-names.ts';
+import { timeoutMs } from '../support/flow-names.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
-import { setOperatorStage, writesOf } from '../support/operator-rules.ts';
+import { acme, at, type Harness, people } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import {
   appliedRules,
-  arrangeTeams,
-  clockRules,
+  createTeams,
+  deliveryRules,
   demoRules,
-  heardRules,
   namesIn,
+  scheduledRules,
   shippedFiles,
-} from '../support/shipped.ts';
-import { acme, at, people, type Stage } from '../support/stage.ts';
+} from '../support/shipped-rules.ts';
 
-const files = await shippedFiles(heardRules);
+const files = await shippedFiles(deliveryRules);
 const sweepRuns: Run[] = [];
 const labels = ['area/docs', 'area/build', 'area/tests', 'size/S', 'size/M', 'size/L', 'blocked', 'kept'];
-let stage: Stage;
+let harness: Harness;
 let clone: GitClone;
 
 beforeAll(async () => {
@@ -32,20 +32,20 @@ beforeAll(async () => {
   ]);
   const onSweepRun = (run: Run): number => sweepRuns.push(run);
   const server = { repositories: [`${acme}/*`], namedSecrets, onSweepRun };
-  stage = await setOperatorStage(files, { labels, hook: 'organization', server });
-  await arrangeTeams(stage, people.bot);
-  clone = await cloneRepository(stage.cloneFrom(people.ada));
+  harness = await startOperatorHarness(files, { labels, hook: 'organization', server });
+  await createTeams(harness, people.bot);
+  clone = await cloneRepository(harness.cloneFrom(people.ada));
 });
 afterAll(async () => {
   clone?.remove();
-  await stage?.close();
+  await harness?.close();
 });
 
 /** Waits for a run of this kind and activity among those after `seen`, by another account. */
 const heard = (seen: number, kind: string, activity: string): Promise<Run> =>
-  stage.run(
+  harness.waitForRun(
     (run) =>
-      stage.runs.indexOf(run) >= seen &&
+      harness.runs.indexOf(run) >= seen &&
       run.trigger.kind === kind &&
       run.trigger.activity === activity &&
       run.rules.every(({ reason }) => reason !== 'own'),
@@ -53,23 +53,23 @@ const heard = (seen: number, kind: string, activity: string): Promise<Run> =>
 
 /** Does something and returns the run that came of it. */
 async function after(doing: () => Promise<unknown>, kind: string, activity: string): Promise<Run> {
-  await stage.quiet();
-  const seen = stage.runs.length;
+  await harness.idle();
+  const seen = harness.runs.length;
   await doing();
   const run = await heard(seen, kind, activity);
-  await stage.quiet();
+  await harness.idle();
   return run;
 }
 
 async function push(branch: string, content: Readonly<Record<string, string>>): Promise<void> {
   await clone.git('checkout', '--quiet', '-B', branch);
   await clone.commit(content, `Change ${Object.keys(content).join(' ')}`);
-  await stage.pushed(() => clone.git('push', '--quiet', 'origin', branch));
+  await harness.waitForPush(() => clone.git('push', '--quiet', 'origin', branch));
 }
 
 async function openPull(branch: string, body = 'Because.') {
   const pull = { title: `From ${branch}`, head: branch, base: 'main', body };
-  return stage.ada.call(operations.createPull, { params: at, body: pull });
+  return harness.ada.call(operations.createPull, { params: at, body: pull });
 }
 
 const fromMain = () => clone.git('checkout', '--quiet', '-B', 'main', 'origin/main');
@@ -80,28 +80,28 @@ it('labels follow a push of git: where, and how much', async () => {
   await push('labels', { 'handbook.md': lines(10) });
   let index = 0;
   await after(async () => ({ number: index } = await openPull('labels')), 'pull_request', 'opened');
-  expect(await stage.labelsOf(index)).toEqual(['area/docs', 'size/S']);
+  expect(await harness.labelsOf(index)).toEqual(['area/docs', 'size/S']);
 
   await after(() => push('labels', { 'package.json': lines(600) }), 'pull_request', 'synchronized');
-  expect(await stage.labelsOf(index)).toEqual(['area/build', 'area/docs', 'size/L']);
+  expect(await harness.labelsOf(index)).toEqual(['area/build', 'area/docs', 'size/L']);
 
-  const from = stage.proxy.passed.length;
+  const from = harness.proxy.passed.length;
   const edit = (state: string) =>
-    stage.ada.call(operations.editPull, { params: { ...at, index }, body: { state } });
+    harness.ada.call(operations.editPull, { params: { ...at, index }, body: { state } });
   await edit('closed');
   await after(() => edit('open'), 'pull_request', 'reopened');
-  expect(writesOf(stage, from)).toEqual([]);
+  expect(writesOf(harness, from)).toEqual([]);
 });
 
 it('work from a fork is welcomed once, and asked for its description until it has one', async () => {
-  const eve = await stage.forge.makePerson(people.eve);
+  const eve = await harness.forge.makePerson(people.eve);
   await eve.call(operations.createFork, { params: at, body: {} });
   await expect
     .poll(() => eve.call(operations.getRepository, { params: { owner: people.eve, repo: 'demo' } }), {
-      timeout: patienceMs,
+      timeout: timeoutMs,
     })
     .toMatchObject({ empty: false });
-  const fork = await cloneRepository(stage.cloneFrom(people.eve, `${people.eve}/demo`));
+  const fork = await cloneRepository(harness.cloneFrom(people.eve, `${people.eve}/demo`));
   await fork.git('checkout', '--quiet', '-b', 'work');
   await fork.commit({ 'work.txt': 'work' });
   await fork.git('push', '--quiet', 'origin', 'work');
@@ -124,9 +124,9 @@ it('work from a fork is welcomed once, and asked for its description until it ha
   const edit = (body: string) => eve.call(operations.editPull, { params: { ...at, index }, body: { body } });
   await after(() => edit('It works.'), 'pull_request', 'edited');
   expect(await comments()).toEqual([`${people.bot}: Thank you for your work, ${people.eve}!`]);
-  const from = stage.proxy.passed.length;
+  const from = harness.proxy.passed.length;
   await after(() => edit('It works well.'), 'pull_request', 'edited');
-  expect(writesOf(stage, from)).toEqual([]);
+  expect(writesOf(harness, from)).toEqual([]);
 });
 
 it('an approval goes with the commits it was given for', async () => {
@@ -135,9 +135,9 @@ it('an approval goes with the commits it was given for', async () => {
   let index = 0;
   await after(async () => ({ number: index } = await openPull('reviewed')), 'pull_request', 'opened');
   const params = { ...at, index };
-  await stage.root.call(operations.createReview, { params, body: { event: 'APPROVED' } });
+  await harness.root.call(operations.createReview, { params, body: { event: 'APPROVED' } });
   const reviews = async () =>
-    (await stage.ada.call(operations.listReviews, { params }))
+    (await harness.ada.call(operations.listReviews, { params }))
       .filter(({ state }) => state === 'APPROVED')
       .map(({ dismissed }) => dismissed);
   expect(await reviews()).toEqual([false]);
@@ -145,41 +145,43 @@ it('an approval goes with the commits it was given for', async () => {
   await after(() => push('reviewed', { 'guide.md': 'words' }), 'pull_request', 'synchronized');
   expect(await reviews()).toEqual([false]);
   await after(() => push('reviewed', { 'code.ts': 'two' }), 'pull_request', 'synchronized');
-  await expect.poll(reviews, { timeout: patienceMs }).toEqual([true]);
-  const from = stage.proxy.passed.length;
+  await expect.poll(reviews, { timeout: timeoutMs }).toEqual([true]);
+  const from = harness.proxy.passed.length;
   await after(() => push('reviewed', { 'code.ts': 'three' }), 'pull_request', 'synchronized');
-  expect(writesOf(stage, from).filter((write) => write.includes('reviews'))).toEqual([]);
+  expect(writesOf(harness, from).filter((write) => write.includes('reviews'))).toEqual([]);
 });
 
 it('what depends on something open is blocked, as label and as status', async () => {
   await fromMain();
   await push('waits', { 'waits.txt': 'a' });
   const pull = await openPull('waits');
-  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title: 'Waits' } });
-  const first = await stage.ada.call(operations.createIssue, { params: at, body: { title: 'First' } });
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'Waits' } });
+  const first = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'First' } });
   for (const { number: index } of [pull, issue])
-    await stage.ada.call(operations.addDependency, {
+    await harness.ada.call(operations.addDependency, {
       params: { ...at, index },
       body: { ...at, index: first.number },
     });
   const edit = async (title: string): Promise<void> => {
     const [one, two] = [pull.number, issue.number].map((index) => ({ ...at, index }));
     if (!one || !two) return;
-    const seen = stage.runs.length;
-    await stage.ada.call(operations.editPull, { params: one, body: { title } });
-    await stage.ada.call(operations.editIssue, { params: two, body: { title } });
+    const seen = harness.runs.length;
+    await harness.ada.call(operations.editPull, { params: one, body: { title } });
+    await harness.ada.call(operations.editIssue, { params: two, body: { title } });
     await heard(seen, 'pull_request', 'edited');
     await heard(seen, 'issues', 'edited');
-    await stage.quiet();
+    await harness.idle();
   };
   const state = async () => ({
-    pull: (await stage.labelsOf(pull.number)).includes('blocked'),
-    issue: await stage.labelsOf(issue.number),
-    status: (await stage.ada.call(operations.listStatuses, { params: { ...at, sha: pull.head?.sha ?? '' } }))
+    pull: (await harness.labelsOf(pull.number)).includes('blocked'),
+    issue: await harness.labelsOf(issue.number),
+    status: (
+      await harness.ada.call(operations.listStatuses, { params: { ...at, sha: pull.head?.sha ?? '' } })
+    )
       .toSorted((a, b) => b.id - a.id)
       .map(({ context, status, description }) => `${context} ${status} ${description}`)[0],
   });
-  await stage.quiet();
+  await harness.idle();
 
   await edit('Waits for the first');
   expect(await state()).toEqual({
@@ -187,7 +189,7 @@ it('what depends on something open is blocked, as label and as status', async ()
     issue: ['blocked'],
     status: 'reeve/blocked failure Open dependencies: 1.',
   });
-  await stage.ada.call(operations.editIssue, {
+  await harness.ada.call(operations.editIssue, {
     params: { ...at, index: first.number },
     body: { state: 'closed' },
   });
@@ -197,26 +199,28 @@ it('what depends on something open is blocked, as label and as status', async ()
     issue: [],
     status: 'reeve/blocked success No open dependencies.',
   });
-  const from = stage.proxy.passed.length;
+  const from = harness.proxy.passed.length;
   await edit('Free still');
-  expect(writesOf(stage, from)).toEqual([]);
+  expect(writesOf(harness, from)).toEqual([]);
 });
 
 describe('a new repository', () => {
   const fresh = { owner: acme, repo: 'fresh' };
   const live = async () => ({
-    branches: (await stage.root.call(operations.listBranchProtections, { params: fresh }))
+    branches: (await harness.root.call(operations.listBranchProtections, { params: fresh }))
       .map(({ rule_name, required_approvals, push_whitelist_teams }) => [
         rule_name,
         required_approvals,
         push_whitelist_teams,
       ])
       .toSorted(),
-    tags: (await stage.root.call(operations.listTagProtections, { params: fresh })).map(
+    tags: (await harness.root.call(operations.listTagProtections, { params: fresh })).map(
       ({ name_pattern, whitelist_teams }) => [name_pattern, whitelist_teams],
     ),
-    labels: (await stage.root.call(operations.listLabels, { params: fresh })).map(({ name }) => name),
-    hooks: (await stage.root.call(operations.listHooks, { params: fresh })).map(({ config }) => config?.url),
+    labels: (await harness.root.call(operations.listLabels, { params: fresh })).map(({ name }) => name),
+    hooks: (await harness.root.call(operations.listHooks, { params: fresh })).map(
+      ({ config }) => config?.url,
+    ),
   });
   const wanted = {
     branches: [
@@ -230,28 +234,28 @@ describe('a new repository', () => {
   const sweeps = ['guard-branches', 'release-tags', 'label-definitions', 'ci-hook'];
 
   it('gets its protections, labels and hook at once', async () => {
-    await stage.quiet();
-    await stage.root.call(operations.createOrganizationRepository, {
+    await harness.idle();
+    await harness.root.call(operations.createOrganizationRepository, {
       params: { org: acme },
       body: { name: 'fresh', auto_init: true, default_branch: 'main' },
     });
 
-    await expect.poll(live, { timeout: patienceMs }).toEqual(wanted);
+    await expect.poll(live, { timeout: timeoutMs }).toEqual(wanted);
   });
 
   it('are restored by a sweep after they were loosened, and a second sweep writes nothing', async () => {
-    await stage.root.call(operations.editBranchProtection, {
+    await harness.root.call(operations.editBranchProtection, {
       params: { ...fresh, name: 'main' },
       body: { required_approvals: 0 },
     });
-    const [tag] = await stage.root.call(operations.listTagProtections, { params: fresh });
-    await stage.root.call(operations.deleteTagProtection, { params: { ...fresh, id: tag?.id ?? 0 } });
-    const [label] = await stage.root.call(operations.listLabels, { params: fresh });
-    await stage.root.call(operations.deleteLabel, { params: { ...fresh, id: label?.id ?? 0 } });
-    const [hook] = await stage.root.call(operations.listHooks, { params: fresh });
-    await stage.root.call(operations.deleteHook, { params: { ...fresh, id: hook?.id ?? 0 } });
-    const rules = stage.rules ?? '';
-    const environment = { ...stage.environment, REEVE_RULES: rules };
+    const [tag] = await harness.root.call(operations.listTagProtections, { params: fresh });
+    await harness.root.call(operations.deleteTagProtection, { params: { ...fresh, id: tag?.id ?? 0 } });
+    const [label] = await harness.root.call(operations.listLabels, { params: fresh });
+    await harness.root.call(operations.deleteLabel, { params: { ...fresh, id: label?.id ?? 0 } });
+    const [hook] = await harness.root.call(operations.listHooks, { params: fresh });
+    await harness.root.call(operations.deleteHook, { params: { ...fresh, id: hook?.id ?? 0 } });
+    const rules = harness.rules ?? '';
+    const environment = { ...harness.environment, REEVE_RULES: rules };
     const sweep = async () => {
       for (const name of sweeps) {
         const { status, error } = await reeve(['sweep', name, '--in', `${acme}/fresh`], { environment });
@@ -261,14 +265,14 @@ describe('a new repository', () => {
 
     await sweep();
     expect(await live()).toEqual(wanted);
-    const from = stage.proxy.passed.length;
+    const from = harness.proxy.passed.length;
     await sweep();
-    expect(writesOf(stage, from)).toEqual([]);
+    expect(writesOf(harness, from)).toEqual([]);
   });
 });
 
 it('every rule of these files changed something here', () => {
-  expect(appliedRules([...stage.runs, ...sweepRuns])).toEqual(namesIn(files));
+  expect(appliedRules([...harness.runs, ...sweepRuns])).toEqual(namesIn(files));
 });
 
 it('every file that ships has its flow', async () => {
@@ -276,5 +280,5 @@ it('every file that ships has its flow', async () => {
     relative('rules', relative(packageRoot, path)),
   );
 
-  expect([...heardRules, ...clockRules, demoRules].toSorted()).toEqual(shipped.toSorted());
+  expect([...deliveryRules, ...scheduledRules, demoRules].toSorted()).toEqual(shipped.toSorted());
 });

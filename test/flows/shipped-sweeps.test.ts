@@ -1,56 +1,61 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { patienceMs } from '../support/flow-names.ts';
-import { appliedRules, namesIn, shippedRules } from '../support/shipped.ts';
-import { acme, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { appliedRules, namesIn, shippedRules } from '../support/shipped-rules.ts';
+import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 const demo = { owner: acme, repo: 'demo' } as const;
 const org = { org: acme } as const;
 const day = 24 * 60;
-let stage: SweepStage;
+let harness: SweepHarness;
 
 beforeEach(async () => {
-  stage = await setSweepStage();
+  harness = await startSweepHarness();
 });
-afterEach(() => stage.close());
+afterEach(() => harness.close());
 
 /** Puts a file that ships in force; returns the names of its rules. */
 async function inForce(name: string): Promise<readonly string[]> {
   const text = await shippedRules(name);
-  stage.setRules(text);
-  await stage.tick();
+  harness.setRules(text);
+  await harness.tick();
   return namesIn({ [name]: text });
 }
 
 /** Lets the next slot come, some minutes on. */
 const next = async (minutes: number): Promise<void> => {
-  stage.pass(minutes);
-  await stage.tick();
+  harness.advance(minutes);
+  await harness.tick();
 };
 /** What the bot wrote since a moment of the proxy. */
-const writes = (from: number) => stage.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
+const writes = (from: number) => harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
 
 it('notifications.yml reads what is over at once and what is old in time, and then nothing', async () => {
   const names = await inForce('notifications.yml');
   const titles = async () =>
-    (await stage.bot.call(operations.listNotifications, {})).map(({ subject }) => subject?.title).toSorted();
+    (await harness.bot.call(operations.listNotifications, {}))
+      .map(({ subject }) => subject?.title)
+      .toSorted();
   for (const title of ['over', 'waits']) {
-    const { number: index } = await stage.ada.call(operations.createIssue, {
+    const { number: index } = await harness.ada.call(operations.createIssue, {
       params: demo,
       body: { title },
     });
     if (title === 'over')
-      await stage.root.call(operations.editIssue, { params: { ...demo, index }, body: { state: 'closed' } });
+      await harness.root.call(operations.editIssue, {
+        params: { ...demo, index },
+        body: { state: 'closed' },
+      });
   }
-  await expect.poll(titles, { timeout: patienceMs }).toEqual(['over', 'waits']);
+  await expect.poll(titles, { timeout: timeoutMs }).toEqual(['over', 'waits']);
 
   await next(15);
   expect(await titles()).toEqual(['waits']);
   await next(31 * day);
   expect(await titles()).toEqual([]);
-  expect(appliedRules(stage.runs)).toEqual(names);
+  expect(appliedRules(harness.runs)).toEqual(names);
 
-  const from = stage.proxy.passed.length;
+  const from = harness.proxy.passed.length;
   await next(day);
   expect(writes(from)).toEqual([]);
 });
@@ -58,7 +63,7 @@ it('notifications.yml reads what is over at once and what is old in time, and th
 it('organization-settings.yml keeps the settings of the organization, and writes nothing while they are kept', async () => {
   const names = await inForce('organization-settings.yml');
   await next(day);
-  const read = () => stage.bot.call(operations.getOrganization, { params: org });
+  const read = () => harness.bot.call(operations.getOrganization, { params: org });
   const wanted = {
     visibility: 'limited',
     website: 'https://acme.example.org',
@@ -66,15 +71,15 @@ it('organization-settings.yml keeps the settings of the organization, and writes
   };
   expect(await read()).toMatchObject(wanted);
 
-  await stage.bot.call(operations.editOrganization, {
+  await harness.bot.call(operations.editOrganization, {
     params: org,
     body: { visibility: 'public', location: 'Moon' },
   });
   await next(day);
   expect(await read()).toMatchObject({ ...wanted, location: 'Moon' });
-  expect(appliedRules(stage.runs)).toEqual(names);
+  expect(appliedRules(harness.runs)).toEqual(names);
 
-  const from = stage.proxy.passed.length;
+  const from = harness.proxy.passed.length;
   await next(day);
   expect(writes(from)).toEqual([]);
 });
@@ -82,11 +87,11 @@ it('organization-settings.yml keeps the settings of the organization, and writes
 it('runners.yml reports a runner that is offline for a while once, and closes that when it is back', async () => {
   const names = await inForce('runners.yml');
   const issues = () =>
-    stage.bot.call(operations.listIssues, {
+    harness.bot.call(operations.listIssues, {
       params: { owner: acme, repo: 'ops' },
       query: { state: 'all', type: 'issues' },
     });
-  await stage.putRunners([{ name: 'builder', owner: acme, state: 'offline' }]);
+  await harness.putRunners([{ name: 'builder', owner: acme, state: 'offline' }]);
   await next(5);
   await next(10);
   expect(await issues()).toEqual([]);
@@ -94,12 +99,12 @@ it('runners.yml reports a runner that is offline for a while once, and closes th
   expect(await issues()).toMatchObject([
     { title: 'Runner builder of the organization is offline', state: 'open' },
   ]);
-  const from = stage.proxy.passed.length;
+  const from = harness.proxy.passed.length;
   await next(5);
   expect(writes(from)).toEqual([]);
 
-  await stage.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
+  await harness.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
   await next(5);
   expect(await issues()).toMatchObject([{ state: 'closed' }]);
-  expect(appliedRules(stage.runs)).toEqual(names);
+  expect(appliedRules(harness.runs)).toEqual(names);
 });

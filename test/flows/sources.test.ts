@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { named } from '../support/flow-names.ts';
+import { uniqueName } from '../support/flow-names.ts';
 import {
   acme,
   at,
   authorization,
+  type Harness,
   people,
   repositoryScopes,
-  type Stage,
   secret,
-  setStage,
-} from '../support/stage.ts';
+  startHarness,
+} from '../support/harness.ts';
 
 const rule = (name: string, label: string, uses = 'set-labels'): string => `version: 1
 rules:
@@ -23,8 +23,8 @@ rules:
     steps: [{ uses: ${uses}, with: { add: [${label}] } }]
 `;
 
-let stage: Stage;
-afterEach(() => stage.close());
+let harness: Harness;
+afterEach(() => harness.close());
 
 const shared = { owner: acme, repo: '.reeve' };
 
@@ -35,49 +35,51 @@ async function putFile(
 ): Promise<void> {
   const params = { ...where, filepath };
   const content = Buffer.from(text).toString('base64');
-  const live = await stage.root.call(operations.getContents, { params }).catch(() => undefined);
+  const live = await harness.root.call(operations.getContents, { params }).catch(() => undefined);
   const sha = live === undefined || Array.isArray(live) ? undefined : live.sha;
-  if (sha) await stage.root.call(operations.updateFile, { params, body: { content, message: 'x', sha } });
-  else await stage.root.call(operations.createFile, { params, body: { content, message: 'x' } });
+  if (sha) await harness.root.call(operations.updateFile, { params, body: { content, message: 'x', sha } });
+  else await harness.root.call(operations.createFile, { params, body: { content, message: 'x' } });
 }
 
 async function makeShared(): Promise<void> {
-  await stage.root.call(operations.createOrganizationRepository, {
+  await harness.root.call(operations.createOrganizationRepository, {
     params: { org: acme },
     body: { name: '.reeve', auto_init: true, default_branch: 'main' },
   });
-  await stage.root.call(operations.createHook, {
+  await harness.root.call(operations.createHook, {
     params: shared,
     body: {
       type: 'gitea',
       active: true,
       events: ['push'],
-      config: { url: `${stage.server.url}/webhook`, content_type: 'json', secret },
+      config: { url: `${harness.server.url}/webhook`, content_type: 'json', secret },
       authorization_header: authorization,
     },
   });
 }
 
 async function openIssue(title: string): Promise<{ number: number; run: Run }> {
-  await stage.quiet();
-  const seen = stage.runs.length;
-  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
-  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.trigger.activity === 'opened');
-  await stage.quiet();
+  await harness.idle();
+  const seen = harness.runs.length;
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await harness.waitForRun(
+    (one) => harness.runs.indexOf(one) >= seen && one.trigger.activity === 'opened',
+  );
+  await harness.idle();
   return { number: issue.number, run };
 }
 
 const statusesOf = async (where: { owner: string; repo: string }, sha: string) =>
-  (await stage.root.call(operations.listStatuses, { params: { ...where, sha } })).map(
+  (await harness.root.call(operations.listStatuses, { params: { ...where, sha } })).map(
     ({ context, status, description }) => ({ context, status, description }),
   );
 async function headOf(where: { owner: string; repo: string }): Promise<string> {
-  const { commit } = await stage.root.call(operations.getBranch, { params: { ...where, branch: 'main' } });
+  const { commit } = await harness.root.call(operations.getBranch, { params: { ...where, branch: 'main' } });
   return commit?.id ?? '';
 }
 
 it('uses the rules of an organization beside a repository’s own, file by file, and those above win', async () => {
-  stage = await setStage({
+  harness = await startHarness({
     rules: `${rule('own', 'area/docs')}  quarrel: { on: issues.opened, steps: [{ uses: set-labels, with: { remove: [kept] } }] }\n`,
     server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] },
   });
@@ -93,7 +95,7 @@ it('uses the rules of an organization beside a repository’s own, file by file,
 
   const { number, run } = await openIssue('one');
 
-  expect(await stage.labelsOf(number)).toEqual(['area/docs', 'kept']);
+  expect(await harness.labelsOf(number)).toEqual(['area/docs', 'kept']);
   expect(run.rules.map(({ rule: id, verdict }) => [id, verdict])).toEqual([
     [`${acme}/.reeve/rules/broken.yml`, 'failed'],
     [`${acme}/.reeve/rules/tags.yml`, 'failed'],
@@ -106,47 +108,47 @@ it('uses the rules of an organization beside a repository’s own, file by file,
 });
 
 it('puts pushed rules of an organization in force at once, though their repository is not served', async () => {
-  stage = await setStage({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
+  harness = await startHarness({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
   await makeShared();
-  await stage.ada.call(operations.createIssue, { params: at, body: { title: 'before there are rules' } });
-  await stage.quiet();
+  await harness.ada.call(operations.createIssue, { params: at, body: { title: 'before there are rules' } });
+  await harness.idle();
 
   await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
 
   const { number } = await openIssue('after');
-  expect(await stage.labelsOf(number)).toEqual(['kept']);
+  expect(await harness.labelsOf(number)).toEqual(['kept']);
 });
 
 it('does not take the rules of a repository that was made anew under the pinned name', async () => {
-  stage = await setStage({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
+  harness = await startHarness({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
   await makeShared();
   await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
   await openIssue('one');
-  await stage.root.call(operations.deleteRepository, { params: shared });
+  await harness.root.call(operations.deleteRepository, { params: shared });
   await makeShared();
   await putFile(shared, 'rules/good.yml', rule('shared', 'area/code'));
-  await stage.restart();
+  await harness.restart();
 
   const { number, run } = await openIssue('two');
 
-  expect(await stage.labelsOf(number)).toEqual([]);
+  expect(await harness.labelsOf(number)).toEqual([]);
   expect(run.rules[0]?.reason).toContain(`${acme}/.reeve is another repository now`);
 });
 
 it('puts a changed file of the operator in force while it runs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-operator-'));
   await writeFile(join(folder, 'a.yml'), rule('first', 'area/docs'));
-  stage = await setStage({ server: { rules: folder } });
-  expect(await stage.labelsOf((await openIssue('one')).number)).toEqual(['area/docs']);
+  harness = await startHarness({ server: { rules: folder } });
+  expect(await harness.labelsOf((await openIssue('one')).number)).toEqual(['area/docs']);
   await writeFile(join(folder, 'a.yml'), rule('second', 'area/code'));
   await new Promise((resolve) => setTimeout(resolve, 1_000));
 
-  expect(await stage.labelsOf((await openIssue('two')).number)).toEqual(['area/code']);
+  expect(await harness.labelsOf((await openIssue('two')).number)).toEqual(['area/code']);
   await rm(folder, { recursive: true });
 });
 
 it('tells a repository by status that its rule file is broken, once a commit, and that it is good again', async () => {
-  stage = await setStage({
+  harness = await startHarness({
     rules: rule('own', 'area/docs').replace('uses', 'use'),
     scopes: repositoryScopes,
   });
@@ -159,7 +161,7 @@ it('tells a repository by status that its rule file is broken, once a commit, an
     .toMatchObject([
       { context: 'reeve/rules', status: 'failure', description: expect.stringContaining('.reeve.yml:5:') },
     ]);
-  await stage.setRules(rule('own', 'area/docs'));
+  await harness.setRules(rule('own', 'area/docs'));
   const good = await headOf(at);
   await openIssue('three');
 
@@ -170,14 +172,14 @@ it('tells a repository by status that its rule file is broken, once a commit, an
 });
 
 it('or by one issue that is edited, and closed when the file is good again', async () => {
-  stage = await setStage({
+  harness = await startHarness({
     rules: rule('own', 'area/docs').replace('uses', 'use'),
     server: { reportProblems: 'issue' },
   });
   await openIssue('@ada is not called by a rule file');
   const reports = async () => {
     const query = { state: 'all', q: 'rules of this repository' };
-    const issues = await stage.root.call(operations.listIssues, { params: at, query });
+    const issues = await harness.root.call(operations.listIssues, { params: at, query });
     return issues
       .filter(({ user }) => user?.login === people.bot)
       .map(({ state, body }) => ({ state, body }));
@@ -186,25 +188,25 @@ it('or by one issue that is edited, and closed when the file is good again', asy
   await expect
     .poll(reports)
     .toMatchObject([{ state: 'open', body: expect.stringContaining('.reeve.yml:5:') }]);
-  await stage.setRules(rule('own', 'area/docs'));
+  await harness.setRules(rule('own', 'area/docs'));
   await openIssue('two');
 
   await expect.poll(reports).toMatchObject([{ state: 'closed' }]);
 });
 
 it('says nothing to a repository whose file has always been good, nor where the operator wants silence', async () => {
-  stage = await setStage({ rules: rule('own', 'area/docs') });
+  harness = await startHarness({ rules: rule('own', 'area/docs') });
   await openIssue('one');
   expect(await statusesOf(at, await headOf(at))).toEqual([]);
-  await stage.close();
-  stage = await setStage({ rules: 'rules: []\n', server: { reportProblems: 'none' } });
+  await harness.close();
+  harness = await startHarness({ rules: 'rules: []\n', server: { reportProblems: 'none' } });
   await openIssue('one');
 
   expect(await statusesOf(at, await headOf(at))).toEqual([]);
 });
 
 it('looks at a pull request that touches the rule file: checks it, replays it, puts none of it in force', async () => {
-  stage = await setStage({
+  harness = await startHarness({
     rules: rule('own', 'area/docs'),
     server: { preview: true },
     scopes: repositoryScopes,
@@ -212,18 +214,18 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
   await openIssue('one');
   const open = async (branch: string, text: string) => {
     const params = { ...at, filepath: '.reeve.yml' };
-    const live = await stage.root.call(operations.getContents, { params });
+    const live = await harness.root.call(operations.getContents, { params });
     const sha = Array.isArray(live) ? '' : (live.sha ?? '');
     const content = Buffer.from(text).toString('base64');
     const body = { branch: 'main', new_branch: branch, content, message: 'rules', sha };
-    await stage.ada.call(operations.updateFile, { params, body });
+    await harness.ada.call(operations.updateFile, { params, body });
     const pull = { title: branch, head: branch, base: 'main' };
-    return stage.ada.call(operations.createPull, { params: at, body: pull });
+    return harness.ada.call(operations.createPull, { params: at, body: pull });
   };
   const good = await open('good', rule('own', 'area/code'));
   const bad = await open('bad', rule('own', 'area/code').replace('add', 'adds'));
-  await stage.openPull('other', { 'docs/a.md': 'a' });
-  await stage.quiet();
+  await harness.openPull('other', { 'docs/a.md': 'a' });
+  await harness.idle();
 
   expect(await statusesOf(at, good.head?.sha ?? '')).toEqual([
     {
@@ -238,72 +240,72 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
     { status: 'failure', description: expect.stringContaining('.reeve.yml:5:') },
   ]);
   const { number } = await openIssue('two');
-  expect(await stage.labelsOf(number)).toEqual(['area/docs']);
+  expect(await harness.labelsOf(number)).toEqual(['area/docs']);
 });
 
 it('follows a repository that went to another owner between the event and the write, and keeps to it', async () => {
-  stage = await setStage({ rules: rule('own', 'area/docs') });
+  harness = await startHarness({ rules: rule('own', 'area/docs') });
   await openIssue('warm');
-  await stage.root.call(operations.createOrganization, { body: { username: named('heirs') } });
+  await harness.root.call(operations.createOrganization, { body: { username: uniqueName('heirs') } });
   let moved = false;
-  stage.proxy.decide = ({ method, path }) => {
+  harness.proxy.decide = ({ method, path }) => {
     if (moved || method !== 'PUT' || !path.endsWith('/labels')) return { kind: 'pass' };
     moved = true;
     return {
       kind: 'pass',
       before: async () => {
-        await stage.root.call(operations.transferRepository, {
+        await harness.root.call(operations.transferRepository, {
           params: at,
-          body: { new_owner: named('heirs') },
+          body: { new_owner: uniqueName('heirs') },
         });
         // Another account takes the old name: nothing may be written there.
-        await stage.root.call(operations.createOrganizationRepository, {
+        await harness.root.call(operations.createOrganizationRepository, {
           params: { org: at.owner },
           body: { name: at.repo, auto_init: true },
         });
-        await stage.root.call(operations.createIssue, { params: at, body: { title: 'not this one' } });
-        await stage.root.call(operations.createIssue, { params: at, body: { title: 'nor this one' } });
-        await stage.root.call(operations.createLabel, {
+        await harness.root.call(operations.createIssue, { params: at, body: { title: 'not this one' } });
+        await harness.root.call(operations.createIssue, { params: at, body: { title: 'nor this one' } });
+        await harness.root.call(operations.createLabel, {
           params: at,
           body: { name: 'area/docs', color: 'ff0000' },
         });
       },
     };
   };
-  await stage.root.call(operations.createIssue, { params: at, body: { title: 'moving' } });
-  await stage.run(({ outcomes }) => outcomes.length > 0 && moved);
-  await stage.quiet();
+  await harness.root.call(operations.createIssue, { params: at, body: { title: 'moving' } });
+  await harness.waitForRun(({ outcomes }) => outcomes.length > 0 && moved);
+  await harness.idle();
 
   for (const index of [1, 2])
-    expect(await stage.root.call(operations.listIssueLabels, { params: { ...at, index } })).toEqual([]);
+    expect(await harness.root.call(operations.listIssueLabels, { params: { ...at, index } })).toEqual([]);
 });
 
 it('follows a repository that was renamed between the event and the write', async () => {
-  stage = await setStage({ rules: rule('own', 'area/docs') });
+  harness = await startHarness({ rules: rule('own', 'area/docs') });
   await openIssue('warm');
   let renamed = false;
-  stage.proxy.decide = ({ method, path }) => {
+  harness.proxy.decide = ({ method, path }) => {
     if (renamed || method !== 'PUT' || !path.endsWith('/labels')) return { kind: 'pass' };
     renamed = true;
     return {
       kind: 'pass',
       before: async () => {
-        await stage.root.call(operations.editRepository, { params: at, body: { name: 'renamed' } });
+        await harness.root.call(operations.editRepository, { params: at, body: { name: 'renamed' } });
       },
     };
   };
-  const issue = await stage.ada.call(operations.createIssue, { params: at, body: { title: 'moving' } });
-  const done = await stage.run(
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'moving' } });
+  const done = await harness.waitForRun(
     ({ outcomes, changes }) =>
       outcomes[0]?.status === 'applied' && changes[0]?.path.includes('/renamed/') === true,
   );
-  await stage.quiet();
+  await harness.idle();
 
-  const labels = await stage.ada.call(operations.listIssueLabels, {
+  const labels = await harness.ada.call(operations.listIssueLabels, {
     params: { owner: acme, repo: 'renamed', index: issue.number },
   });
   expect(labels.map(({ name }) => name)).toEqual(['area/docs']);
   expect(done.rules[0]?.source).toBe(`${acme}/renamed/.reeve.yml`);
-  const failed = stage.runs.find(({ outcomes }) => outcomes[0]?.status === 'failed');
+  const failed = harness.runs.find(({ outcomes }) => outcomes[0]?.status === 'failed');
   expect(failed?.outcomes[0]?.error).toContain('label:area/docs');
 });

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { finished, printed, reeve, reeveProcess, start } from '../support/command.ts';
-import { needing } from '../support/flow-needs.ts';
+import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
+import { requiring } from '../support/flow-requirements.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
 
-const it = needing('a played forge');
+const it = requiring('a played forge');
 
 const rules = `
 version: 1
@@ -53,13 +53,13 @@ it('finishes a sweep over 500 repositories that was killed in the middle, and re
     if (writes().length === 180) child.kill('SIGKILL');
     return undefined;
   };
-  await finished(child);
+  await waitForExit(child);
   const before = writes().length;
   expect(before).toBeLessThan(400);
   forge.meddle = () => undefined;
 
   child = start(['sweep', 'labelled', '--json'], { environment });
-  const { status, out } = await finished(child);
+  const { status, out } = await waitForExit(child);
 
   expect(status).toBe(0);
   expect([...forge.labels.values()].filter((labels) => labels.length !== 1)).toEqual([]);
@@ -75,7 +75,7 @@ it('stops at Ctrl-C, and the same command goes on', async () => {
     if (writes().length === 100) child.kill('SIGINT');
     return undefined;
   };
-  const stopped = await finished(child);
+  const stopped = await waitForExit(child);
   expect(stopped).toMatchObject({ status: 130 });
   expect(stopped.error).toContain('goes on where it was');
   const asked = forge.asked.length;
@@ -91,14 +91,14 @@ it('stops at Ctrl-C, and the same command goes on', async () => {
 it('is done by the server that runs on the store', async () => {
   await setForge(60);
   const server = start(['serve'], { environment });
-  await printed(server, /listening/);
+  await waitForOutput(server, /listening/);
 
   const second = await reeveProcess(['serve'], { environment });
   const { status, error, out } = await reeve(['sweep', 'labelled', '--in', 'acme/r1', 'acme/r2'], {
     environment,
   });
   server.kill('SIGTERM');
-  await finished(server);
+  await waitForExit(server);
 
   expect(second).toMatchObject({ status: 2 });
   expect(second.error).toMatch(/store|worker/);

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { readDrift } from '../../src/sweeps/drift.ts';
-import { patienceMs } from '../support/flow-names.ts';
-import { acme, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-let stage: SweepStage;
+let harness: SweepHarness;
 const ops = { owner: acme, repo: 'ops' } as const;
 const demo = { owner: acme, repo: 'demo' } as const;
 
 beforeEach(async () => {
-  stage = await setSweepStage();
+  harness = await startSweepHarness();
 });
-afterEach(() => stage.close());
+afterEach(() => harness.close());
 
 /** Lets the next slot come. */
 const next = async (minutes: number): Promise<void> => {
-  stage.pass(minutes);
-  await stage.tick();
+  harness.advance(minutes);
+  await harness.tick();
 };
 
 it('reads what is closed, and leaves other notifications alone', async () => {
-  stage.setRules(`
+  harness.setRules(`
 version: 1
 rules:
   quiet:
@@ -31,31 +31,31 @@ rules:
       - uses: mark-notifications
         with: { as: read }
 `);
-  await stage.tick();
+  await harness.tick();
   for (const title of ['done', 'open', 'done too']) {
-    const { number } = await stage.ada.call(operations.createIssue, { params: demo, body: { title } });
+    const { number } = await harness.ada.call(operations.createIssue, { params: demo, body: { title } });
     if (title === 'open') continue;
-    await stage.root.call(operations.editIssue, {
+    await harness.root.call(operations.editIssue, {
       params: { ...demo, index: number },
       body: { state: 'closed' },
     });
   }
   // A server tells people in its own time.
   await expect
-    .poll(() => stage.bot.call(operations.listNotifications, {}), { timeout: patienceMs })
+    .poll(() => harness.bot.call(operations.listNotifications, {}), { timeout: timeoutMs })
     .toHaveLength(3);
 
   await next(15);
 
-  const left = await stage.bot.call(operations.listNotifications, {});
+  const left = await harness.bot.call(operations.listNotifications, {});
   expect(left.map(({ subject }) => subject?.title)).toEqual(['open']);
-  const listed = stage.proxy.passed.filter(({ path }) => path.startsWith('/api/v1/notifications?'));
+  const listed = harness.proxy.passed.filter(({ path }) => path.startsWith('/api/v1/notifications?'));
   expect(listed[0]?.path).toContain('status-types=unread');
   expect(listed[0]?.path).toContain('subject-type=issue');
 });
 
 it('says once that a runner is offline, and closes that when it is back', async () => {
-  stage.setRules(`
+  harness.setRules(`
 version: 1
 rules:
   offline:
@@ -70,11 +70,11 @@ rules:
           title: "Runner \${{ runner.name }} of \${{ runner.owner }} is offline"
 `);
   const issues = () =>
-    stage.bot.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } });
-  await stage.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
-  await stage.tick();
+    harness.bot.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } });
+  await harness.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
+  await harness.tick();
   await next(5);
-  await stage.putRunners([{ name: 'builder', owner: acme, state: 'offline' }]);
+  await harness.putRunners([{ name: 'builder', owner: acme, state: 'offline' }]);
   await next(5);
   await next(10);
   expect(await issues()).toEqual([]);
@@ -85,13 +85,13 @@ rules:
     { title: `Runner builder of ${acme} is offline`, state: 'open', comments: 0 },
   ]);
 
-  await stage.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
+  await harness.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]);
   await next(5);
   expect(await issues()).toMatchObject([{ state: 'closed' }]);
 });
 
 it('settles what was said of a runner once it has vanished', async () => {
-  stage.setRules(`
+  harness.setRules(`
 version: 1
 rules:
   offline:
@@ -101,24 +101,24 @@ rules:
       - uses: report-issue
         with: { when: runner.status == "offline", repository: ${acme}/ops, key: "r-\${{ runner.id }}", title: Offline }
 `);
-  await stage.putRunners([
+  await harness.putRunners([
     { name: 'one', owner: acme, state: 'offline' },
     { name: 'two', repository: `${acme}/demo`, state: 'idle' },
   ]);
-  await stage.tick();
+  await harness.tick();
   await next(5);
-  await stage.putRunners([{ name: 'two', repository: `${acme}/demo`, state: 'idle' }]);
+  await harness.putRunners([{ name: 'two', repository: `${acme}/demo`, state: 'idle' }]);
   await next(5);
-  const gone = stage.runs.filter(({ trigger }) => trigger.item?.includes('one')).length;
+  const gone = harness.runs.filter(({ trigger }) => trigger.item?.includes('one')).length;
   await next(5);
 
-  const issues = await stage.bot.call(operations.listIssues, { params: ops, query: { state: 'all' } });
+  const issues = await harness.bot.call(operations.listIssues, { params: ops, query: { state: 'all' } });
   expect(issues).toMatchObject([{ state: 'closed' }]);
-  expect(stage.runs.filter(({ trigger }) => trigger.item?.includes('one'))).toHaveLength(gone);
+  expect(harness.runs.filter(({ trigger }) => trigger.item?.includes('one'))).toHaveLength(gone);
 });
 
 it('puts back a protection that was changed by hand', async () => {
-  stage.setRules(`
+  harness.setRules(`
 version: 1
 rules:
   protected:
@@ -129,11 +129,11 @@ rules:
       - uses: sync-branch-protections
         with: { protections: [{ rule_name: main, required_approvals: 2 }] }
 `);
-  const read = () => stage.bot.call(operations.listBranchProtections, { params: demo });
-  await stage.tick();
+  const read = () => harness.bot.call(operations.listBranchProtections, { params: demo });
+  await harness.tick();
   await next(60);
   expect(await read()).toMatchObject([{ rule_name: 'main', required_approvals: 2 }]);
-  await stage.root.call(operations.editBranchProtection, {
+  await harness.root.call(operations.editBranchProtection, {
     params: { ...demo, name: 'main' },
     body: { required_approvals: 0 },
   });
@@ -141,14 +141,14 @@ rules:
   await next(60);
   expect(await read()).toMatchObject([{ rule_name: 'main', required_approvals: 2 }]);
 
-  const sent = stage.proxy.passed.length;
+  const sent = harness.proxy.passed.length;
   await next(60);
-  expect(stage.proxy.passed.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([]);
-  expect(await readDrift(stage.store)).toEqual([]);
+  expect(harness.proxy.passed.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(await readDrift(harness.store)).toEqual([]);
 });
 
 it('only reports an organization that drifted, and since when, where the rule observes', async () => {
-  stage.setRules(`
+  harness.setRules(`
 version: 1
 rules:
   described:
@@ -159,23 +159,23 @@ rules:
       - uses: sync-organization
         with: { description: The makers of everything }
 `);
-  await stage.tick();
+  await harness.tick();
   await next(60);
   await next(60);
 
-  const [drift] = await readDrift(stage.store);
+  const [drift] = await readDrift(harness.store);
   expect(drift).toMatchObject({
     rule: 'rules.yml#described',
     item: acme,
-    since: new Date(stage.now().getTime() - 3_600_000).toISOString(),
+    since: new Date(harness.now().getTime() - 3_600_000).toISOString(),
   });
-  expect(drift?.seen).toBe(stage.now().toISOString());
-  expect(stage.proxy.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(drift?.seen).toBe(harness.now().toISOString());
+  expect(harness.proxy.passed.filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  await stage.bot.call(operations.editOrganization, {
+  await harness.bot.call(operations.editOrganization, {
     params: { org: acme },
     body: { description: 'The makers of everything' },
   });
   await next(60);
-  expect(await readDrift(stage.store)).toEqual([]);
+  expect(await readDrift(harness.store)).toEqual([]);
 });

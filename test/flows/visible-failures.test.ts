@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { reeve } from '../support/command.ts';
-import { visitWithPassword } from '../support/dashboard-visitor.ts';
-import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
+import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
 
 const operatorRules = `version: 1
 rules:
@@ -27,12 +27,12 @@ rules:
     steps: [{ uses: set-labels, with: { add: [nowhere] } }]
 `;
 
-let stage: Stage;
+let harness: Harness;
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reeve-visible-'));
   await writeFile(join(folder, 'rules.yml'), operatorRules);
-  stage = await setStage({
+  harness = await startHarness({
     rules: ownRules,
     server: { rules: folder },
     scopes: repositoryScopes,
@@ -40,20 +40,20 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await stage.close();
+  await harness.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-const environment = (): Record<string, string> => ({ ...stage.environment, REEVE_RULES: folder });
+const environment = (): Record<string, string> => ({ ...harness.environment, REEVE_RULES: folder });
 
 async function openIssue(title: string): Promise<void> {
-  await stage.ada.call(operations.createIssue, { params: at, body: { title } });
-  await stage.run(({ trigger }) => trigger.kind === 'issues');
-  await stage.quiet();
+  await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  await harness.waitForRun(({ trigger }) => trigger.kind === 'issues');
+  await harness.idle();
 }
 
 const passwordOf = async (): Promise<string> =>
-  (await readFile(join(stage.data, 'dashboard.password'), 'utf8')).trim();
+  (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
 
 /** What people and programs see: the overview, the metrics, and the doctor's findings by check. */
 async function views(): Promise<{
@@ -63,9 +63,9 @@ async function views(): Promise<{
   status: number | null;
 }> {
   const password = await passwordOf();
-  const operator = await visitWithPassword(stage.server.url, password);
+  const operator = await signInWithPassword(harness.server.url, password);
   const authorization = `Basic ${Buffer.from(`prometheus:${password}`).toString('base64')}`;
-  const metrics = await fetch(`${stage.server.url}/metrics`, { headers: { authorization } });
+  const metrics = await fetch(`${harness.server.url}/metrics`, { headers: { authorization } });
   const { status, out } = await reeve(['doctor', '--no-test', '--json'], { environment: environment() });
   const checks: readonly { id: string; state: string; text: string }[] = JSON.parse(out).checks;
   return {
@@ -78,11 +78,11 @@ async function views(): Promise<{
 
 describe('C1: a sweep that the forge refuses', () => {
   beforeEach(async () => {
-    const team = await stage.root.call(operations.createTeam, {
+    const team = await harness.root.call(operations.createTeam, {
       params: { org: acme },
       body: { name: 'helpers', permission: 'read', units: ['repo.code'] },
     });
-    await stage.root.call(operations.putTeamMember, { params: { id: team.id, username: people.bot } });
+    await harness.root.call(operations.putTeamMember, { params: { id: team.id, username: people.bot } });
   });
 
   it('says so, in the command with its exit status, on the overview, in doctor and in the metrics', async () => {
@@ -102,8 +102,8 @@ describe('C1: a sweep that the forge refuses', () => {
 
   it('is over once the account has the right', async () => {
     await reeve(['sweep', 'runners'], { environment: environment() });
-    const [owners] = await stage.root.call(operations.listTeams, { params: { org: acme } });
-    await stage.root.call(operations.putTeamMember, {
+    const [owners] = await harness.root.call(operations.listTeams, { params: { org: acme } });
+    await harness.root.call(operations.putTeamMember, {
       params: { id: owners?.id ?? 0, username: people.bot },
     });
 
@@ -111,7 +111,7 @@ describe('C1: a sweep that the forge refuses', () => {
 
     expect(swept.out).toContain('runners: 0 items, 0 changes');
     expect(swept.status).toBe(0);
-    expect(await stage.server.store.listIncidents()).toEqual([]);
+    expect(await harness.server.store.listIncidents()).toEqual([]);
   });
 });
 
@@ -121,7 +121,7 @@ describe('C2: a rule that fails at run time', () => {
     await openIssue('two');
 
     const { overview, metrics, doctor } = await views();
-    const incidents = await stage.server.store.listIncidents();
+    const incidents = await harness.server.store.listIncidents();
     expect(incidents.map(({ key, count, level }) => [key.replace(/^.*#/, ''), count, level])).toEqual([
       ['strict', 2, 'operator'],
       ['mark', 2, 'repository'],
@@ -138,11 +138,11 @@ describe('C2: a rule that fails at run time', () => {
   });
 
   const statuses = async (sha: string) => {
-    const found = await stage.root.call(operations.listStatuses, { params: { ...at, sha } });
+    const found = await harness.root.call(operations.listStatuses, { params: { ...at, sha } });
     return found.map(({ status, description }) => ({ status, description }));
   };
   const head = async (): Promise<string> =>
-    (await stage.root.call(operations.getBranch, { params: { ...at, branch: 'main' } })).commit?.id ?? '';
+    (await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } })).commit?.id ?? '';
 
   it('of the repository is in its status reeve/rules, without what rules of the operator met', async () => {
     await openIssue('one');
@@ -160,13 +160,13 @@ describe('C2: a rule that fails at run time', () => {
     await openIssue('two');
     expect(await statuses(broken)).toHaveLength(1);
 
-    await stage.setRules(ownRules.replace('nowhere', 'kept'));
+    await harness.setRules(ownRules.replace('nowhere', 'kept'));
     await openIssue('three');
     const mended = await head();
     await expect
       .poll(() => statuses(mended))
       .toEqual([{ status: 'success', description: 'the rules can be used' }]);
-    expect((await stage.server.store.listIncidents()).map(({ level }) => level)).toEqual(['operator']);
+    expect((await harness.server.store.listIncidents()).map(({ level }) => level)).toEqual(['operator']);
   });
 
   it('is listed no longer once the operator has changed its file', async () => {
@@ -177,23 +177,23 @@ describe('C2: a rule that fails at run time', () => {
     );
 
     await expect
-      .poll(async () => (await stage.server.store.listIncidents()).map(({ level }) => level))
+      .poll(async () => (await harness.server.store.listIncidents()).map(({ level }) => level))
       .toEqual(['repository']);
   });
 });
 
 it('C5: a broken rule file that was removed is no longer listed, also where no push told of it', async () => {
   const isBroken = async (): Promise<boolean> =>
-    (await stage.server.store.listIncidents()).some(({ kind }) => kind === 'file-broken');
-  await stage.setRules('rules: []\n');
+    (await harness.server.store.listIncidents()).some(({ kind }) => kind === 'file-broken');
+  await harness.setRules('rules: []\n');
   await openIssue('one');
   await expect.poll(isBroken).toBe(true);
   const params = { ...at, filepath: '.reeve.yml' };
-  const live = await stage.root.call(operations.getContents, { params });
+  const live = await harness.root.call(operations.getContents, { params });
   const sha = Array.isArray(live) ? '' : (live.sha ?? '');
 
-  await stage.restart({
-    between: () => stage.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
+  await harness.restart({
+    between: () => harness.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
   });
 
   // Every start reads the rules, and every hour does.
@@ -202,23 +202,23 @@ it('C5: a broken rule file that was removed is no longer listed, also where no p
 
 it('C5: a file .reeve.yaml is reported where there is no other', async () => {
   const params = { ...at, filepath: '.reeve.yml' };
-  const live = await stage.root.call(operations.getContents, { params });
+  const live = await harness.root.call(operations.getContents, { params });
   const sha = Array.isArray(live) ? '' : (live.sha ?? '');
-  await stage.pushed(() =>
-    stage.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
+  await harness.waitForPush(() =>
+    harness.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
   );
   const content = Buffer.from(ownRules).toString('base64');
-  await stage.pushed(() =>
-    stage.root.call(operations.createFile, {
+  await harness.waitForPush(() =>
+    harness.root.call(operations.createFile, {
       params: { ...at, filepath: '.reeve.yaml' },
       body: { content, message: 'misspelt' },
     }),
   );
   await openIssue('one');
 
-  const { commit } = await stage.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
+  const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
   const statuses = () =>
-    stage.root.call(operations.listStatuses, { params: { ...at, sha: commit?.id ?? '' } });
+    harness.root.call(operations.listStatuses, { params: { ...at, sha: commit?.id ?? '' } });
   await expect
     .poll(statuses)
     .toMatchObject([

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { type Account, basic, startEmbedded } from '../support/contract-forge.ts';
-import { makeProbeWorld, type ProbeWorld } from '../support/probe-world.ts';
+import { type HiddenData, makeHiddenData } from '../support/hidden-data.ts';
 
 const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET');
 
 describe('every read of the API, asked by everybody', { timeout: 600_000 }, () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
-  let world: ProbeWorld;
+  let setup: HiddenData;
   beforeAll(async () => {
     forge = await startEmbedded();
-    world = await makeProbeWorld(forge);
+    setup = await makeHiddenData(forge);
   });
   afterAll(() => forge.close());
 
@@ -19,10 +19,10 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   function pathsOf({ path }: Operation): string[] {
     const isInRepository = path.includes('{owner}/{repo}');
     let paths = isInRepository
-      ? (world.places['owner/repo'] ?? []).map((place) => path.replace('{owner}/{repo}', place))
+      ? (setup.parameters['owner/repo'] ?? []).map((place) => path.replace('{owner}/{repo}', place))
       : [path];
     for (const [, name = ''] of path.matchAll(/\{(\w+)\*?\}/g)) {
-      const values = world.places[name] ?? ['1'];
+      const values = setup.parameters[name] ?? ['1'];
       paths = paths.flatMap((one) => {
         const isThere = one.includes(`{${name}`);
         return isThere ? values.map((value) => one.replace(new RegExp(`\\{${name}\\*?\\}`), value)) : [one];
@@ -34,9 +34,9 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   it('A6: shows hidden names, repositories and addresses to no one', async () => {
     const leaks = new Set<string>();
     const statuses = new Map<number, number>();
-    for (const [caller, as] of world.callers) {
+    for (const [caller, as] of setup.callers) {
       if (caller === 'root') continue;
-      const hidden = world.canaries.filter(({ seenBy }) => !seenBy.includes(caller));
+      const hidden = setup.canaries.filter(({ seenBy }) => !seenBy.includes(caller));
       for (const operation of reads) {
         const answers = await Promise.all(
           pathsOf(operation).map(async (path) => [path, await forge.ask('GET', path, { as })] as const),
@@ -44,8 +44,8 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
         for (const [path, { status, text }] of answers) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
           // What the caller named itself may come back in a refusal.
-          const told = status < 300 ? hidden.filter((canary) => text.includes(canary.text)) : [];
-          for (const canary of told) leaks.add(`${caller} reads ${canary.text} at ${operation.id} ${path}`);
+          const leaked = status < 300 ? hidden.filter((canary) => text.includes(canary.text)) : [];
+          for (const canary of leaked) leaks.add(`${caller} reads ${canary.text} at ${operation.id} ${path}`);
           if (status >= 500) leaks.add(`${caller} gets ${status} at ${path}`);
         }
       }
@@ -58,9 +58,9 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   });
 
   it('A6: tells those who may see it', async () => {
-    for (const { text, seenBy } of world.canaries) {
+    for (const { text, seenBy } of setup.canaries) {
       for (const caller of [...seenBy, 'root']) {
-        const as = world.callers.get(caller);
+        const as = setup.callers.get(caller);
         const found = await findIn(text, as);
         expect([caller, text, found]).toEqual([caller, text, true]);
       }
@@ -69,7 +69,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
 
   async function findIn(text: string, as: Account | string | undefined): Promise<boolean> {
     const words = ['users/hermit', 'users/shy', 'orgs/acme/teams', 'orgs', 'orgs/limitedorg/repos'];
-    const repositories = (world.places['owner/repo'] ?? []).map((place) => `repos/${place}`);
+    const repositories = (setup.parameters['owner/repo'] ?? []).map((place) => `repos/${place}`);
     for (const path of [...words, 'orgs/hiddenorg', ...repositories]) {
       const answer = await forge.ask('GET', `/${path}`, { as });
       if (answer.status === 200 && answer.text.includes(text)) return true;
@@ -79,16 +79,16 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
 
   it('A6: shows no page with more than the API tells', async () => {
     const leaks: string[] = [];
-    for (const [caller, as] of world.callers) {
+    for (const [caller, as] of setup.callers) {
       if (caller === 'root' || typeof as === 'string') continue;
-      const hidden = world.canaries.filter(({ seenBy }) => !seenBy.includes(caller));
-      const paths = (world.places['owner/repo'] ?? []).flatMap((place) => [place, `${place}/issues/1`]);
+      const hidden = setup.canaries.filter(({ seenBy }) => !seenBy.includes(caller));
+      const paths = (setup.parameters['owner/repo'] ?? []).flatMap((place) => [place, `${place}/issues/1`]);
       for (const path of ['', ...paths]) {
         const headers = as ? basic(as.name, as.password) : {};
         const answer = await fetch(`${forge.url}/${path}`, { headers });
         const text = await answer.text();
-        const told = answer.status === 200 ? hidden.filter((canary) => text.includes(canary.text)) : [];
-        leaks.push(...told.map((canary) => `${caller} reads ${canary.text} at /${path}`));
+        const leaked = answer.status === 200 ? hidden.filter((canary) => text.includes(canary.text)) : [];
+        leaks.push(...leaked.map((canary) => `${caller} reads ${canary.text} at /${path}`));
       }
     }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/forge/core/database.ts';
-import { printed, start } from '../support/command.ts';
+import { start, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
 import { startReceiver } from '../support/hook-receiver.ts';
 
@@ -22,7 +22,7 @@ describe('the embedded forge killed in the middle of writes', { timeout: 600_000
   async function open() {
     const args = ['forge', '--port', '0', '--data', data, '--admin', 'root:password', '--json'];
     const child = start(args);
-    const line = /\{"url":"([^"]+)"\}/.exec(await printed(child, /\{"url"/));
+    const line = /\{"url":"([^"]+)"\}/.exec(await waitForOutput(child, /\{"url"/));
     const url = line?.[1] ?? '';
     const ask = async (method: string, path: string, body?: unknown) => {
       const response = await fetch(`${url}/api/v1${path}`, {

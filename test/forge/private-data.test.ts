@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createForge } from '../../src/forge/forge.ts';
 import { createPrivateFolder } from '../../src/private-files.ts';
-import { finished, printed, start } from '../support/command.ts';
+import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';
 
@@ -36,7 +36,7 @@ describe('data that is for its owner alone', () => {
   it('A6: is all that `reeve forge` writes, git repositories and attachments included', async () => {
     const args = ['forge', '--port', '0', '--data', data, '--admin', 'root:password', '--control', '--json'];
     const child = start(args);
-    const url = /"url":"([^"]+)"/.exec(await printed(child, /\{"url"/))?.[1] ?? '';
+    const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /\{"url"/))?.[1] ?? '';
     const post = async (path: string, body: object | FormData): Promise<number> => {
       const isForm = body instanceof FormData;
       const response = await fetch(`${url}/api/v1${path}`, {
@@ -60,7 +60,7 @@ describe('data that is for its owner alone', () => {
 
     const open = listOpenPaths(data);
     const count = readdirSync(data, { recursive: true }).length;
-    const end = finished(child);
+    const end = waitForExit(child);
     child.kill('SIGTERM');
     expect([(await end).status, statuses]).toEqual([0, [201, 201, 201, 201, 201, 409]]);
     expect(count).toBeGreaterThan(30);
@@ -70,11 +70,11 @@ describe('data that is for its owner alone', () => {
   it('A6: is all that `reeve serve` and the forge of its demo write', async () => {
     const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', LOG_LEVEL: 'warn' };
     const child = start(['serve'], { environment, cwd: folder });
-    await printed(child, /Everything is up/);
+    await waitForOutput(child, /Everything is up/);
 
     const open = listOpenPaths(data);
     const names = readdirSync(data);
-    const end = finished(child);
+    const end = waitForExit(child);
     child.kill('SIGTERM');
     expect((await end).status).toBe(0);
     expect(names).toEqual(expect.arrayContaining(['reeve.db', 'demo.env', 'forge', 'dashboard.password']));

@@ -14,7 +14,7 @@ const isLong = Boolean(process.env.LONG);
 const together = 10;
 const runs = isLong ? 5_000 : 60;
 
-/** What would take the stage away from all requests after it: tried on names that are not there. */
+/** Operations that would delete what later requests need: tried with names that do not exist. */
 const deadly =
   /^(repository|organization|user|admin|token|team)\.(delete|edit|rename|transfer|accept|reject|delete-.*|edit-.*|rename-.*)/;
 
@@ -92,9 +92,9 @@ describe('the embedded forge under random requests of the right types', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: together, maxLength: together }), async (calls) => {
         const answers = await Promise.all(calls.map((one) => send(forge.url, one)));
-        for (const { status, told } of answers) {
+        for (const { status, told: request } of answers) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          expect(status, told).not.toBe(500);
+          expect(status, request).not.toBe(500);
         }
       }),
       { numRuns: runs },

@@ -15,10 +15,10 @@ it('rules that ship pass their tests, which reach every rule and step', async ()
   };
 
   const exit = await runTests(['rules'], { json: true }, terminal);
-  const told = JSON.parse(lines.at(-1) ?? '');
+  const report = JSON.parse(lines.at(-1) ?? '');
 
-  expect(told).toMatchObject({ failed: [], problems: [], unreached: { rules: [], steps: [] } });
-  expect(told.cases).toBeGreaterThan(20);
+  expect(report).toMatchObject({ failed: [], problems: [], unreached: { rules: [], steps: [] } });
+  expect(report.cases).toBeGreaterThan(20);
   expect(exit).toBe(0);
 });
 

@@ -59,7 +59,7 @@ it('reads a secret from a file, without its last line end', async () => {
 });
 
 it('tells everything that is wrong at once', async () => {
-  const told = await problemsOf({
+  const problems = await problemsOf({
     FORGE_URL: 'ftp://h',
     WEBHOOK_SECRET: 'short',
     PORT: '99999',
@@ -69,7 +69,7 @@ it('tells everything that is wrong at once', async () => {
     FORGE_PASSWORD: 'b',
   });
 
-  expect(told).toContain('6 settings cannot be used');
+  expect(problems).toContain('6 settings cannot be used');
   for (const words of [
     'ftp:',
     'hmac value 1 has 5 bytes',
@@ -78,9 +78,9 @@ it('tells everything that is wrong at once', async () => {
     'REEVE_RULE is no',
     'both set',
   ]) {
-    expect(told).toContain(words);
+    expect(problems).toContain(words);
   }
-  expect(told).not.toContain('short');
+  expect(problems).not.toContain('short');
 });
 
 describe('with a forge', () => {
@@ -95,10 +95,10 @@ describe('with a forge', () => {
       'must not hold credentials',
     ],
   ])('%s is refused', async (_title, environment, words) => {
-    const told = await problemsOf(environment);
+    const problems = await problemsOf(environment);
 
-    expect(told).toContain(words);
-    expect(told).not.toContain('secret-word');
+    expect(problems).toContain(words);
+    expect(problems).not.toContain('secret-word');
   });
 });
 
@@ -121,11 +121,11 @@ describe('the operator file', () => {
 
   it('tells every mistake with its place', async () => {
     const path = await file('bad.yml', 'version: 2\nsecret: []\nsecrets:\n  - name: 7\n');
-    const told = await problemsOf({ ...good, REEVE_CONFIG: path });
+    const problems = await problemsOf({ ...good, REEVE_CONFIG: path });
 
-    expect(told).toContain(`${path}:1:10: version`);
-    expect(told).toContain('secret');
-    expect(told).toContain(`${path}:4:11: secrets.0.name`);
+    expect(problems).toContain(`${path}:1:10: version`);
+    expect(problems).toContain('secret');
+    expect(problems).toContain(`${path}:4:11: secrets.0.name`);
   });
 
   it('is reported where it is missing or no YAML', async () => {

@@ -5,7 +5,7 @@ import type { RepositoryRef } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { readRepositoryRules } from '../../src/sources/repository-file.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { addFile, startWorlds, type World } from '../support/world.ts';
+import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 
 const rulesThat = (label: string): string => `version: 1
 rules:
@@ -34,8 +34,8 @@ const uncertain: readonly Forge[] = [
   { version: '2.0.0', looks: 'kind' },
 ];
 
-let worlds: Awaited<ReturnType<typeof startWorlds>>;
-let world: World;
+let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
+let setup: PrivilegeSetup;
 let proxy: FaultProxy;
 let forge: Forge;
 /** A branch is called like the newest commit of the default branch. */
@@ -44,10 +44,10 @@ beforeEach(() => {
   isNamed = false;
 });
 beforeAll(async () => {
-  worlds = await startWorlds();
-  world = await worlds.make({ access: 'admin', scopes: ['repository', 'issue'] });
-  await addFile(world.owner.client, world.at, 'main', '.reeve.yml', good);
-  proxy = await startFaultProxy(worlds.url);
+  privilegeForge = await startPrivilegeForge();
+  setup = await privilegeForge.make({ access: 'admin', scopes: ['repository', 'issue'] });
+  await addFile(setup.owner.client, setup.at, 'main', '.reeve.yml', good);
+  proxy = await startFaultProxy(privilegeForge.url);
   proxy.decide = ({ path }) => {
     const url = new URL(path, proxy.url);
     if (url.pathname === '/api/v1/version') return answer({ version: forge.version });
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await proxy.close();
-  await worlds.close();
+  await privilegeForge.close();
 });
 
 const answer = (body: unknown) => ({ kind: 'answer', status: 200, body: JSON.stringify(body) }) as const;
@@ -78,11 +78,11 @@ function file(text: string) {
 
 function clientOf(one: Forge): Client {
   forge = one;
-  return createClient({ url: proxy.url, credentials: { token: world.holder.token } });
+  return createClient({ url: proxy.url, credentials: { token: setup.holder.token } });
 }
 
 async function rulesOn(one: Forge) {
-  const { repository } = world.subjects.repository as { repository: RepositoryRef };
+  const { repository } = setup.subjects.repository as { repository: RepositoryRef };
   const { file: read } = await readRepositoryRules(clientOf(one), repository, ['set-labels']);
   return { problems: read.problems, steps: JSON.stringify(read.rules.map(({ steps }) => steps)) };
 }
@@ -100,8 +100,8 @@ describe.each([...certain, ...uncertain])(
     it.each(['repository', 'pull_request', 'issue', 'branch'] as const)(
       'is no file of a fact about a %s',
       async (kind) => {
-        const branch = { ...world.subjects.repository, kind: 'branch', ref: 'main' } as const;
-        const subject = { ...world.subjects, branch }[kind];
+        const branch = { ...setup.subjects.repository, kind: 'branch', ref: 'main' } as const;
+        const subject = { ...setup.subjects, branch }[kind];
         const facts = createFacts({
           client: clientOf(one),
           subject,
@@ -119,7 +119,7 @@ describe.each([...certain, ...uncertain])(
 
 it('a tag that was made is read by its own name, never as a branch', async () => {
   const client = clientOf({ version: '15.0.3+gitea-1.22.0', looks: 'git', isForgejo: true });
-  const subject = { ...world.subjects.repository, kind: 'branch', ref: 'v1', isTag: true } as const;
+  const subject = { ...setup.subjects.repository, kind: 'branch', ref: 'v1', isTag: true } as const;
   const facts = createFacts({ client, subject, memory: createFactMemory(systemClock), clock: systemClock });
 
   await facts.ask({ name: 'contents', argument: '.reeve.yml' });

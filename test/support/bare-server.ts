@@ -2,20 +2,24 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** What a bare server saw. */
-export type Seen = {
+export type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 };
 
-export type BareServer = { readonly url: string; readonly seen: Seen[]; close(): Promise<void> };
+export type BareServer = {
+  readonly url: string;
+  readonly requests: ReceivedRequest[];
+  close(): Promise<void>;
+};
 
 /** Starts an HTTP server on a free port that answers as the test says, and keeps what it saw. */
 export async function startBareServer(
-  answer: (request: Seen, response: ServerResponse) => void | Promise<void>,
+  answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<BareServer> {
-  const seen: Seen[] = [];
+  const seen: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -32,7 +36,7 @@ export async function startBareServer(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    seen,
+    requests: seen,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

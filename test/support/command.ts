@@ -49,7 +49,7 @@ export async function reeveProcess(
   args: readonly string[],
   options: { environment?: Record<string, string>; cwd?: string } = {},
 ): Promise<CommandResult> {
-  return finished(start(args, options));
+  return waitForExit(start(args, options));
 }
 
 /** Starts the command line and leaves it running; what still runs after the tests of a file is killed. */
@@ -71,7 +71,7 @@ export function start(
 }
 
 /** Waits for the end of a process. */
-export function finished(child: ChildProcess): Promise<CommandResult> {
+export function waitForExit(child: ChildProcess): Promise<CommandResult> {
   return new Promise((resolve) => {
     const seen = { out: '', error: '' };
     child.stdout?.on('data', (chunk) => {
@@ -85,7 +85,7 @@ export function finished(child: ChildProcess): Promise<CommandResult> {
 }
 
 /** Resolves with everything printed so far once the pattern is in it. Rejects when the process ends before. */
-export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+export function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = '';
     const look = (chunk: unknown): void => {

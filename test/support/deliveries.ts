@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { eventFamilies, type Family } from '../../src/contract/events/events.ts';
-import { authorization, secret } from './stage.ts';
+import { authorization, secret } from './harness.ts';
 
 const user = { id: 7, login: 'ada', username: 'ada' };
 const repository = {

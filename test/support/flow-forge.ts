@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { createDeliveryBarrier, type DeliveryBarrier } from './delivery-barrier.ts';
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
-import { type Beacon, lightBeacon } from './forge-beacon.ts';
 import { passwordCost } from './password-cost.ts';
 
 /** The forge that a flow runs on: the embedded one, started for it, or the real server that the environment names. */
@@ -110,7 +110,7 @@ async function startEmbedded({ data, clock = () => new Date(), control = false }
 function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
   const administrator = createClient({ url, credentials: { token: adminToken }, timeoutMs: 60_000 });
   const made: string[] = [];
-  let beacon: Beacon | undefined;
+  let barrier: DeliveryBarrier | undefined;
   const flow: FlowForge = {
     url,
     embedded: undefined,
@@ -128,11 +128,13 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
     },
     makeToken: (name, scopes) => makeToken(url, name, scopes),
     async settle() {
-      beacon ??= await lightBeacon(await flow.makePerson(`beacon-${randomBytes(4).toString('hex')}`));
+      barrier ??= await createDeliveryBarrier(
+        await flow.makePerson(`barrier-${randomBytes(4).toString('hex')}`),
+      );
       // A push sends its events in two steps, each of them queued: what the first one made is behind the second.
       for (let round = 0; round < 2; round += 1) {
         await sleep(150);
-        await beacon.flash();
+        await barrier.wait();
       }
     },
     async restart() {
@@ -140,7 +142,7 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
       await promisify(exec)(restartCommand, { timeout: 120_000 });
     },
     async close() {
-      await beacon?.close();
+      await barrier?.close();
       for (const username of made.toReversed()) await purge(administrator, username);
     },
   };

@@ -4,7 +4,7 @@ import { realForge } from './real-forge.ts';
 /**
  * The real server that flows run on, when the environment names one: `FORGE_URL`, `FORGE_TOKEN` (a site administrator's,
  * with every scope) and, where there is one, `FORGE_RESTART`, a command that stops the server and returns once it answers
- * again. Undefined: every stage starts the embedded forge.
+ * again. Undefined: every harness starts the embedded forge.
  */
 export const realServer = findRealServer();
 
@@ -37,9 +37,9 @@ export const people = {
 } as const;
 
 /** Returns a further name for a person or an organization that a test makes itself. */
-export const named = (name: string): string => `${name}${ending}`;
+export const uniqueName = (name: string): string => `${name}${ending}`;
 
 export const passwordOf = (name: string): string => `${name}-password${unguessable}`;
 
 /** Milliseconds that a flow waits for a state at most: a real server delivers when it comes to it. */
-export const patienceMs = 240_000;
+export const timeoutMs = 240_000;

@@ -1,11 +1,11 @@
 /** A page as a browser without scripts has it. */
-export type Shown = { readonly url: string; readonly status: number; readonly text: string };
+export type BrowserPage = { readonly url: string; readonly status: number; readonly text: string };
 
 /** Keeps cookies by origin, follows redirects and sends forms: as much of a browser as signing in takes. */
 export interface MiniBrowser {
-  go(url: string): Promise<Shown>;
+  go(url: string): Promise<BrowserPage>;
   /** Sends the form of a page that leads to a path ending in `action`, with its hidden fields and these. */
-  submit(page: Shown, action: string, fields?: Readonly<Record<string, string>>): Promise<Shown>;
+  submit(page: BrowserPage, action: string, fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
   /** Returns the cookies it would send to an address. */
   cookiesOf(url: string): string;
 }
@@ -16,7 +16,7 @@ export function openMiniBrowser(): MiniBrowser {
   const cookiesOf = (url: string): string =>
     [...(jars.get(new URL(url).origin) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
 
-  const ask = async (url: string, body?: URLSearchParams, hops = 0): Promise<Shown> => {
+  const ask = async (url: string, body?: URLSearchParams, hops = 0): Promise<BrowserPage> => {
     const cookie = cookiesOf(url);
     const answer = await fetch(url, {
       ...(body ? { method: 'POST', body } : {}),

@@ -19,9 +19,9 @@ import type { Grant } from '../../src/sources/grants.ts';
 import { createIdentities } from '../../src/sources/identity.ts';
 import { createRuleSource, type RuleSource } from '../../src/sources/rule-source.ts';
 import { type MadeDelivery, makeDeliveries } from './deliveries.ts';
-import { botAccount, type Imagined } from './imagined-beginnings.ts';
-import { imagineForge, type Written } from './imagined-forge.ts';
-import { hostileWords, type MadeRule, type Occasion, occasions, rulesFor } from './random-rules.ts';
+import { createFakeForge, type Written } from './fake-forge.ts';
+import { botAccount, type FakeForgeState } from './fake-forge-state.ts';
+import { hostileWords, type MadeRule, type RuleTrigger, rulesFor, ruleTriggers } from './random-rules.ts';
 
 const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
@@ -31,12 +31,12 @@ type Files = Readonly<Partial<Record<Level, readonly MadeRule[]>>>;
 /** One rule file or several, and something that happens. */
 export type Pair = {
   readonly home: { readonly owner: string; readonly name: string };
-  readonly occasion: Occasion;
+  readonly trigger: RuleTrigger;
   readonly files: Files;
   /** What the operator file says of grants. */
   readonly grants: readonly Readonly<Record<string, readonly string[]>>[];
   readonly delivery: MadeDelivery | undefined;
-  readonly imagined: Imagined;
+  readonly state: FakeForgeState;
 };
 
 const homes = [
@@ -60,9 +60,9 @@ const everything = actions.map(({ name }) => name);
 /** Pairs in which the first rule uses this action. */
 export function pairsOf(lead: string): fc.Arbitrary<Pair> {
   const of = actions.find(({ name }) => name === lead)?.of ?? [];
-  const fitting = occasions.filter(({ subject }) => of.includes(subject));
-  return fc.constantFrom(...fitting).chain((occasion) => {
-    const rules = rulesFor(occasion, lead);
+  const fitting = ruleTriggers.filter(({ subject }) => of.includes(subject));
+  return fc.constantFrom(...fitting).chain((trigger) => {
+    const rules = rulesFor(trigger, lead);
     return fc
       .record({
         home: fc.constantFrom(...homes),
@@ -82,7 +82,7 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
         operator: rules,
         grants: fc.array(grant, { maxLength: 3 }),
         words: fc.constantFrom(...hostileWords),
-        delivery: fc.constantFrom(...deliveriesOf(occasion)),
+        delivery: fc.constantFrom(...deliveriesOf(trigger)),
         taken: fc.integer({ min: 0, max: 19 }).map((one) => one === 0),
         carried: fc.subarray(['bug', 'docs', '../../evil/demo']),
         there: fc.subarray(['evil/demo', '..', '%2e%2e/%2e%2e', 'a#b']),
@@ -98,11 +98,11 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
       .map(
         ({ home, sources, grants, delivery, words, taken, carried, there, ...made }): Pair => ({
           home,
-          occasion,
+          trigger,
           grants,
           files: Object.fromEntries(sources.map((level) => [level, made[level]])),
           delivery: delivery === undefined ? undefined : about(home, delivery, words),
-          imagined: {
+          state: {
             ids: { [`${home.owner}/${home.name}`.toLowerCase()]: taken ? 666 : homeId, 'acme/.reeve': 12 },
             files: {},
             words,
@@ -127,8 +127,8 @@ const place = fc.constantFrom<Readonly<Record<string, readonly string[]>>>(
 );
 const grant = fc.tuple(place, granted).map(([where, names]) => ({ ...where, actions: names }));
 
-/** Returns what may be delivered on an occasion: nothing where a clock is it. */
-function deliveriesOf({ name }: Occasion): readonly (MadeDelivery | undefined)[] {
+/** Returns the deliveries that start a rule with this trigger: none for a schedule. */
+function deliveriesOf({ name }: RuleTrigger): readonly (MadeDelivery | undefined)[] {
   const heard = deliveries.filter(({ eventType }) => familyOf(eventType) === name);
   return heard.length === 0 ? [undefined] : heard;
 }
@@ -176,20 +176,20 @@ function textOf(rules: readonly MadeRule[]): string {
 }
 
 /** What became of a pair: as a dry run and in earnest, each on a forge of its own. */
-export type Passages = {
-  readonly dry: Passage;
-  readonly real: Passage;
+export type PairResult = {
+  readonly dry: PairRun;
+  readonly real: PairRun;
   /** What is wrong with the files, as it was reported. */
   readonly problems: readonly string[];
 };
-type Passage = { readonly run: Run; readonly written: readonly Written[] };
+type PairRun = { readonly run: Run; readonly written: readonly Written[] };
 
 /** Runs a pair the whole way, from the operator file and the forge's files to the last request. */
-export async function runPair(pair: Pair): Promise<Passages> {
-  const { home, files, occasion, delivery } = pair;
+export async function runPair(pair: Pair): Promise<PairResult> {
+  const { home, files, trigger, delivery } = pair;
   const where = `${home.owner}/${home.name}`.toLowerCase();
-  const imagined: Imagined = {
-    ...pair.imagined,
+  const state: FakeForgeState = {
+    ...pair.state,
     files: {
       ...(files.repository ? { [`${where}/.reeve.yml`]: textOf(files.repository) } : {}),
       ...(files.organization ? { 'acme/.reeve/rules/all.yml': textOf(files.organization) } : {}),
@@ -204,12 +204,12 @@ export async function runPair(pair: Pair): Promise<Passages> {
     text: textOf(files.operator ?? []),
   });
   problems.push(...own.problems.map(({ message }) => `operator.yml: ${message}`));
-  const source = sourceOf(pair, imagineForge(imagined), own.rules, problems);
+  const source = sourceOf(pair, createFakeForge(state), own.rules, problems);
   const claimed = delivery && parseEvent(delivery.eventType, delivery.payload);
-  const admitted = claimed && (await admit(claimed, imagineForge(imagined)));
+  const admitted = claimed && (await admit(claimed, createFakeForge(state)));
   // Without an established identity the engine's own check has to hold: it is given the event all the same.
   const event = admitted ?? claimed;
-  const subject = event?.subject ?? subjectOf(occasion, home);
+  const subject = event?.subject ?? subjectOf(trigger, home);
   // A clock goes over the rules of all; here each of them meets the item, whosever it is.
   const rules = admitted
     ? (await source.rulesFor(admitted)).rules
@@ -217,8 +217,8 @@ export async function runPair(pair: Pair): Promise<Passages> {
       ? createRuleSet(own.rules)
       : createRuleSet((await source.everyRule()).filter((rule) => rule.each?.kind === subject.kind));
 
-  const pass = async (mode: RunMode): Promise<Passage> => {
-    const client = imagineForge(imagined);
+  const pass = async (mode: RunMode): Promise<PairRun> => {
+    const client = createFakeForge(state);
     const input = {
       id: 'r',
       mode,
@@ -227,7 +227,7 @@ export async function runPair(pair: Pair): Promise<Passages> {
       account: { id: botAccount.id },
       now: new Date(0),
       clock,
-      trigger: { door: 'webhook', kind: occasion.name, activity: '', at: new Date(0).toISOString() },
+      trigger: { door: 'webhook', kind: trigger.name, activity: '', at: new Date(0).toISOString() },
       secrets: createNamedSecrets(new Map([['TOKEN', secretValue]]), key),
       facts: createFacts({ client, subject, clock, memory: createFactMemory(clock) }),
     } as const;
@@ -287,7 +287,7 @@ function grantsOf({ grants }: Pair): readonly Grant[] {
   }));
 }
 
-function subjectOf({ subject: kind }: Occasion, { owner, name }: Pair['home']): Subject {
+function subjectOf({ subject: kind }: RuleTrigger, { owner, name }: Pair['home']): Subject {
   if (kind === 'organization') return { kind, organization: owner };
   const repository = { id: homeId, owner, name };
   const inside = {

@@ -3,28 +3,28 @@ import { actions } from '../../src/actions/actions.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 
 /** What may set a rule off, with the expressions that it may insert: texts that other people wrote. */
-export type Occasion = {
+export type RuleTrigger = {
   readonly name: string;
   readonly subject: SubjectKind;
   /** How the rule says it. */
-  readonly says: Readonly<Record<string, unknown>>;
+  readonly yaml: Readonly<Record<string, unknown>>;
   readonly texts: readonly string[];
 };
 
-const event = (family: string, subject: SubjectKind, texts: readonly string[]): Occasion => ({
+const event = (family: string, subject: SubjectKind, texts: readonly string[]): RuleTrigger => ({
   name: family,
   subject,
-  says: { on: family },
+  yaml: { on: family },
   texts: ['event.repository.full_name', 'sender.login', 'repository.full_name', ...texts],
 });
-const each = (subject: SubjectKind, texts: readonly string[]): Occasion => ({
+const each = (subject: SubjectKind, texts: readonly string[]): RuleTrigger => ({
   name: `each ${subject}`,
   subject,
-  says: { on: { schedule: '0 * * * *' }, each: subject },
+  yaml: { on: { schedule: '0 * * * *' }, each: subject },
   texts,
 });
 
-export const occasions: readonly Occasion[] = [
+export const ruleTriggers: readonly RuleTrigger[] = [
   event('issues', 'issue', ['event.issue.title', 'issue.title']),
   event('issue_comment', 'issue', ['event.issue.title', 'issue.title']),
   event('pull_request', 'pull_request', ['event.pull_request.title', 'pull_request.title']),
@@ -72,7 +72,7 @@ const url = fc.constantFrom(
 );
 
 /** Returns texts that are words, or expressions over what other people wrote, or both. */
-function saying({ texts }: Occasion): fc.Arbitrary<string> {
+function saying({ texts }: RuleTrigger): fc.Arbitrary<string> {
   const inserted = fc.constantFrom(...texts).map((text) => `\${{ ${text} }}`);
   return fc.oneof(
     { weight: 2, arbitrary: inserted },
@@ -81,7 +81,7 @@ function saying({ texts }: Occasion): fc.Arbitrary<string> {
   );
 }
 
-function asking({ texts }: Occasion): fc.Arbitrary<string> {
+function asking({ texts }: RuleTrigger): fc.Arbitrary<string> {
   const [text = 'now'] = texts;
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant('true') },
@@ -93,9 +93,9 @@ const some = <T>(of: fc.Arbitrary<T>, maxLength = 2) => fc.uniqueArray(of, { min
 const maybe = <T>(of: Record<string, fc.Arbitrary<T>>, always: readonly string[]) =>
   fc.record(of, { requiredKeys: [...always] });
 
-function labels(occasion: Occasion): fc.Arbitrary<unknown> {
+function labels(trigger: RuleTrigger): fc.Arbitrary<unknown> {
   const where = fc.constantFrom('add', 'add', 'remove', 'sync');
-  const named = fc.uniqueArray(fc.tuple(label, where, asking(occasion)), {
+  const named = fc.uniqueArray(fc.tuple(label, where, asking(trigger)), {
     minLength: 1,
     maxLength: 4,
     selector: ([name]) => name,
@@ -126,147 +126,151 @@ const members = {
 };
 const stated = fc.constantFrom('success', 'failure', 'pending');
 
-/** Arguments of each action for an occasion: valid as a schema, and as far-reaching as they can be. */
-export const argumentsOf: Readonly<Record<string, (occasion: Occasion) => fc.Arbitrary<unknown>>> = {
-  'set-labels': labels,
-  comment: (occasion) => {
-    const said = fc.record({ text: saying(occasion) });
-    const more = maybe(
-      { key: fc.constantFrom('k', 'main', '../x'), when: asking(occasion), otherwise: saying(occasion) },
-      [],
-    );
-    const text = fc.oneof(
-      { weight: 4, arbitrary: said },
-      { weight: 1, arbitrary: fc.constant({ wiki: '../../evil' }) },
-    );
-    return fc.tuple(text, more).map(([one, other]) => ({ ...one, ...other }));
-  },
-  'set-status': (occasion) =>
-    maybe<unknown>(
-      {
-        state: stated,
-        context: word,
-        description: saying(occasion),
-        target_url: fc.constantFrom('https://evil.example/', `\${{ ${occasion.texts[0]} }}`),
-        when: asking(occasion),
-      },
-      ['state'],
-    ),
-  'report-issue': (occasion) =>
-    maybe<unknown>(
-      {
-        key: saying(occasion),
-        title: saying(occasion),
-        body: saying(occasion),
-        when: asking(occasion),
-        repository: seldom(fc.constantFrom('evil/demo', 'acme/other', 'acme/demo', '../..')),
-      },
-      ['key', 'title'],
-    ),
-  'dismiss-stale-reviews': (occasion) =>
-    maybe<unknown>(
-      {
-        message: saying(occasion),
-        states: fc.constant(['APPROVED', 'REQUEST_CHANGES']),
-        'ignore-paths': fc.constant(['docs/**']),
-        'keep-on-rebase': fc.boolean(),
-        priors: fc.boolean(),
-      },
-      ['message'],
-    ),
-  'open-pull-request': (occasion) =>
-    maybe<unknown>(
-      {
-        head: branch,
-        base: branch.map((name) => `${name}2`),
-        title: saying(occasion),
-        body: saying(occasion),
-        labels: seldom(some(label)),
-        reviewers: some(person),
-      },
-      ['head', 'base', 'title'],
-    ),
-  'sync-branch-protections': () =>
-    fc.record({
-      protections: fc.uniqueArray(
-        maybe<unknown>({ rule_name: word, ...members }, ['rule_name', 'enable_push']),
+/** Arguments of each action for a trigger: valid as a schema, and as far-reaching as they can be. */
+export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger) => fc.Arbitrary<unknown>>> =
+  {
+    'set-labels': labels,
+    comment: (trigger) => {
+      const said = fc.record({ text: saying(trigger) });
+      const more = maybe(
+        { key: fc.constantFrom('k', 'main', '../x'), when: asking(trigger), otherwise: saying(trigger) },
+        [],
+      );
+      const text = fc.oneof(
+        { weight: 4, arbitrary: said },
+        { weight: 1, arbitrary: fc.constant({ wiki: '../../evil' }) },
+      );
+      return fc.tuple(text, more).map(([one, other]) => ({ ...one, ...other }));
+    },
+    'set-status': (trigger) =>
+      maybe<unknown>(
         {
+          state: stated,
+          context: word,
+          description: saying(trigger),
+          target_url: fc.constantFrom('https://evil.example/', `\${{ ${trigger.texts[0]} }}`),
+          when: asking(trigger),
+        },
+        ['state'],
+      ),
+    'report-issue': (trigger) =>
+      maybe<unknown>(
+        {
+          key: saying(trigger),
+          title: saying(trigger),
+          body: saying(trigger),
+          when: asking(trigger),
+          repository: seldom(fc.constantFrom('evil/demo', 'acme/other', 'acme/demo', '../..')),
+        },
+        ['key', 'title'],
+      ),
+    'dismiss-stale-reviews': (trigger) =>
+      maybe<unknown>(
+        {
+          message: saying(trigger),
+          states: fc.constant(['APPROVED', 'REQUEST_CHANGES']),
+          'ignore-paths': fc.constant(['docs/**']),
+          'keep-on-rebase': fc.boolean(),
+          priors: fc.boolean(),
+        },
+        ['message'],
+      ),
+    'open-pull-request': (trigger) =>
+      maybe<unknown>(
+        {
+          head: branch,
+          base: branch.map((name) => `${name}2`),
+          title: saying(trigger),
+          body: saying(trigger),
+          labels: seldom(some(label)),
+          reviewers: some(person),
+        },
+        ['head', 'base', 'title'],
+      ),
+    'sync-branch-protections': () =>
+      fc.record({
+        protections: fc.uniqueArray(
+          maybe<unknown>({ rule_name: word, ...members }, ['rule_name', 'enable_push']),
+          {
+            minLength: 1,
+            maxLength: 2,
+            selector: (one) => one.rule_name,
+          },
+        ),
+        prune: fc.boolean(),
+      }),
+    'protect-tags': () =>
+      fc.record({
+        tags: fc.uniqueArray(fc.record({ name_pattern: word, whitelist_usernames: some(person) }), {
           minLength: 1,
           maxLength: 2,
-          selector: (one) => one.rule_name,
-        },
-      ),
-      prune: fc.boolean(),
-    }),
-  'protect-tags': () =>
-    fc.record({
-      tags: fc.uniqueArray(fc.record({ name_pattern: word, whitelist_usernames: some(person) }), {
-        minLength: 1,
-        maxLength: 2,
-        selector: (one) => one.name_pattern,
+          selector: (one) => one.name_pattern,
+        }),
+        prune: fc.boolean(),
       }),
-      prune: fc.boolean(),
-    }),
-  'sync-organization': () =>
-    maybe<unknown>(
-      {
-        description: word,
-        location: fc.constantFrom('Moon', '../evil'),
-        visibility: fc.constantFrom('public', 'private'),
-        website: fc.constantFrom('', 'https://evil.example/'),
-      },
-      ['description'],
-    ),
-  'sync-labels': () =>
-    fc.record({
-      labels: fc.uniqueArray(
-        maybe<unknown>({ name: word, color, description: word, exclusive: fc.boolean() }, ['name', 'color']),
+    'sync-organization': () =>
+      maybe<unknown>(
         {
-          minLength: 1,
-          maxLength: 3,
-          selector: (one) => one.name,
+          description: word,
+          location: fc.constantFrom('Moon', '../evil'),
+          visibility: fc.constantFrom('public', 'private'),
+          website: fc.constantFrom('', 'https://evil.example/'),
         },
+        ['description'],
       ),
-      prune: fc.boolean(),
-    }),
-  'sync-hooks': () =>
-    maybe<unknown>(
-      {
-        hooks: fc.uniqueArray(
-          maybe<unknown>(
-            {
-              url,
-              active: fc.boolean(),
-              branch_filter: word,
-              hmac: seldom(secret),
-              events: some(fc.constantFrom('push', 'issues', 'pull_request_only', 'create')),
-              authorization: seldom(secret).map((named) => named ?? 'none'),
-            },
-            ['url', 'events', 'authorization'],
-          ),
-          { minLength: 1, maxLength: 2, selector: (one) => one.url },
+    'sync-labels': () =>
+      fc.record({
+        labels: fc.uniqueArray(
+          maybe<unknown>({ name: word, color, description: word, exclusive: fc.boolean() }, [
+            'name',
+            'color',
+          ]),
+          {
+            minLength: 1,
+            maxLength: 3,
+            selector: (one) => one.name,
+          },
         ),
-        'of-account': seldom(fc.constant(true)),
-      },
-      ['hooks'],
-    ),
-  'mark-notifications': () => fc.record({ as: fc.constantFrom('read', 'unread', 'pinned') }),
-};
+        prune: fc.boolean(),
+      }),
+    'sync-hooks': () =>
+      maybe<unknown>(
+        {
+          hooks: fc.uniqueArray(
+            maybe<unknown>(
+              {
+                url,
+                active: fc.boolean(),
+                branch_filter: word,
+                hmac: seldom(secret),
+                events: some(fc.constantFrom('push', 'issues', 'pull_request_only', 'create')),
+                authorization: seldom(secret).map((named) => named ?? 'none'),
+              },
+              ['url', 'events', 'authorization'],
+            ),
+            { minLength: 1, maxLength: 2, selector: (one) => one.url },
+          ),
+          'of-account': seldom(fc.constant(true)),
+        },
+        ['hooks'],
+      ),
+    'mark-notifications': () => fc.record({ as: fc.constantFrom('read', 'unread', 'pinned') }),
+  };
 
 export type MadeRule = { readonly action: string; readonly rule: Readonly<Record<string, unknown>> };
 
-/** Returns rules for an occasion, the first of them with this action. */
-export function rulesFor(occasion: Occasion, lead: string): fc.Arbitrary<readonly MadeRule[]> {
-  const fitting = actions.filter(({ of }) => of.includes(occasion.subject)).map(({ name }) => name);
+/** Returns rules with this trigger; the first of them uses this action. */
+export function rulesFor(trigger: RuleTrigger, lead: string): fc.Arbitrary<readonly MadeRule[]> {
+  const fitting = actions.filter(({ of }) => of.includes(trigger.subject)).map(({ name }) => name);
   const others = fc.array(fc.constantFrom(...fitting), { maxLength: 2 });
-  return others.chain((more) => fc.tuple(...[lead, ...more].map((action) => ruleOf(action, occasion))));
+  return others.chain((more) => fc.tuple(...[lead, ...more].map((action) => ruleOf(action, trigger))));
 }
 
-function ruleOf(action: string, occasion: Occasion): fc.Arbitrary<MadeRule> {
-  const given = argumentsOf[action]?.(occasion) ?? fc.constant({});
+function ruleOf(action: string, trigger: RuleTrigger): fc.Arbitrary<MadeRule> {
+  const given = argumentArbitraries[action]?.(trigger) ?? fc.constant({});
   const mode = fc.constantFrom('enforce', 'enforce', 'enforce', 'observe');
-  return fc.tuple(given, mode, asking(occasion)).map(([written, how, condition]) => ({
+  return fc.tuple(given, mode, asking(trigger)).map(([written, how, condition]) => ({
     action,
-    rule: { ...occasion.says, mode: how, if: condition, steps: [{ uses: action, with: written }] },
+    rule: { ...trigger.yaml, mode: how, if: condition, steps: [{ uses: action, with: written }] },
   }));
 }

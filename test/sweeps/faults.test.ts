@@ -12,7 +12,7 @@ import { servedRepositories } from '../../src/sweeps/targets/repositories.ts';
 import { createRunnerMemory } from '../../src/sweeps/targets/runner-memory.ts';
 import { makeStore } from '../support/make-store.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
-import { rulesOf, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 describe('a list of repositories', () => {
   let forge: ManyRepositories;
@@ -49,12 +49,12 @@ describe('a list of repositories', () => {
 });
 
 describe('a sweep', () => {
-  let stage: SweepStage;
-  afterEach(() => stage.close());
+  let harness: SweepHarness;
+  afterEach(() => harness.close());
 
   const sweepTwoRepositories = async () => {
-    stage = await setSweepStage();
-    stage.setRules(`
+    harness = await startSweepHarness();
+    harness.setRules(`
 version: 1
 rules:
   labelled:
@@ -64,37 +64,37 @@ rules:
       - uses: sync-labels
         with: { labels: [{ name: kept, color: ff0000 }] }
 `);
-    await stage.tick();
+    await harness.tick();
   };
   const nextHour = async (): Promise<void> => {
-    stage.pass(60);
-    await stage.tick();
+    harness.advance(60);
+    await harness.tick();
   };
-  const result = () => createSweepStore(stage.store).readResult('rules.yml#labelled');
+  const result = () => createSweepStore(harness.store).readResult('rules.yml#labelled');
   const labelsOf = async (repo: string) =>
-    (await stage.bot.call(operations.listLabels, { params: { owner: 'acme', repo } })).map(
+    (await harness.bot.call(operations.listLabels, { params: { owner: 'acme', repo } })).map(
       ({ name }) => name,
     );
 
   it('waits as long as the forge asks for, and loses no item', async () => {
     await sweepTwoRepositories();
     let refused = 0;
-    stage.proxy.decide = ({ path }) => {
+    harness.proxy.decide = ({ path }) => {
       if (!path.includes('/acme/demo/labels') || refused >= 1) return { kind: 'pass' };
       refused += 1;
       return { kind: 'answer', status: 429, body: '{}', headers: { 'retry-after': '90' } };
     };
-    stage.pass(60);
-    const before = stage.now();
-    await stage.tick();
+    harness.advance(60);
+    const before = harness.now();
+    await harness.tick();
 
     expect(await result()).toMatchObject({ items: 2, changes: 2, failed: 0 });
-    expect(stage.now().getTime() - before.getTime()).toBe(90_000);
+    expect(harness.now().getTime() - before.getTime()).toBe(90_000);
   });
 
   it('goes on with the others when one repository is lost', async () => {
     await sweepTwoRepositories();
-    stage.proxy.decide = ({ path }) =>
+    harness.proxy.decide = ({ path }) =>
       path.includes('/acme/demo/') ? { kind: 'answer', status: 404, body: '{}' } : { kind: 'pass' };
     await nextHour();
 
@@ -164,8 +164,12 @@ it('a sweep that waits for the forge stops at once when the process is asked to'
     await wait(ms, undefined, signal ? { signal } : {});
   };
 
-  const told = { ...lease, stopping: stopping.signal };
-  const sweeping = runSweep({ ...parts, clock: { ...parts.clock, sleep } }, { ...order, slot: 'one' }, told);
+  const stoppingLease = { ...lease, stopping: stopping.signal };
+  const sweeping = runSweep(
+    { ...parts, clock: { ...parts.clock, sleep } },
+    { ...order, slot: 'one' },
+    stoppingLease,
+  );
 
   await expect(sweeping).rejects.toThrow('goes on at its checkpoint');
   await close();

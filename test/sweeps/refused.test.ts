@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { describeProgress } from '../../src/sweeps/progress.ts';
 import { createSweepStore, type SweepResult } from '../../src/sweeps/sweep-store.ts';
-import { acme, people, type SweepStage, setSweepStage } from '../support/sweep-stage.ts';
+import { acme, people, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-let stage: SweepStage;
+let harness: SweepHarness;
 beforeEach(async () => {
-  stage = await setSweepStage();
+  harness = await startSweepHarness();
 });
-afterEach(() => stage.close());
+afterEach(() => harness.close());
 
 const ruleOver = (each: string, scope = ''): string => `version: 1
 rules:
@@ -23,16 +23,16 @@ rules:
 
 /** Makes a sweep of the rule, while the forge answers some paths with a status. */
 async function sweep(rules: string, refused: Readonly<Record<string, number>> = {}): Promise<SweepResult> {
-  stage.setRules(rules);
-  await stage.tick();
-  stage.proxy.decide = ({ path }) => {
+  harness.setRules(rules);
+  await harness.tick();
+  harness.proxy.decide = ({ path }) => {
     const found = Object.entries(refused).find(([part]) => path.split('?')[0]?.endsWith(part));
     if (found === undefined) return { kind: 'pass' };
     return { kind: 'answer', status: found[1], body: '{"message":"no"}' };
   };
-  stage.pass(60);
-  await stage.tick();
-  const result = await createSweepStore(stage.store).readResult('rules.yml#walk');
+  harness.advance(60);
+  await harness.tick();
+  const result = await createSweepStore(harness.store).readResult('rules.yml#walk');
   if (result === undefined) throw new Error('no sweep has ended');
   return result;
 }
@@ -46,16 +46,16 @@ describe('C1: a sweep over runners', () => {
     const result = await sweep(ruleOver('runner'), { [path]: 403 });
 
     expect(describeProgress(result)).toContain(`0 items: refused in ${place}, GET ${path}: 403, 0 changes`);
-    expect(await stage.store.listIncidents()).toMatchObject([
+    expect(await harness.store.listIncidents()).toMatchObject([
       { kind: 'sweep-failed', key: 'rules.yml#walk', reason: expect.stringContaining(`GET ${path}: 403`) },
     ]);
     expect((await sweep(ruleOver('runner'))).failed).toBe(0);
-    expect(await stage.store.listIncidents()).toEqual([]);
+    expect(await harness.store.listIncidents()).toEqual([]);
   });
 
   it('asks for those of the instance as a site administrator alone', async () => {
     await sweep(ruleOver('runner'));
-    expect(stage.proxy.passed.filter(({ path }) => path.includes('/admin/'))).toEqual([]);
+    expect(harness.proxy.passed.filter(({ path }) => path.includes('/admin/'))).toEqual([]);
   });
 
   it('passes over levels that the forge does not have, but not over all of them', async () => {
@@ -72,7 +72,7 @@ describe('C1: a sweep over organizations', () => {
     const result = await sweep(ruleOver('organization'), { '/user/orgs': 403 });
 
     expect(describeProgress(result)).toContain('0 items: refused in the list, GET /user/orgs: 403');
-    expect(await stage.store.listIncidents()).toMatchObject([{ kind: 'sweep-failed' }]);
+    expect(await harness.store.listIncidents()).toMatchObject([{ kind: 'sweep-failed' }]);
   });
 
   it('names an organization of its rule that the account is no member of', async () => {
@@ -104,15 +104,15 @@ rules:
 
   it('is an incident until a whole sweep passes', async () => {
     const params = { owner: acme, repo: 'demo' };
-    await stage.ada.call(operations.createIssue, { params, body: { title: 'one' } });
+    await harness.ada.call(operations.createIssue, { params, body: { title: 'one' } });
 
     await sweep(failing('issue.milestone.title == "1.0"'));
-    expect(await stage.store.listIncidents()).toMatchObject([
+    expect(await harness.store.listIncidents()).toMatchObject([
       { kind: 'rule-failed', subject: `${acme}/demo#1`, count: 1 },
     ]);
     // Nothing is found for the rule to do: such a run is not stored.
     await sweep(failing('has(issue.number) && issue.number == 2'));
 
-    expect(await stage.store.listIncidents()).toEqual([]);
+    expect(await harness.store.listIncidents()).toEqual([]);
   });
 });

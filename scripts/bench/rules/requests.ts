@@ -1,5 +1,5 @@
 import { operations } from '../../../src/contract/operations.ts';
-import { at, setStage } from '../../../test/support/stage.ts';
+import { at, startHarness } from '../../../test/support/harness.ts';
 
 const rules = (condition: string): string => `version: 1
 rules:
@@ -12,32 +12,32 @@ ${condition}    steps:
 
 /** Plays pull requests on an embedded forge and counts what a warm bot asks of it. */
 export async function measureRequests() {
-  const stage = await setStage({ rules: rules('') });
+  const harness = await startHarness({ rules: rules('') });
   try {
     const open = async (branch: string) => {
-      const seen = stage.runs.length;
-      await stage.openPull(branch, { [`docs/${branch}.md`]: 'a' });
-      const run = await stage.run(
-        (one) => stage.runs.indexOf(one) >= seen && one.trigger.activity === 'opened',
+      const seen = harness.runs.length;
+      await harness.openPull(branch, { [`docs/${branch}.md`]: 'a' });
+      const run = await harness.waitForRun(
+        (one) => harness.runs.indexOf(one) >= seen && one.trigger.activity === 'opened',
       );
-      await stage.quiet();
+      await harness.idle();
       return run;
     };
     await open('cold');
     const changing = await open('warm');
 
-    const from = stage.proxy.passed.length;
+    const from = harness.proxy.passed.length;
     const body = { branch: 'warm', content: 'YQ==', message: 'more' };
-    await stage.ada.call(operations.createFile, { params: { ...at, filepath: 'docs/more.md' }, body });
-    await stage.run((run) => run.trigger.activity === 'synchronized');
-    await stage.quiet();
-    const writes = stage.proxy.passed.slice(from).filter(({ method }) => method !== 'GET').length;
+    await harness.ada.call(operations.createFile, { params: { ...at, filepath: 'docs/more.md' }, body });
+    await harness.waitForRun((run) => run.trigger.activity === 'synchronized');
+    await harness.idle();
+    const writes = harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET').length;
 
-    await stage.setRules(rules('    if: "!pull_request.draft"\n'));
+    await harness.setRules(rules('    if: "!pull_request.draft"\n'));
     await open('cold-pull');
     const withPull = await open('warm-pull');
     return { changing, idle: { writes }, withPull };
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }

@@ -5,7 +5,7 @@ import { operations } from '../../../src/contract/operations.ts';
 import { metricTable } from '../../../src/dashboard/metrics/metric-table.ts';
 import { createMetrics, type MetricData } from '../../../src/dashboard/metrics/metrics.ts';
 import { isSignedIn } from '../../../src/dashboard/sign-in/password.ts';
-import { at, type Stage, setStage } from '../../support/stage.ts';
+import { at, type Harness, startHarness } from '../../support/harness.ts';
 
 const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;
 
@@ -30,23 +30,23 @@ describe('the password', () => {
 });
 
 describe('/metrics of a bot at work', () => {
-  let stage: Stage;
+  let harness: Harness;
   beforeAll(async () => {
-    stage = await setStage({
+    harness = await startHarness({
       rules: `version: 1
 rules:
   mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
 `,
     });
-    await stage.ada.call(operations.createIssue, { params: at, body: { title: 'one' } });
-    await stage.run(({ changes }) => changes.length > 0);
-    await stage.quiet();
+    await harness.ada.call(operations.createIssue, { params: at, body: { title: 'one' } });
+    await harness.waitForRun(({ changes }) => changes.length > 0);
+    await harness.idle();
   });
-  afterAll(() => stage.close());
+  afterAll(() => harness.close());
 
-  const file = () => join(stage.data, 'dashboard.password');
+  const file = () => join(harness.data, 'dashboard.password');
   const scrape = (authorization?: string) =>
-    fetch(`${stage.server.url}/metrics`, { headers: authorization ? { authorization } : {} });
+    fetch(`${harness.server.url}/metrics`, { headers: authorization ? { authorization } : {} });
 
   it('are not for strangers, and say no number to them', async () => {
     for (const authorization of [undefined, basic('reeve', 'wrong'), basic('root', 'password')]) {
@@ -79,7 +79,7 @@ rules:
     const answer = await scrape(basic('prometheus', readFileSync(file(), 'utf8').trim()));
     const text = await answer.text();
 
-    for (const word of [stage.token, `${at.owner}`, 'demo', 'ada']) expect(text).not.toContain(word);
+    for (const word of [harness.token, `${at.owner}`, 'demo', 'ada']) expect(text).not.toContain(word);
   });
 
   it('are guarded against guessing: after ten wrong passwords the right one is rejected as well, unread', async () => {

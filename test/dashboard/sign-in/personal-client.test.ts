@@ -6,7 +6,7 @@ import { ReeveError } from '../../../src/errors.ts';
 
 const first: Tokens = { accessToken: 'a1', refreshToken: 'r1', expiresInMs: 100_000 };
 
-function stage(answers: readonly (Tokens | Error)[], tokens: Tokens = first) {
+function makeClient(answers: readonly (Tokens | Error)[], tokens: Tokens = first) {
   const asked: string[] = [];
   const clock = { nowMs: 0 };
   const left = [...answers];
@@ -27,7 +27,9 @@ function stage(answers: readonly (Tokens | Error)[], tokens: Tokens = first) {
 
 describe('the client of a person', () => {
   it('is the same while its token lives, and another one after it was renewed', async () => {
-    const { client, asked, clock } = stage([{ accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 }]);
+    const { client, asked, clock } = makeClient([
+      { accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 },
+    ]);
     const before = await client();
     expect(await client()).toBe(before);
 
@@ -38,7 +40,9 @@ describe('the client of a person', () => {
   });
 
   it('is renewed once for however many ask', async () => {
-    const { client, asked, clock } = stage([{ accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 }]);
+    const { client, asked, clock } = makeClient([
+      { accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 },
+    ]);
     clock.nowMs = 70_000;
 
     const clients = await Promise.all([client(), client(), client()]);
@@ -49,7 +53,7 @@ describe('the client of a person', () => {
 
   it('keeps what it renews with where a renewal brings nothing new', async () => {
     const again = { accessToken: 'a2', expiresInMs: 100_000 };
-    const { client, asked, clock } = stage([again, again]);
+    const { client, asked, clock } = makeClient([again, again]);
     clock.nowMs = 70_000;
     await client();
     clock.nowMs = 170_000;
@@ -59,17 +63,17 @@ describe('the client of a person', () => {
   });
 
   it('is signed out where the forge renews no more, or nothing can be renewed', async () => {
-    const refused = stage([new ReeveError('forge-refused', 'invalid_grant')]);
+    const refused = makeClient([new ReeveError('forge-refused', 'invalid_grant')]);
     refused.clock.nowMs = 70_000;
     await expect(refused.client()).rejects.toBeInstanceOf(SignedOut);
     const { refreshToken: _none, ...without } = first;
-    const bare = stage([], without);
+    const bare = makeClient([], without);
     bare.clock.nowMs = 70_000;
     await expect(bare.client()).rejects.toBeInstanceOf(SignedOut);
   });
 
   it('is not signed out by a forge that is away or asks for patience, and tries again', async () => {
-    const { client, clock, asked } = stage([
+    const { client, clock, asked } = makeClient([
       new ReeveError('forge-unreachable', 'away'),
       new ReeveError('forge-throttled', 'later'),
       { accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 },

@@ -48,7 +48,7 @@ async function openPull(head = 'topic'): Promise<number> {
 }
 
 /** Returns what was told, in the order it was told: arrivals may overtake each other. */
-function told(): string[] {
+function receivedTypes(): string[] {
   const tasks = [...forge.forge.deliveries.list(hook)].reverse();
   return tasks.map(({ event_type, payload }) => {
     const { action } = JSON.parse(payload);
@@ -133,7 +133,7 @@ describe('a push', () => {
 
     const payload = await payloadOf('push');
 
-    expect(told()).toEqual(['create', 'push']);
+    expect(receivedTypes()).toEqual(['create', 'push']);
     expect([payload.before, payload.total_commits, payload.commits.length]).toEqual([zero, 10, 5]);
     const creation = receiver.payloads('create')[0];
     expect(Object.keys(creation)).toEqual(['sha', 'ref', 'ref_type', 'repository', 'sender']);
@@ -149,7 +149,7 @@ describe('a push', () => {
     await push(':v1');
     const gone = await payloadOf('push');
 
-    expect(told()).toEqual(['push', 'create', 'push', 'delete']);
+    expect(receivedTypes()).toEqual(['push', 'create', 'push', 'delete']);
     expect(made).toMatchObject({
       ref: 'refs/tags/v1',
       before: zero,
@@ -176,7 +176,7 @@ describe('a push', () => {
 
     await push(':topic');
 
-    expect(told()).toEqual(['delete']);
+    expect(receivedTypes()).toEqual(['delete']);
   });
 
   test('by force keeps the old head in `before`', async () => {
@@ -216,7 +216,7 @@ describe('a push', () => {
     const body = { content: Buffer.from('hi').toString('base64'), message: 'by hand', new_branch: 'topic' };
     await forge.ask('POST', `/repos/${repository}/contents/docs/a.md`, { as: owner, body });
 
-    expect(told()).toEqual(['create', 'push']);
+    expect(receivedTypes()).toEqual(['create', 'push']);
     expect(await payloadOf('push')).toMatchObject({
       ref: 'refs/heads/topic',
       // What other branches have as well is not told again.
@@ -258,7 +258,7 @@ describe('the pull requests of a branch', () => {
 
     await push('HEAD:topic');
 
-    expect(told()).toEqual(['push', 'pull_request_sync synchronized']);
+    expect(receivedTypes()).toEqual(['push', 'pull_request_sync synchronized']);
     const payload = await payloadOf('pull_request_sync');
     expect(payload).toMatchObject({ action: 'synchronized', before, after, number });
     expect(payload.pull_request.head).toMatchObject({ ref: 'topic', sha: after });
@@ -293,7 +293,7 @@ describe('the pull requests of a branch', () => {
 
     await push(':topic');
 
-    expect(told()).toEqual(['delete', 'pull_request closed']);
+    expect(receivedTypes()).toEqual(['delete', 'pull_request closed']);
     const { json } = await forge.ask('GET', `/repos/${repository}/pulls/${number}`, { as: owner });
     expect([json.state, json.merged, json.head.ref]).toEqual(['closed', false, `refs/pull/${number}/head`]);
   });

@@ -66,9 +66,9 @@ describe('a pull request', () => {
         repository: { full_name: repository, permissions: { admin: true } },
       },
     });
-    const told = event?.payload.pull_request as Record<string, unknown>;
-    expect(Object.keys(told).sort()).toEqual(Object.keys(json).sort());
-    expect(told).toMatchObject({
+    const received = event?.payload.pull_request as Record<string, unknown>;
+    expect(Object.keys(received).sort()).toEqual(Object.keys(json).sort());
+    expect(received).toMatchObject({
       mergeable: false,
       head: { sha: json.head.sha },
       merge_base: json.merge_base,

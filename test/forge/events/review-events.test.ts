@@ -28,7 +28,7 @@ afterEach(() => receiver.close());
 
 const ask = (method: string, path: string, body?: unknown, as: Account = ada): Promise<Answer> =>
   forge.ask(method, `/repos/${repository}${path}`, { as, body });
-async function told(): Promise<string[]> {
+async function receivedTypes(): Promise<string[]> {
   await forge.forge.deliveries.idle();
   return receiver.types();
 }
@@ -41,7 +41,7 @@ describe('a review', () => {
   ])('of kind %s is sent as %s', async (event, type, name) => {
     await ask('POST', '/pulls/1/reviews', { event, body: 'words' }, bob);
 
-    expect(await told()).toEqual([type]);
+    expect(await receivedTypes()).toEqual([type]);
     expect(receiver.received[0]?.headers['x-gitea-event']).toBe(name);
     expect(receiver.payloads(type)[0]).toMatchObject({
       action: 'reviewed',
@@ -55,13 +55,13 @@ describe('a review', () => {
 
   test('that is a draft, dismissed, restored or deleted sends no event', async () => {
     const draft = (await ask('POST', '/pulls/1/reviews', { body: 'wait' }, bob)).json.id;
-    expect(await told()).toEqual([]);
+    expect(await receivedTypes()).toEqual([]);
     await ask('POST', `/pulls/1/reviews/${draft}`, { event: 'APPROVED' }, bob);
     await ask('POST', `/pulls/1/reviews/${draft}/dismissals`, { message: 'x' });
     await ask('POST', `/pulls/1/reviews/${draft}/undismissals`);
     await ask('DELETE', `/pulls/1/reviews/${draft}`, undefined, bob);
 
-    expect(await told()).toEqual(['pull_request_review_approved']);
+    expect(await receivedTypes()).toEqual(['pull_request_review_approved']);
   });
 
   test('is asked for and taken back with an event each, a second asking with none', async () => {
@@ -69,7 +69,7 @@ describe('a review', () => {
     for (const method of ['POST', 'POST', 'DELETE', 'DELETE'])
       await ask(method, '/pulls/1/requested_reviewers', body);
 
-    expect(await told()).toEqual(['pull_request_review_request', 'pull_request_review_request']);
+    expect(await receivedTypes()).toEqual(['pull_request_review_request', 'pull_request_review_request']);
     const payloads = receiver.payloads('pull_request_review_request');
     expect(payloads.map(({ action }) => action)).toEqual(['review_requested', 'review_request_removed']);
     expect(payloads[0]).toMatchObject({
@@ -85,7 +85,7 @@ describe('a review', () => {
 
     await ask('POST', '/pulls', { title: 'B', head: 'other', base: 'main', reviewers: [bob.name] });
 
-    expect(await told()).toEqual(['pull_request_review_request', 'pull_request']);
+    expect(await receivedTypes()).toEqual(['pull_request_review_request', 'pull_request']);
     const { json } = await ask('GET', '/pulls/2/reviews');
     expect(json).toMatchObject([{ state: 'REQUEST_REVIEW', user: { login: bob.name } }]);
   });
@@ -114,7 +114,7 @@ describe('a review', () => {
     const asked = await ask('POST', '/pulls/1/requested_reviewers', { team_reviewers: ['reviewers'] });
 
     expect(asked.json).toMatchObject([{ user: null, team: { name: 'reviewers' }, state: 'REQUEST_REVIEW' }]);
-    expect(await told()).toEqual(['pull_request_review_request']);
+    expect(await receivedTypes()).toEqual(['pull_request_review_request']);
     expect((await ask('GET', '/pulls/1')).json.requested_reviewers_teams).toMatchObject([
       { name: 'reviewers' },
     ]);
@@ -128,13 +128,13 @@ test('a push that makes approvals stale tells nothing of them', async () => {
   await ask('POST', '/pulls/1/reviews', { event: 'APPROVED' }, bob);
   await ask('POST', '/contents/b', { content: 'eA==', branch: 'topic' });
 
-  expect(await told()).toEqual(['pull_request_review_approved', 'push', 'pull_request_sync']);
+  expect(await receivedTypes()).toEqual(['pull_request_review_approved', 'push', 'pull_request_sync']);
 });
 
 test('a status is sent with its commit, the row’s id and absolute URLs', async () => {
   await ask('POST', '/statuses/topic', { state: 'success', context: 'ci', target_url: '/x/y' });
 
-  expect(await told()).toEqual(['status']);
+  expect(await receivedTypes()).toEqual(['status']);
   const [payload] = receiver.payloads('status');
   expect(Object.keys(payload)).toEqual([
     'commit',

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createForge, type Forge } from '../../../src/forge/forge.ts';
-import { makeCast } from '../../support/cast.ts';
 import { type Account, basic, startEmbedded } from '../../support/contract-forge.ts';
 import { startReceiver } from '../../support/hook-receiver.ts';
 import { passwordCost } from '../../support/password-cost.ts';
+import { makeSharedRepository } from '../../support/shared-repository.ts';
 
 const everything = ['issues', 'issue_comment', 'pull_request', 'push', 'create', 'delete', 'repository'];
 
@@ -21,13 +21,13 @@ describe('hooks', () => {
 
   it('hear nothing of dependencies, times, subscriptions, locks, pins, due dates, milestones and reading', async () => {
     const receiver = await startReceiver();
-    const cast = await makeCast(forge);
-    const { ask } = cast;
+    const shared = await makeSharedRepository(forge);
+    const { ask } = shared;
     for (const title of ['one', 'two']) await ask('POST', '/issues', { body: { title } });
     const milestone = (await ask('POST', '/milestones', { body: { title: 'v1' } })).json.id;
     const config = { url: receiver.url, content_type: 'json' };
     await ask('POST', '/hooks', { body: { type: 'gitea', config, events: everything, active: true } });
-    const [owner, repo] = cast.repository.split('/');
+    const [owner, repo] = shared.fullName.split('/');
     const meta = { index: 2, owner, repo };
 
     const answers = [
@@ -39,7 +39,7 @@ describe('hooks', () => {
       await ask('DELETE', '/issues/1/times'),
       await ask('PUT', '/subscription'),
       await ask('DELETE', '/subscription'),
-      await ask('DELETE', `/issues/1/subscriptions/${cast.owner.name}`),
+      await ask('DELETE', `/issues/1/subscriptions/${shared.owner.name}`),
       await ask('PUT', '/issues/1/lock', { body: {} }),
       await ask('DELETE', '/issues/1/lock'),
       await ask('POST', '/issues/1/pin'),
@@ -58,14 +58,14 @@ describe('hooks', () => {
 
   it('hear that what a new file hangs on was edited', async () => {
     const receiver = await startReceiver();
-    const cast = await makeCast(forge);
-    await cast.ask('POST', '/issues', { body: { title: 'one', body: 'text' } });
-    const comment = (await cast.ask('POST', '/issues/1/comments', { body: { body: 'see' } })).json.id;
+    const shared = await makeSharedRepository(forge);
+    await shared.ask('POST', '/issues', { body: { title: 'one', body: 'text' } });
+    const comment = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'see' } })).json.id;
     const config = { url: receiver.url, content_type: 'json' };
-    await cast.ask('POST', '/hooks', { body: { type: 'gitea', config, events: everything, active: true } });
+    await shared.ask('POST', '/hooks', { body: { type: 'gitea', config, events: everything, active: true } });
 
-    await upload(forge.url, cast.repository, '/issues/1', cast.owner);
-    await upload(forge.url, cast.repository, `/issues/comments/${comment}`, cast.owner);
+    await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
+    await upload(forge.url, shared.fullName, `/issues/comments/${comment}`, shared.owner);
     await forge.forge.deliveries.idle();
 
     const [edited] = receiver.payloads('issues');
@@ -104,11 +104,11 @@ describe('attached files', () => {
       .map((entry) => entry.name);
 
   it('come as downloads that no browser runs, under a name without folders, and are counted', async () => {
-    const cast = await makeCast(forge);
-    await cast.ask('POST', '/issues', { body: { title: 'one' } });
-    const { json } = await upload(forge.url, cast.repository, '/issues/1', cast.owner, '<b>x</b>');
+    const shared = await makeSharedRepository(forge);
+    await shared.ask('POST', '/issues', { body: { title: 'one' } });
+    const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner, '<b>x</b>');
 
-    const headers = { authorization: `token ${cast.owner.token}` };
+    const headers = { authorization: `token ${shared.owner.token}` };
     const response = await fetch(json.browser_download_url, { headers });
     await response.text();
 
@@ -119,27 +119,27 @@ describe('attached files', () => {
     expect(response.headers.get('content-disposition')).toBe(
       `attachment; filename="a _b__.txt"; filename*=UTF-8''a%20%22b%22%C3%A9.txt`,
     );
-    expect((await cast.ask('GET', `/issues/1/assets/${json.id}`)).json.download_count).toBe(1);
+    expect((await shared.ask('GET', `/issues/1/assets/${json.id}`)).json.download_count).toBe(1);
   });
 
   it.each([
     ['the file', (id: number) => `/issues/1/assets/${id}`],
     ['the issue', () => '/issues/1'],
   ])('go from the disk with %s', async (_what, pathOf) => {
-    const cast = await makeCast(forge);
-    await cast.ask('POST', '/issues', { body: { title: 'one' } });
-    const { json } = await upload(forge.url, cast.repository, '/issues/1', cast.owner);
+    const shared = await makeSharedRepository(forge);
+    await shared.ask('POST', '/issues', { body: { title: 'one' } });
+    const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
     expect(files()).toEqual([json.uuid]);
 
-    expect((await cast.ask('DELETE', pathOf(json.id))).status).toBe(204);
+    expect((await shared.ask('DELETE', pathOf(json.id))).status).toBe(204);
 
     expect(files()).toEqual([]);
   });
 
   it('survive a restart; what a stop left without a row is removed by the next start', async () => {
-    const cast = await makeCast(forge);
-    await cast.ask('POST', '/issues', { body: { title: 'one' } });
-    const { json } = await upload(forge.url, cast.repository, '/issues/1', cast.owner);
+    const shared = await makeSharedRepository(forge);
+    await shared.ask('POST', '/issues', { body: { title: 'one' } });
+    const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
     await forge.close();
     const orphan = '00000000-0000-4000-8000-000000000000';
     const database = new DatabaseSync(join(data, 'forge.db'));
@@ -151,7 +151,7 @@ describe('attached files', () => {
     forge = await startEmbedded({ data });
 
     expect(files()).toEqual([json.uuid]);
-    const headers = { authorization: `token ${cast.owner.token}` };
+    const headers = { authorization: `token ${shared.owner.token}` };
     const address = `${forge.url}/attachments/${json.uuid}`;
     expect(await (await fetch(address, { headers })).text()).toBe('hello');
   });
@@ -212,12 +212,12 @@ describe('settings of the instance', () => {
 
 it('a switched-off tracker says so in the baseline’s spelling', async () => {
   const forge = await startEmbedded();
-  const cast = await makeCast(forge);
-  await cast.ask('POST', '/issues', { body: { title: 'one' } });
+  const shared = await makeSharedRepository(forge);
+  await shared.ask('POST', '/issues', { body: { title: 'one' } });
   const internal_tracker = { enable_time_tracker: false };
-  await cast.ask('PATCH', '', { body: { has_issues: true, internal_tracker } });
+  await shared.ask('PATCH', '', { body: { has_issues: true, internal_tracker } });
 
-  const { status, json } = await cast.ask('DELETE', '/issues/1/times');
+  const { status, json } = await shared.ask('DELETE', '/issues/1/times');
 
   expect([status, json]).toEqual([400, { Message: 'time tracking disabled' }]);
   await forge.close();
@@ -225,11 +225,11 @@ it('a switched-off tracker says so in the baseline’s spelling', async () => {
 
 it('the answers of 205 carry what changed, for those who read it', async () => {
   const forge = await startEmbedded();
-  const cast = await makeCast(forge);
-  await cast.ask('POST', '/issues', { body: { title: 'one' }, as: 'writer' });
+  const shared = await makeSharedRepository(forge);
+  await shared.ask('POST', '/issues', { body: { title: 'one' }, as: 'writer' });
   const send = (path: string, method: string) =>
     new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-      const headers = { authorization: `token ${cast.owner.token}` };
+      const headers = { authorization: `token ${shared.owner.token}` };
       const sent = request(`${forge.url}/api/v1${path}`, { method, headers }, (response) => {
         const pieces: Buffer[] = [];
         response.on('data', (piece: Buffer) => pieces.push(piece));

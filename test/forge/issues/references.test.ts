@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseReferences, withoutCode } from '../../../src/forge/issues/references.ts';
-import { type Cast, makeCast } from '../../support/cast.ts';
 import { type ContractForge, startEmbedded } from '../../support/contract-forge.ts';
+import { makeSharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
 
 describe('references in a text', () => {
   const cases: readonly [string, readonly [string | undefined, number, string | undefined][]][] = [
@@ -47,18 +47,18 @@ describe('references in a text', () => {
 
 describe('what a text asks for', () => {
   let forge: ContractForge;
-  let cast: Cast;
+  let shared: SharedRepository;
   beforeAll(async () => {
     forge = await startEmbedded();
-    cast = await makeCast(forge, { auto_init: true, default_branch: 'main' });
-    for (const title of ['one', 'two', 'three']) await cast.ask('POST', '/issues', { body: { title } });
+    shared = await makeSharedRepository(forge, { auto_init: true, default_branch: 'main' });
+    for (const title of ['one', 'two', 'three']) await shared.ask('POST', '/issues', { body: { title } });
   });
   afterAll(() => forge.close());
 
   const write = (path: string, message: string, more: object = {}) =>
-    cast.ask('POST', `/contents/${path}`, { body: { content: 'YQ==', message, branch: 'main', ...more } });
+    shared.ask('POST', `/contents/${path}`, { body: { content: 'YQ==', message, branch: 'main', ...more } });
   const stateOf = async (index: number): Promise<string> =>
-    (await cast.ask('GET', `/issues/${index}`)).json.state;
+    (await shared.ask('GET', `/issues/${index}`)).json.state;
 
   it('happens on the default branch alone', async () => {
     await write('a', 'Closes #1', { new_branch: 'side' });
@@ -77,9 +77,9 @@ describe('what a text asks for', () => {
   it('happens when a pull request is merged that asks for it', async () => {
     await write('d', 'More', { new_branch: 'work' });
     const body = { title: 'Fix #2', body: 'Resolves #3', head: 'work', base: 'main' };
-    const { number } = (await cast.ask('POST', '/pulls', { body })).json;
+    const { number } = (await shared.ask('POST', '/pulls', { body })).json;
     const before = [await stateOf(2), await stateOf(3)];
-    await cast.ask('POST', `/pulls/${number}/merge`, { body: { Do: 'squash' } });
+    await shared.ask('POST', `/pulls/${number}/merge`, { body: { Do: 'squash' } });
 
     expect(before).toEqual(['open', 'open']);
     expect([await stateOf(2), await stateOf(3)]).toEqual(['closed', 'closed']);

@@ -8,20 +8,20 @@ import { accounts } from '../../../src/forge/core/migrations/001-accounts.ts';
 import { repositories } from '../../../src/forge/core/migrations/002-repositories.ts';
 import { issues } from '../../../src/forge/core/migrations/003-issues.ts';
 import { conversation } from '../../../src/forge/core/migrations/007-conversation.ts';
-import { type Cast, makeCast } from '../../support/cast.ts';
 import { startEmbedded } from '../../support/contract-forge.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
+import { makeSharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
 
 describe('an account with many threads', () => {
   const threads = 10_000;
   let data: string;
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
-  let cast: Cast;
+  let shared: SharedRepository;
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'threads-'));
     forge = await startEmbedded({ data });
-    cast = await makeCast(forge);
-    await cast.ask('POST', '/issues', { body: { title: 'one' } });
+    shared = await makeSharedRepository(forge);
+    await shared.ask('POST', '/issues', { body: { title: 'one' } });
     await forge.close();
     const database = new DatabaseSync(join(data, 'forge.db'));
     database.exec(`BEGIN;
@@ -46,7 +46,7 @@ describe('an account with many threads', () => {
 
   async function timed(method: string, path: string) {
     const before = cpuMs();
-    const answer = await forge.ask(method, path, { as: cast.owner });
+    const answer = await forge.ask(method, path, { as: shared.owner });
     return { answer, ms: cpuMs() - before };
   }
 
@@ -66,14 +66,14 @@ describe('an account with many threads', () => {
 
   it('shows what a commit and a repository are as the baseline does', async () => {
     const { json } = await forge.ask('GET', '/notifications?subject-type=commit&subject-type=repository', {
-      as: cast.owner,
+      as: shared.owner,
     });
 
     const sha = 'ab'.repeat(20);
-    const web = `${forge.url}/${cast.repository}`;
+    const web = `${forge.url}/${shared.fullName}`;
     const silent = { state: '', latest_comment_url: '', latest_comment_html_url: '' };
     expect(json.map(({ subject }: { subject: unknown }) => subject)).toEqual([
-      { type: 'Repository', title: cast.repository, url: `/${cast.repository}`, html_url: web, ...silent },
+      { type: 'Repository', title: shared.fullName, url: `/${shared.fullName}`, html_url: web, ...silent },
       {
         type: 'Commit',
         title: sha,
@@ -89,7 +89,7 @@ describe('an account with many threads', () => {
 
     expect(answer.status).toBe(205);
     expect(ms).toBeLessThan(5_000);
-    const { headers } = await forge.ask('GET', '/notifications?status-types=pinned', { as: cast.owner });
+    const { headers } = await forge.ask('GET', '/notifications?status-types=pinned', { as: shared.owner });
     expect(headers.get('x-total-count')).toBe(String(threads + 2));
   });
 });

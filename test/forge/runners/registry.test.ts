@@ -4,7 +4,7 @@ import { basic } from '../../support/contract-forge.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
 const start = new Date('2026-05-01T12:00:00Z');
-const told = [
+const runners = [
   { name: 'idle', owner: 'acme', labels: ['linux', 'x64'], state: 'idle' },
   { name: 'busy', owner: 'acme', state: 'busy' },
   { name: 'lost', owner: 'acme', state: 'offline', disabled: true },
@@ -42,7 +42,7 @@ describe('runners told to the embedded forge', () => {
   afterAll(() => forge.close());
   beforeEach(async () => {
     await control('POST', 'clock', { now: start.toISOString() });
-    expect(await control('PUT', 'runners', told)).toMatchObject({ status: 204 });
+    expect(await control('PUT', 'runners', runners)).toMatchObject({ status: 204 });
   });
 
   async function control(method: string, path: string, body: unknown) {
@@ -74,7 +74,7 @@ describe('runners told to the embedded forge', () => {
     expect(await namesAt('/repos/acme/shop')).toEqual(['of-the-shop']);
     expect(await namesAt('/repos/acme/other')).toEqual([]);
     expect(await namesAt('/user')).toEqual(['mine']);
-    expect((await namesAt('/admin', 'root')).sort()).toEqual(told.map(({ name }) => name).sort());
+    expect((await namesAt('/admin', 'root')).sort()).toEqual(runners.map(({ name }) => name).sort());
   });
 
   it('look as they were told', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createForge, type Forge } from '../../../src/forge/forge.ts';
-import { finished, start } from '../../support/command.ts';
+import { start, waitForExit } from '../../support/command.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
 import { passwordCost } from '../../support/password-cost.ts';
@@ -205,7 +205,7 @@ describe('a push beyond the limits', () => {
 });
 
 it.each(['0', '1.5'])('`reeve forge --max-push %s` is a usage error', async (text) => {
-  const { status, error } = await finished(start(['forge', '--port', '0', '--max-push', text]));
+  const { status, error } = await waitForExit(start(['forge', '--port', '0', '--max-push', text]));
 
   expect([status, error]).toEqual([2, expect.stringContaining('--max-push takes a number of MiB')]);
 });

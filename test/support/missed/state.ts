@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/client/client.ts';
 import { operations } from '../../../src/contract/operations.ts';
-import type { At } from './story.ts';
+import type { At } from './event-history.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 

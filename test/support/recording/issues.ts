@@ -1,12 +1,12 @@
-import type { Scene } from './scene.ts';
+import type { RecordingSetup } from './setup.ts';
 import type { Step, Topic } from './step.ts';
 
 /** What issues and their comments bring; `pulls` does the same to a pull request. */
-export function createIssueTopic(scene: Scene): Topic {
-  const { repository: at, people } = scene;
+export function createIssueTopic(setup: RecordingSetup): Topic {
+  const { repository: at, people } = setup;
   const { ada, ben } = people;
   const ask = (method: string, path: string, body?: unknown) =>
-    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
+    setup.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
   let full = 0;
 
   return {
@@ -15,7 +15,7 @@ export function createIssueTopic(scene: Scene): Topic {
       {
         name: 'silent-definitions',
         expects: [],
-        async provoke() {
+        async perform() {
           for (const name of ['kind/bug', 'kind/feature']) {
             await ask('POST', '/labels', {
               name,
@@ -30,7 +30,7 @@ export function createIssueTopic(scene: Scene): Topic {
       {
         name: 'plain',
         expects: ['issues.opened'],
-        provoke: () => ask('POST', '/issues', { title: 'Plain', body: '' }),
+        perform: () => ask('POST', '/issues', { title: 'Plain', body: '' }),
       },
       {
         name: 'everything',
@@ -40,7 +40,7 @@ export function createIssueTopic(scene: Scene): Topic {
           'issue_milestone.milestoned',
           'issue_assign.assigned',
         ],
-        async provoke() {
+        async perform() {
           const [label] = await ask('GET', '/labels');
           const [milestone] = await ask('GET', '/milestones');
           const body = {
@@ -53,11 +53,11 @@ export function createIssueTopic(scene: Scene): Topic {
           full = (await ask('POST', '/issues', body)).number;
         },
       },
-      ...createSubjectSteps(scene, 'issue', () => full),
+      ...createSubjectSteps(setup, 'issue', () => full),
       {
         name: 'closed-by-commit',
         expects: ['push', 'issues.closed'],
-        async provoke() {
+        async perform() {
           const content = Buffer.from('# Mended\n').toString('base64');
           const body = { content, message: 'Mend it\n\nCloses #1', branch: 'main' };
           await ask('POST', '/contents/docs/mended.md', body);
@@ -66,7 +66,7 @@ export function createIssueTopic(scene: Scene): Topic {
       {
         name: 'deleted',
         expects: ['issues.deleted'],
-        async provoke() {
+        async perform() {
           const { number } = await ask('POST', '/issues', { title: 'Not for long', closed: true });
           await ask('DELETE', `/issues/${number}`);
         },
@@ -77,20 +77,20 @@ export function createIssueTopic(scene: Scene): Topic {
 
 /** Returns the steps that issues and pull requests have in common, done to the one that `index` tells. */
 export function createSubjectSteps(
-  scene: Scene,
+  setup: RecordingSetup,
   what: 'issue' | 'pull_request',
   index: () => number,
 ): readonly Step[] {
-  const { repository: at, people } = scene;
+  const { repository: at, people } = setup;
   const { ada, ben, dee } = people;
   const plain = what === 'issue' ? 'issues' : 'pull_request';
   const ask = (method: string, path: string, body?: unknown) =>
-    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
+    setup.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
   const edit = (body: object) => ask('PATCH', `/issues/${index()}`, body);
   const step = (name: string, expects: readonly string[], provoke: () => Promise<unknown>): Step => ({
     name: what === 'issue' ? name : `pull-${name}`,
     expects,
-    provoke: async () => void (await provoke()),
+    perform: async () => void (await provoke()),
   });
   let comment = 0;
 

@@ -1,13 +1,13 @@
 import { createSubjectSteps } from './issues.ts';
-import type { Scene } from './scene.ts';
+import type { RecordingSetup } from './setup.ts';
 import type { Topic } from './step.ts';
 
 /** What pull requests bring, but for reviews. */
-export function createPullTopic(scene: Scene): Topic {
-  const { repository: at, people } = scene;
+export function createPullTopic(setup: RecordingSetup): Topic {
+  const { repository: at, people } = setup;
   const { ada, ben, cyd } = people;
   const ask = (method: string, path: string, body?: unknown) =>
-    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
+    setup.ask(method, `/repos/${at}${path}`, body === undefined ? { as: ada } : { as: ada, body });
   const write = (branch: string, path: string, text: string, more: object = { branch }) => {
     const body = { content: Buffer.from(text).toString('base64'), message: `Add ${path}`, ...more };
     return ask('POST', `/contents/${path}`, body);
@@ -26,7 +26,7 @@ export function createPullTopic(scene: Scene): Topic {
       {
         name: 'pull-branch',
         expects: ['create', 'push'],
-        provoke: () =>
+        perform: () =>
           write('work', 'src/work.ts', 'export const work = 1;\n', { branch: 'main', new_branch: 'work' }),
       },
       {
@@ -35,7 +35,7 @@ export function createPullTopic(scene: Scene): Topic {
           ...['pull_request.opened', 'pull_request_label.label_updated', 'pull_request_milestone.milestoned'],
           ...['pull_request_assign.assigned', 'pull_request_review_request.review_requested'],
         ],
-        async provoke() {
+        async perform() {
           const [label] = await ask('GET', '/labels');
           const [milestone] = await ask('GET', '/milestones');
           full = await open('work', {
@@ -51,28 +51,28 @@ export function createPullTopic(scene: Scene): Topic {
             await ask('POST', `/pulls/${full}/requested_reviewers`, { reviewers: [ben.name] });
         },
       },
-      ...createSubjectSteps(scene, 'pull_request', () => full),
+      ...createSubjectSteps(setup, 'pull_request', () => full),
       {
         name: 'pull-push',
         expects: ['push', 'pull_request_sync.synchronized'],
-        provoke: () => write('work', 'src/more.ts', 'export const more = 2;\n'),
+        perform: () => write('work', 'src/more.ts', 'export const more = 2;\n'),
       },
       {
         name: 'pull-from-fork',
         expects: ['pull_request.opened'],
-        async provoke() {
-          const fork = await scene.clone(`${cyd.name}/demo`, cyd);
+        async perform() {
+          const fork = await setup.clone(`${cyd.name}/demo`, cyd);
           await fork.git('switch', '--quiet', '-c', 'gift');
           await fork.commit({ 'gift.md': '# A gift\n' }, 'Bring a gift');
           await fork.git('push', '--quiet', 'origin', 'gift');
           const body = { title: 'A gift', body: '', head: `${cyd.name}:gift`, base: 'main' };
-          await scene.ask('POST', `/repos/${at}/pulls`, { as: cyd, body });
+          await setup.ask('POST', `/repos/${at}/pulls`, { as: cyd, body });
         },
       },
       {
         name: 'pull-draft',
         expects: ['create', 'push', 'pull_request.opened'],
-        async provoke() {
+        async perform() {
           await write('draft', 'src/draft.ts', 'export {};\n', { branch: 'main', new_branch: 'draft' });
           draft = await open('draft', { title: 'WIP: draft' });
         },
@@ -80,17 +80,17 @@ export function createPullTopic(scene: Scene): Topic {
       {
         name: 'pull-ready',
         expects: ['pull_request.edited'],
-        provoke: () => ask('PATCH', `/pulls/${draft}`, { title: 'No draft any more' }),
+        perform: () => ask('PATCH', `/pulls/${draft}`, { title: 'No draft any more' }),
       },
       {
         name: 'pull-retargeted',
         expects: ['pull_request.edited'],
-        provoke: () => ask('PATCH', `/pulls/${draft}`, { base: 'docs/two' }),
+        perform: () => ask('PATCH', `/pulls/${draft}`, { base: 'docs/two' }),
       },
       {
         name: 'pull-labels-by-edit',
         expects: [],
-        async provoke() {
+        async perform() {
           const [label] = await ask('GET', '/labels');
           await ask('PATCH', `/pulls/${draft}`, { labels: [label.id] });
         },
@@ -98,17 +98,17 @@ export function createPullTopic(scene: Scene): Topic {
       {
         name: 'pull-head-deleted',
         expects: ['delete', 'pull_request.closed'],
-        provoke: () => ask('DELETE', '/branches/draft'),
+        perform: () => ask('DELETE', '/branches/draft'),
       },
       {
         name: 'pull-deleted',
         expects: ['pull_request.deleted'],
-        provoke: () => ask('DELETE', `/issues/${draft}`),
+        perform: () => ask('DELETE', `/issues/${draft}`),
       },
       {
         name: 'pull-closing-issue',
         expects: ['issues.opened', 'create', 'push', 'pull_request.opened'],
-        async provoke() {
+        async perform() {
           const issue = await ask('POST', '/issues', { title: 'To be closed by a merge' });
           await write('mend', 'src/mend.ts', 'export {};\n', { branch: 'main', new_branch: 'mend' });
           merged = await open('mend', { body: `Closes #${issue.number}` });
@@ -117,7 +117,7 @@ export function createPullTopic(scene: Scene): Topic {
       {
         name: 'pull-merged',
         expects: ['push', 'delete', 'pull_request.closed', 'issues.closed'],
-        async provoke() {
+        async perform() {
           await whenMergeable(() => ask('GET', `/pulls/${merged}`));
           await ask('POST', `/pulls/${merged}/merge`, { Do: 'merge', delete_branch_after_merge: true });
         },
@@ -125,7 +125,7 @@ export function createPullTopic(scene: Scene): Topic {
       {
         name: 'pull-squashed',
         expects: ['create', 'push', 'push', 'pull_request.opened', 'pull_request.closed'],
-        async provoke() {
+        async perform() {
           await write('small', 'src/small.ts', 'export {};\n', { branch: 'main', new_branch: 'small' });
           const number = await open('small');
           await whenMergeable(() => ask('GET', `/pulls/${number}`));

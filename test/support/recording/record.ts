@@ -1,19 +1,19 @@
 import { startReceiver } from '../hook-receiver.ts';
 import { type Fixture, fixtureSecret, jsonOf, kindOf, type Recording } from './fixture.ts';
-import { keptOf, lackingOf, readDelivery } from './heard.ts';
 import { createIssueTopic } from './issues.ts';
 import { normalise } from './normalise.ts';
+import { createReleaseTopic, createRemovalTopic, createWikiTopic } from './other-topics.ts';
 import { createPullTopic } from './pulls.ts';
+import { missingKinds, readDelivery, withoutDuplicates } from './received.ts';
 import { createRefTopic } from './refs.ts';
-import { createFarewellTopic, createReleaseTopic, createWikiTopic } from './rest.ts';
 import { createReviewTopic } from './reviews.ts';
-import { createScene, type Scene } from './scene.ts';
+import { createRecordingSetup, type RecordingSetup } from './setup.ts';
 import type { Step, Topic } from './step.ts';
 import { createWorkflowTopic } from './workflows.ts';
 
-const topics: readonly ((scene: Scene) => Topic)[] = [
+const topics: readonly ((setup: RecordingSetup) => Topic)[] = [
   ...[createRefTopic, createIssueTopic, createPullTopic, createReviewTopic, createWikiTopic],
-  ...[createReleaseTopic, createWorkflowTopic, createFarewellTopic],
+  ...[createReleaseTopic, createWorkflowTopic, createRemovalTopic],
 ];
 
 type RecordOptions = {
@@ -34,8 +34,8 @@ type RecordOptions = {
 export async function record(options: RecordOptions): Promise<Recording> {
   const { url, token, without = [], tell = () => {} } = options;
   const receiver = await startReceiver();
-  const scene = await createScene({ url, token, receiver: new URL(receiver.url).origin });
-  const { version, suffix } = scene;
+  const setup = await createRecordingSetup({ url, token, receiver: new URL(receiver.url).origin });
+  const { version, suffix } = setup;
   const server = version.includes('+gitea-') ? 'forgejo' : 'gitea';
   const steps: Recording['steps'][number][] = [];
   const missing: Recording['missing'][number][] = [];
@@ -51,15 +51,16 @@ export async function record(options: RecordOptions): Promise<Recording> {
         .filter(({ body }) => body.includes(suffix))
         .map((one) => readDelivery(one, { server, version, step: step.name }));
     const problem = await provoke(step);
-    const until = Date.now() + (step.patience ?? options.patience) * 1000;
-    while (problem === undefined && lackingOf(step, come()).length > 0 && Date.now() < until) await wait(50);
+    const until = Date.now() + (step.timeoutSeconds ?? options.patience) * 1000;
+    while (problem === undefined && missingKinds(step, come()).length > 0 && Date.now() < until)
+      await wait(50);
     await options.settle();
     const came = come();
-    const kinds = lackingOf(step, came);
+    const kinds = missingKinds(step, came);
     const why = problem?.replaceAll(suffix, '') ?? 'waited for, and did not come';
     if (problem !== undefined || kinds.length > 0) missing.push({ step: step.name, kinds, why });
     rootUrl = rootUrlOf(came) ?? rootUrl;
-    const kept = keptOf(step, came);
+    const kept = withoutDuplicates(step, came);
     for (const one of kept) {
       const secret = one.hook === 'unsigned' ? '' : fixtureSecret;
       fixtures.push(normalise(one, secret, { suffix, rootUrl }));
@@ -70,12 +71,12 @@ export async function record(options: RecordOptions): Promise<Recording> {
   }
 
   try {
-    for (const topic of topics.map((create) => create(scene))) {
+    for (const topic of topics.map((create) => create(setup))) {
       if (without.includes(topic.name)) continue;
       for (const step of topic.steps) await take(step);
     }
   } finally {
-    await scene.close();
+    await setup.close();
     await receiver.close();
   }
   return { server, version, steps, missing, fixtures };
@@ -84,7 +85,7 @@ export async function record(options: RecordOptions): Promise<Recording> {
 /** Returns what could not be done, or undefined. */
 async function provoke(step: Step): Promise<string | undefined> {
   try {
-    await step.provoke();
+    await step.perform();
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

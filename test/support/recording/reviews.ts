@@ -1,12 +1,12 @@
-import type { Person, Scene } from './scene.ts';
+import type { Person, RecordingSetup } from './setup.ts';
 import type { Topic } from './step.ts';
 
 /** What reviews and requests for them bring. */
-export function createReviewTopic(scene: Scene): Topic {
-  const { repository: at, people } = scene;
+export function createReviewTopic(setup: RecordingSetup): Topic {
+  const { repository: at, people } = setup;
   const { ada, ben, dee } = people;
   const ask = (as: Person, method: string, path: string, body?: unknown) =>
-    scene.ask(method, `/repos/${at}${path}`, body === undefined ? { as } : { as, body });
+    setup.ask(method, `/repos/${at}${path}`, body === undefined ? { as } : { as, body });
   const review = (as: Person, body: object) => ask(as, 'POST', `/pulls/${index}/reviews`, body);
   const request = 'pull_request_review_request';
   let index = 0;
@@ -19,7 +19,7 @@ export function createReviewTopic(scene: Scene): Topic {
       {
         name: 'reviewed-pull',
         expects: ['create', 'push', 'pull_request.opened'],
-        async provoke() {
+        async perform() {
           const content = Buffer.from('one\ntwo\nthree\n').toString('base64');
           const file = { content, message: 'Add lines', branch: 'main', new_branch: 'lines' };
           await ask(ada, 'POST', '/contents/lines.txt', file);
@@ -30,46 +30,46 @@ export function createReviewTopic(scene: Scene): Topic {
       {
         name: 'review-requested',
         expects: [`${request}.review_requested`],
-        provoke: () => ask(ada, 'POST', `/pulls/${index}/requested_reviewers`, { reviewers: [ben.name] }),
+        perform: () => ask(ada, 'POST', `/pulls/${index}/requested_reviewers`, { reviewers: [ben.name] }),
       },
       {
         name: 'review-request-removed',
         expects: [`${request}.review_request_removed`],
-        provoke: () => ask(ada, 'DELETE', `/pulls/${index}/requested_reviewers`, { reviewers: [ben.name] }),
+        perform: () => ask(ada, 'DELETE', `/pulls/${index}/requested_reviewers`, { reviewers: [ben.name] }),
       },
       {
         name: 'team-requested',
         expects: [`${request}.review_requested`, `${request}.review_requested`],
-        provoke: () =>
+        perform: () =>
           ask(ada, 'POST', `/pulls/${index}/requested_reviewers`, { team_reviewers: ['release'] }),
       },
       {
         name: 'team-request-removed',
         expects: [],
-        provoke: () =>
+        perform: () =>
           ask(ada, 'DELETE', `/pulls/${index}/requested_reviewers`, { team_reviewers: ['release'] }),
       },
       {
         name: 'approved',
         expects: ['pull_request_review_approved.reviewed'],
-        async provoke() {
+        async perform() {
           approval = (await review(ben, { event: 'APPROVED', body: 'Good.' })).id;
         },
       },
       {
         name: 'rejected',
         expects: ['pull_request_review_rejected.reviewed'],
-        provoke: () => review(dee, { event: 'REQUEST_CHANGES', body: 'Not yet.' }),
+        perform: () => review(dee, { event: 'REQUEST_CHANGES', body: 'Not yet.' }),
       },
       {
         name: 'commented',
         expects: ['pull_request_review_comment.reviewed'],
-        provoke: () => review(dee, { event: 'COMMENT', body: 'Hm.' }),
+        perform: () => review(dee, { event: 'COMMENT', body: 'Hm.' }),
       },
       {
         name: 'commented-on-lines',
         expects: ['pull_request_review_comment.reviewed'],
-        async provoke() {
+        async perform() {
           const comments = [{ path: 'lines.txt', body: 'Why two?', new_position: 2 }];
           const { id } = await review(dee, { event: 'COMMENT', body: '', comments });
           const [first] = await ask(dee, 'GET', `/pulls/${index}/reviews/${id}/comments`);
@@ -79,12 +79,12 @@ export function createReviewTopic(scene: Scene): Topic {
       {
         name: 'replied',
         expects: ['pull_request_comment.created'],
-        provoke: () => ask(ada, 'POST', `/pulls/${index}/comments/${said}/replies`, { body: 'Because.' }),
+        perform: () => ask(ada, 'POST', `/pulls/${index}/comments/${said}/replies`, { body: 'Because.' }),
       },
       {
         name: 'pending-then-submitted',
         expects: ['pull_request_review_approved.reviewed'],
-        async provoke() {
+        async perform() {
           const { id } = await review(dee, { event: 'PENDING', body: 'Soon.' });
           await ask(dee, 'POST', `/pulls/${index}/reviews/${id}`, { event: 'APPROVED', body: 'Now.' });
         },
@@ -92,7 +92,7 @@ export function createReviewTopic(scene: Scene): Topic {
       {
         name: 'silent-dismissal',
         expects: [],
-        async provoke() {
+        async perform() {
           await ask(ada, 'POST', `/pulls/${index}/reviews/${approval}/dismissals`, { message: 'Too old.' });
           await ask(ada, 'POST', `/pulls/${index}/reviews/${approval}/undismissals`);
         },

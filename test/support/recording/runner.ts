@@ -1,7 +1,7 @@
-import type { Scene } from './scene.ts';
+import type { RecordingSetup } from './setup.ts';
 
 /** A runner that runs nothing: it takes a job, says that it began, and says how it ended. */
-export interface PretendRunner {
+export interface FakeRunner {
   /** Takes the next job, as soon as there is one, and reports on it in two messages: it runs, it is over. */
   run(result: 'SUCCESS' | 'FAILURE'): Promise<void>;
 }
@@ -10,8 +10,8 @@ export interface PretendRunner {
  * Registers a runner of a repository. It speaks the runners' protocol in its JSON form (source: forge
  * `routers/api/actions/runner/runner.go`).
  */
-export async function registerRunner(scene: Scene, label: string): Promise<PretendRunner> {
-  const { ask, repository, url, people } = scene;
+export async function registerRunner(setup: RecordingSetup, label: string): Promise<FakeRunner> {
+  const { ask, repository, url, people } = setup;
   const path = `/repos/${repository}/actions/runners/registration-token`;
   const as = people.ada;
   // Gitea makes the token by POST, older Forgejo by GET.

@@ -11,8 +11,8 @@ export type Step = {
   /** Keeps each hook's delivery, where otherwise the first of those with the same bytes stands for all. */
   readonly keepsAll?: boolean;
   /** Seconds to wait, where the server takes its time; default as the recording says. */
-  readonly patience?: number;
-  provoke(): Promise<void>;
+  readonly timeoutSeconds?: number;
+  perform(): Promise<void>;
 };
 
 /** A part of the recording: what it is about, and its steps in order. Later steps build on earlier ones. */

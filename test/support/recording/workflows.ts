@@ -1,26 +1,26 @@
-import { type PretendRunner, registerRunner } from './runner.ts';
-import type { Scene } from './scene.ts';
+import { type FakeRunner, registerRunner } from './runner.ts';
+import type { RecordingSetup } from './setup.ts';
 import type { Topic } from './step.ts';
 
 const label = 'pretended';
 
 /** What workflows bring. Forgejo tells only how a run ended, and by kinds of its own. */
-export function createWorkflowTopic(scene: Scene): Topic {
-  const { repository: at, people } = scene;
+export function createWorkflowTopic(setup: RecordingSetup): Topic {
+  const { repository: at, people } = setup;
   const { ada } = people;
-  const isForgejo = scene.version.includes('+gitea-');
+  const isForgejo = setup.version.includes('+gitea-');
   const on = (gitea: readonly string[], forgejo: readonly string[] = []) => (isForgejo ? forgejo : gitea);
   const write = (name: string, text: string) => {
     const content = Buffer.from(text).toString('base64');
     const body = { content, message: `Add ${name}`, branch: 'main' };
-    return scene.ask('POST', `/repos/${at}/contents/.gitea/workflows/${name}`, { as: ada, body });
+    return setup.ask('POST', `/repos/${at}/contents/.gitea/workflows/${name}`, { as: ada, body });
   };
   const dispatch = () =>
-    scene.ask('POST', `/repos/${at}/actions/workflows/ci.yml/dispatches`, { as: ada, body: { ref: 'main' } });
+    setup.ask('POST', `/repos/${at}/actions/workflows/ci.yml/dispatches`, { as: ada, body: { ref: 'main' } });
   const job = (name: string, more = '') =>
     `  ${name}:\n    runs-on: ${label}\n${more}    steps:\n      - name: Say it\n        run: echo it\n`;
   const jobEnds = ['workflow_job.in_progress', 'workflow_job.completed'];
-  let runner: PretendRunner;
+  let runner: FakeRunner;
 
   return {
     name: 'workflows',
@@ -28,7 +28,7 @@ export function createWorkflowTopic(scene: Scene): Topic {
       {
         name: 'workflow-pushed',
         expects: ['push', ...on(['workflow_run.requested', 'workflow_job.queued', 'workflow_job.waiting'])],
-        async provoke() {
+        async perform() {
           const second = job('second', '    needs: first\n');
           await write(
             'ci.yml',
@@ -39,8 +39,8 @@ export function createWorkflowTopic(scene: Scene): Topic {
       {
         name: 'run-succeeded',
         expects: on([...jobEnds, ...jobEnds, 'workflow_run.completed'], ['action_run_success']),
-        async provoke() {
-          runner = await registerRunner(scene, label);
+        async perform() {
+          runner = await registerRunner(setup, label);
           await runner.run('SUCCESS');
           await runner.run('SUCCESS');
         },
@@ -48,12 +48,12 @@ export function createWorkflowTopic(scene: Scene): Topic {
       {
         name: 'workflow-dispatched',
         expects: on(['workflow_run.requested', 'workflow_job.queued', 'workflow_job.waiting']),
-        provoke: dispatch,
+        perform: dispatch,
       },
       {
         name: 'run-failed',
         expects: on([...jobEnds, 'workflow_job.completed', 'workflow_run.completed'], ['action_run_failure']),
-        provoke: () => runner.run('FAILURE'),
+        perform: () => runner.run('FAILURE'),
       },
       {
         name: 'run-recovered',
@@ -61,7 +61,7 @@ export function createWorkflowTopic(scene: Scene): Topic {
           ['workflow_run.requested', ...jobEnds, ...jobEnds, 'workflow_run.completed'],
           ['action_run_recover'],
         ),
-        async provoke() {
+        async perform() {
           await dispatch();
           await runner.run('SUCCESS');
           await runner.run('SUCCESS');
@@ -71,8 +71,8 @@ export function createWorkflowTopic(scene: Scene): Topic {
         name: 'scheduled',
         expects: ['push', ...on(['workflow_run.requested'])],
         // Schedules are looked at once a minute, and the first look only notes them.
-        patience: 200,
-        provoke: () =>
+        timeoutSeconds: 200,
+        perform: () =>
           write('nightly.yml', `on:\n  schedule:\n    - cron: '* * * * *'\njobs:\n${job('nightly')}`),
       },
     ],

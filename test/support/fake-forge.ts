@@ -9,12 +9,12 @@ import {
   collections,
   commit,
   contentsOf,
-  type Imagined,
+  type FakeForgeState,
   issueOf,
   type Row,
   repositoryOf,
   threadOf,
-} from './imagined-beginnings.ts';
+} from './fake-forge-state.ts';
 
 /** A write as it would have left: its path as the wire has it. */
 export type Written = {
@@ -24,13 +24,13 @@ export type Written = {
   readonly body: unknown;
 };
 
-type ImaginedForge = Client & { readonly written: readonly Written[] };
+type FakeForge = Client & { readonly written: readonly Written[] };
 
 /**
  * Imagines a forge that has every repository, issue and organization anybody names and lets the account do anything: what
  * keeps a write from leaving is not this. It answers from memory as the contract's rows say, and keeps what was written.
  */
-export function imagineForge(imagined: Imagined): ImaginedForge {
+export function createFakeForge(state: FakeForgeState): FakeForge {
   const lists = new Map<string, Row[]>();
   const things = new Map<string, Row>();
   const written: Written[] = [];
@@ -49,7 +49,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     if (known) return known;
     const row = collections.find(({ of }) => of.test(path));
     if (row === undefined) return undefined;
-    const made = row.begins(imagined, path).map((one, place): Row => ({ id: place + 1, ...one }));
+    const made = row.begins(state, path).map((one, place): Row => ({ id: place + 1, ...one }));
     lists.set(path, made);
     return made;
   }
@@ -67,9 +67,7 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     );
     if (found || !/\/(issues|pulls|threads)$/.test(parent)) return found;
     // Whatever number an event speaks of is there.
-    const made = parent.endsWith('threads')
-      ? threadOf(Number(key), imagined)
-      : issueOf(Number(key), imagined);
+    const made = parent.endsWith('threads') ? threadOf(Number(key), state) : issueOf(Number(key), state);
     list?.push(made);
     return made;
   }
@@ -92,9 +90,9 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     const organization = /^\/orgs\/([^/]+)$/.exec(path);
     if (organization) {
       const name = organization[1] ?? '';
-      return single(path, () => ({ id: 3, name, username: name, description: imagined.words }));
+      return single(path, () => ({ id: 3, name, username: name, description: state.words }));
     }
-    if (whole && whole[3] === undefined) return repositoryOf(whole[1] ?? '', whole[2] ?? '', imagined);
+    if (whole && whole[3] === undefined) return repositoryOf(whole[1] ?? '', whole[2] ?? '', state);
     if (/\/branches\//.test(path)) return { name: path.split('/').at(-1), commit: { id: commit } };
     if (/\/compare\//.test(path))
       return {
@@ -108,13 +106,13 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
       return openBetween(listAt(between[1] ?? ''), base, head) ?? absent(path);
     }
     const file = /^\/repos\/([^/]+\/[^/]+)\/contents\/(.+)$/.exec(path);
-    if (file) return contentsOf(file[1] ?? '', decodeURIComponent(file[2] ?? ''), imagined) ?? absent(path);
+    if (file) return contentsOf(file[1] ?? '', decodeURIComponent(file[2] ?? ''), state) ?? absent(path);
     if (/\/pulls\/\d+\/files$/.test(path)) return [{ filename: 'src/a.ts', status: 'changed' }];
     if (/\/wiki\/page\//.test(path))
       return {
         title: 'Page',
         sub_url: 'Page',
-        content_base64: Buffer.from(imagined.words).toString('base64'),
+        content_base64: Buffer.from(state.words).toString('base64'),
       };
     return listAt(path) ?? thingAt(path) ?? absent(path);
   }
@@ -167,12 +165,12 @@ export function imagineForge(imagined: Imagined): ImaginedForge {
     return operation.success === 205 ? undefined : shaped(operation, structuredClone(answer));
   };
 
-  const forge: ImaginedForge = {
+  const forge: FakeForge = {
     written,
     requests: 0,
     denials: 0,
     counted: () => forge,
-    capabilities: async () => capabilitiesOf(imagined.version),
+    capabilities: async () => capabilitiesOf(state.version),
     // As in the client, the row decides the type of the answer, which has been held against it.
     call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
     send: exchange,

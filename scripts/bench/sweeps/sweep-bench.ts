@@ -11,7 +11,7 @@ import { fillForSweeps, type Size } from './fill.ts';
 import type { Cost } from './reeve.ts';
 
 /** An embedded forge of some size and Reeve beside it, each in a process of its own. */
-export interface Stage {
+export interface SweepBench {
   /** Sweeps with a rule of `rules.yml` over so many items, with this latency before every answer. */
   sweep(rule: 'repositories' | 'notifications' | 'runners', count: number, latencyMs?: number): Promise<Cost>;
   stop(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Stage {
 const started: Start = { ...memory, nodeFlags: [...memory.nodeFlags, '--expose-gc'] };
 
 /** Makes the forge and starts both. */
-export async function startStage(size: Size): Promise<Stage> {
+export async function startSweepBench(size: Size): Promise<SweepBench> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
   const data = join(folder, 'forge');
   const empty = await createForge({ clock: () => new Date(), data });

@@ -7,7 +7,7 @@ import { fixtureAuthorization, fixtureSecret, type HookName } from './fixture.ts
 export type Person = { readonly name: string; readonly password: string; readonly token: string };
 
 /** Where a recording happens: people, an organization and repositories that it made itself, on a forge of any kind. */
-export interface Scene {
+export interface RecordingSetup {
   readonly url: string;
   readonly version: string;
   /** At the end of every name, so that several recordings fit on one server. */
@@ -32,14 +32,18 @@ export interface Scene {
 }
 
 /** Makes people and organization, and hooks of the levels that are there before any repository is. */
-export async function createScene(options: { url: string; token: string; receiver: string }): Promise<Scene> {
+export async function createRecordingSetup(options: {
+  url: string;
+  token: string;
+  receiver: string;
+}): Promise<RecordingSetup> {
   const { url, token, receiver } = options;
   const suffix = `-rec${randomBytes(4).toString('hex')}`;
   const clones: GitClone[] = [];
   const systemHooks: number[] = [];
   const root: Person = { name: '', password: '', token };
 
-  const ask: Scene['ask'] = async (method, path, { as = root, body } = {}) => {
+  const ask: RecordingSetup['ask'] = async (method, path, { as = root, body } = {}) => {
     const basic = Buffer.from(`${as.name}:${as.password}`).toString('base64');
     const response = await fetch(`${url}${path.startsWith('/api/') ? '' : '/api/v1'}${path}`, {
       method,
@@ -88,7 +92,7 @@ export async function createScene(options: { url: string; token: string; receive
     user: '/user/hooks',
     system: '/admin/hooks',
   };
-  const scene: Scene = {
+  const setup: RecordingSetup = {
     url,
     version: (await ask('GET', '/version')).version,
     suffix,
@@ -128,6 +132,6 @@ export async function createScene(options: { url: string; token: string; receive
       for (const hook of systemHooks) await ask('DELETE', `/admin/hooks/${hook}`);
     },
   };
-  for (const name of ['organization', 'user', 'system'] as const) await scene.hook(name);
-  return scene;
+  for (const name of ['organization', 'user', 'system'] as const) await setup.hook(name);
+  return setup;
 }

@@ -94,7 +94,7 @@ describe('what is asked of the forge', () => {
     expect(await ask(issue, { name: 'attachments' }, answers)).toMatchObject([
       { name: 'a.log', on: 'issue' },
     ]);
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('the organization that is the subject, else the owner of the repository', async () => {

@@ -1,7 +1,7 @@
 export type Row = Record<string, unknown>;
 
 /** What is there before anything happens. The same stands in every repository and organization that is asked for. */
-export type Imagined = {
+export type FakeForgeState = {
   /** `owner/name` in small letters → id; any other repository has an id of its own that no event speaks of. */
   readonly ids: Readonly<Record<string, number>>;
   /** `owner/name/path` in small letters → text of a file. */
@@ -24,7 +24,7 @@ export const botAccount = { id: 9, login: 'reeve' };
 export const commit = 'c'.repeat(40);
 const ada = { id: 7, login: 'ada' };
 
-export function repositoryOf(owner: string, name: string, { ids, words }: Imagined): Row {
+export function repositoryOf(owner: string, name: string, { ids, words }: FakeForgeState): Row {
   const id = ids[`${owner}/${name}`] ?? 900_000 + owner.length * 100 + name.length;
   return {
     id,
@@ -38,7 +38,7 @@ export function repositoryOf(owner: string, name: string, { ids, words }: Imagin
   };
 }
 
-export function contentsOf(where: string, path: string, { files }: Imagined): unknown {
+export function contentsOf(where: string, path: string, { files }: FakeForgeState): unknown {
   const text = files[`${where}/${path}`];
   const inside = Object.keys(files).filter((one) => one.startsWith(`${where}/${path}/`));
   const entry = (file: string) => ({ name: file.split('/').at(-1), path: file, type: 'file' });
@@ -49,7 +49,7 @@ export function contentsOf(where: string, path: string, { files }: Imagined): un
   return { ...entry(path), encoding: 'base64', content, size: Buffer.byteLength(text) };
 }
 
-export function issueOf(number: number, { words, defined, carried }: Imagined): Row {
+export function issueOf(number: number, { words, defined, carried }: FakeForgeState): Row {
   const side = (ref: string): Row => ({ ref, sha: commit });
   return {
     id: number,
@@ -64,7 +64,7 @@ export function issueOf(number: number, { words, defined, carried }: Imagined): 
   };
 }
 
-export function threadOf(id: number, { words }: Imagined): Row {
+export function threadOf(id: number, { words }: FakeForgeState): Row {
   return { id, unread: true, pinned: false, subject: { type: 'Issue', title: words, state: 'open' } };
 }
 
@@ -74,7 +74,7 @@ function labelOf(name: string, place: number): Row {
 
 type Collection = {
   readonly of: RegExp;
-  readonly begins: (imagined: Imagined, path: string) => readonly Row[];
+  readonly begins: (state: FakeForgeState, path: string) => readonly Row[];
 };
 
 const written = (key: string): string => `<!-- reeve:${key} -->\nOld words.`;
@@ -82,7 +82,7 @@ const none = (): readonly Row[] => [];
 export const collections: readonly Collection[] = [
   {
     of: /\/issues\/\d+\/labels$/,
-    begins: (imagined) => issueOf(1, imagined).labels as readonly Row[],
+    begins: (state) => issueOf(1, state).labels as readonly Row[],
   },
   { of: /^\/repos\/[^/]+\/[^/]+\/labels$/, begins: ({ defined }) => defined.map(labelOf) },
   { of: /^\/orgs\/[^/]+\/labels$/, begins: () => [{ id: 501, name: 'shared', color: '00ff00' }] },
@@ -98,13 +98,13 @@ export const collections: readonly Collection[] = [
   },
   {
     of: /\/branch_protections$/,
-    begins: (imagined) =>
-      imagined.protected.map((rule_name) => ({ rule_name, enable_push: true, required_approvals: 1 })),
+    begins: (state) =>
+      state.protected.map((rule_name) => ({ rule_name, enable_push: true, required_approvals: 1 })),
   },
   {
     of: /\/tag_protections$/,
-    begins: (imagined) =>
-      imagined.protected.map((name_pattern) => ({ name_pattern, whitelist_usernames: ['ada'] })),
+    begins: (state) =>
+      state.protected.map((name_pattern) => ({ name_pattern, whitelist_usernames: ['ada'] })),
   },
   {
     of: /\/pulls\/\d+\/reviews$/,
@@ -137,10 +137,10 @@ export const collections: readonly Collection[] = [
   { of: /^\/notifications\/threads$/, begins: none },
   {
     of: /^\/users\/[^/]+\/starred$/,
-    begins: (imagined) =>
-      Object.keys(imagined.ids).map((name) => {
+    begins: (state) =>
+      Object.keys(state.ids).map((name) => {
         const [owner = '', repo = ''] = name.split('/');
-        return repositoryOf(owner, repo, imagined);
+        return repositoryOf(owner, repo, state);
       }),
   },
 ];

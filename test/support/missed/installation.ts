@@ -26,7 +26,7 @@ const labels = [
 ];
 
 /** A forge of its own with the organization acme, and the bot with all rules that ship, on one clock that stands still. */
-export type Manor = {
+export type Installation = {
   readonly root: Client;
   readonly ada: Client;
   readonly bob: Client;
@@ -34,12 +34,12 @@ export type Manor = {
   readonly rules: readonly LoadedRule[];
   readonly runs: Run[];
   now(): Date;
-  pass(minutes: number): void;
+  advance(minutes: number): void;
   /** Starts the bot on its data, at the address that the organization's hook names. */
   startBot(): Promise<void>;
   stopBot(): Promise<void>;
   /** Waits until all that happened was told, and, where the bot is there, handled. */
-  quiet(): Promise<void>;
+  idle(): Promise<void>;
   /** Asks for every sweep there is, as `reeve sweep` does beside a running server; of these rules alone, where given. */
   sweep(named?: (rule: LoadedRule) => boolean): Promise<void>;
   makeRepository(name: string): Promise<void>;
@@ -50,8 +50,8 @@ export type Manor = {
 };
 
 /** Sets it up: people, teams, repositories site, tools and ops, the hook. The bot is not started. */
-export async function setManor(): Promise<Manor> {
-  const data = await mkdtemp(join(tmpdir(), 'reeve-manor-'));
+export async function startInstallation(): Promise<Installation> {
+  const data = await mkdtemp(join(tmpdir(), 'reeve-missed-'));
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
   const forge = await createForge({ passwordCost, clock: now, data: join(data, 'forge'), control: true });
@@ -85,9 +85,9 @@ export async function setManor(): Promise<Manor> {
   const runs: Run[] = [];
   let server: Server | undefined;
   let port = 0;
-  let holder: Holder | undefined;
+  let reservation: PortReservation | undefined;
 
-  const manor: Manor = {
+  const installation: Installation = {
     root,
     ada,
     bob,
@@ -95,11 +95,11 @@ export async function setManor(): Promise<Manor> {
     rules,
     runs,
     now,
-    pass(minutes) {
+    advance(minutes) {
       nowMs += minutes * 60_000;
     },
     async startBot() {
-      await holder?.release();
+      await reservation?.release();
       server = await startServer({
         forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
         secrets: [{ name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] }],
@@ -120,14 +120,14 @@ export async function setManor(): Promise<Manor> {
       });
       if (port === 0) await hookTo(server.url, bot);
       port = Number(new URL(server.url).port);
-      await manor.quiet();
+      await installation.idle();
     },
     async stopBot() {
       await server?.stop();
-      if (server) holder = await holdPort(port);
+      if (server) reservation = await reservePort(port);
       server = undefined;
     },
-    async quiet() {
+    async idle() {
       for (;;) {
         await forge.deliveries.idle();
         if (server === undefined) return;
@@ -144,7 +144,7 @@ export async function setManor(): Promise<Manor> {
         const about = { kind: 'sweep', lane: `sweep ${rule.id}`, receivedAt: now(), payload };
         await server?.store.enqueue({ door: 'cli', uuid: slot, ...about });
         // One after the other, as their clocks would have it: what one defines the next may use.
-        await manor.quiet();
+        await installation.idle();
       }
     },
     async makeRepository(repo) {
@@ -168,20 +168,20 @@ export async function setManor(): Promise<Manor> {
       return dead + retry;
     },
     async close() {
-      await manor.stopBot();
-      await holder?.release();
+      await installation.stopBot();
+      await reservation?.release();
       await forge.close();
       await build.close();
       await rm(data, { recursive: true, force: true });
     },
   };
-  for (const name of ['site', 'tools', 'ops']) await manor.makeRepository(name);
+  for (const name of ['site', 'tools', 'ops']) await installation.makeRepository(name);
   for (const repo of ['site', 'tools']) {
     const params = { owner: org, repo };
     await root.call(operations.createBranch, { params, body: { new_branch_name: 'next' } });
   }
   await ada.call(operations.createFork, { params: { owner: org, repo: 'site' }, body: {} });
-  return manor;
+  return installation;
 }
 
 /** Copies the rules that ship. The build server they tell stands on this machine here. */
@@ -207,11 +207,11 @@ async function hookTo(server: string, bot: Client): Promise<void> {
   });
 }
 
-type Holder = { release(): Promise<void> };
+type PortReservation = { release(): Promise<void> };
 
 /** Reserves a port while no server listens on it. */
-async function holdPort(port: number): Promise<Holder> {
-  const holder = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));
-  return { release: () => new Promise((resolve) => holder.close(() => resolve())) };
+async function reservePort(port: number): Promise<PortReservation> {
+  const reservation = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => reservation.listen(port, '127.0.0.1', resolve));
+  return { release: () => new Promise((resolve) => reservation.close(() => resolve())) };
 }

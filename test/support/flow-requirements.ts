@@ -25,7 +25,7 @@ type Body = () => unknown;
  * Returns `it` for flows that need something of the forge. Where that is not there, the flow is reported as skipped and its
  * title ends with the reason, so that the list of results says it.
  */
-export function needing(need: Need): Declare {
+export function requiring(need: Need): Declare {
   const { isThere, lack } = needs[need];
   if (isThere) return it as Declare;
   const because = (title: unknown): string => `${String(title)} [needs ${need}: ${lack}]`;

@@ -28,7 +28,7 @@ import { createWorker, type Worker } from '../../src/worker/worker.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, startFlowForge } from './flow-forge.ts';
 import { acme, people, realServer } from './flow-names.ts';
-import { handsOnRunners, type RunnerHands, type WantedRunner } from './runner-hands.ts';
+import { createRunnerControl, type RunnerControl, type WantedRunner } from './runner-control.ts';
 
 export { acme, people } from './flow-names.ts';
 
@@ -36,23 +36,23 @@ export { acme, people } from './flow-names.ts';
  * The scheduled half of the bot, on a clock that stands still until a test moves it. The embedded forge shares that clock;
  * a real server has its own, which the bot's is ahead of.
  */
-export type SweepStage = {
+export type SweepHarness = {
   readonly forge: FlowForge;
   readonly proxy: FaultProxy;
   readonly root: Client;
   readonly ada: Client;
   readonly bot: Client;
   readonly store: Store;
-  readonly seen: Snapshots;
+  readonly snapshots: Snapshots;
   readonly sweeps: Sweeps;
   readonly runs: Run[];
   readonly now: () => Date;
   /** Moves the clock on. */
-  pass(minutes: number): void;
+  advance(minutes: number): void;
   /** Looks at the clock and does all jobs that are due. */
   tick(): Promise<void>;
   /** Does all jobs there are. */
-  work(): Promise<void>;
+  drain(): Promise<void>;
   /** Puts the operator's rules in force. */
   setRules(yaml: string): void;
   /** Makes a repository of acme that the bot administers and serves. */
@@ -83,8 +83,8 @@ function nextHour(): number {
   return Math.ceil(Date.now() / 3_600_000) * 3_600_000;
 }
 
-/** Sets the stage: organization acme, which the bot owns, its repositories demo and ops, and ada. */
-export async function setSweepStage(
+/** Starts forge and worker: organization acme, which the bot owns, its repositories demo and ops, and ada. */
+export async function startSweepHarness(
   options: {
     at?: string;
     maxRequests?: number;
@@ -92,7 +92,7 @@ export async function setSweepStage(
     /** How far the embedded forge's clock is behind the bot's; default 0. A real server's is behind anyway. */
     behindMs?: number;
   } = {},
-): Promise<SweepStage> {
+): Promise<SweepHarness> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-sweeps-'));
   let nowMs = realServer ? nextHour() : Date.parse(options.at ?? '2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
@@ -157,26 +157,26 @@ export async function setSweepStage(
     clock,
   });
 
-  let hands: RunnerHands | undefined;
-  const stage: SweepStage = {
+  let runnerControl: RunnerControl | undefined;
+  const harness: SweepHarness = {
     forge,
     proxy,
     root,
     ada,
     bot,
     store,
-    seen,
+    snapshots: seen,
     sweeps,
     runs,
     now,
-    pass(minutes) {
+    advance(minutes) {
       nowMs += minutes * 60_000;
     },
     async tick() {
       await sweeps.scheduler.tick(now());
-      await stage.work();
+      await harness.drain();
     },
-    async work() {
+    async drain() {
       for (;;) {
         await worker.tick();
         await worker.idle();
@@ -191,8 +191,8 @@ export async function setSweepStage(
       await bot.call(operations.star, { params: { owner: acme, repo: name } });
     },
     async putRunners(runners) {
-      hands ??= handsOnRunners(forge, bot);
-      await hands.put(runners);
+      runnerControl ??= createRunnerControl(forge, bot);
+      await runnerControl.put(runners);
     },
     async close() {
       await worker.stop();
@@ -203,7 +203,7 @@ export async function setSweepStage(
       await rm(data, { recursive: true, force: true });
     },
   };
-  await stage.makeRepository('demo');
-  await stage.makeRepository('ops');
-  return stage;
+  await harness.makeRepository('demo');
+  await harness.makeRepository('ops');
+  return harness;
 }

@@ -3,10 +3,10 @@ import type { Account, Answer, ContractForge } from './contract-forge.ts';
 export const roles = ['owner', 'writer', 'reader', 'stranger', 'anonymous'] as const;
 export type Role = (typeof roles)[number];
 
-/** A private repository with everybody who may stand before it. */
-export interface Cast {
+/** A private repository and accounts of every role. */
+export interface SharedRepository {
   /** `owner/name`. */
-  readonly repository: string;
+  readonly fullName: string;
   readonly owner: Account;
   readonly writer: Account;
   readonly reader: Account;
@@ -18,7 +18,10 @@ export interface Cast {
 }
 
 /** Makes a private repository with an owner, a writer, a reader and a stranger. */
-export async function makeCast(forge: ContractForge, options: Record<string, unknown> = {}): Promise<Cast> {
+export async function makeSharedRepository(
+  forge: ContractForge,
+  options: Record<string, unknown> = {},
+): Promise<SharedRepository> {
   const [owner, writer, reader, stranger] = await Promise.all([
     forge.makeUser(),
     forge.makeUser(),
@@ -29,8 +32,8 @@ export async function makeCast(forge: ContractForge, options: Record<string, unk
   await forge.share(repository, owner, { with: writer, permission: 'write' });
   await forge.share(repository, owner, { with: reader, permission: 'read' });
   const people = { owner, writer, reader, stranger, anonymous: undefined };
-  const cast: Cast = {
-    repository,
+  const shared: SharedRepository = {
+    fullName: repository,
     owner,
     writer,
     reader,
@@ -41,15 +44,15 @@ export async function makeCast(forge: ContractForge, options: Record<string, unk
     },
     async statuses(method, path, body) {
       const found: number[] = [];
-      for (const as of roles) found.push((await cast.ask(method, path, { body, as })).status);
+      for (const as of roles) found.push((await shared.ask(method, path, { body, as })).status);
       return found;
     },
   };
-  return cast;
+  return shared;
 }
 
 /** Asks again until the answer holds, for what a real forge does behind the answer; returns the last one. */
-export async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+export async function waitFor<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
   const deadline = Date.now() + 60_000;
   let answer = await ask();
   while (!holds(answer) && Date.now() < deadline) {

@@ -16,7 +16,7 @@ export function readDelivery(
     if (!transport.has(name.toLowerCase())) headers[name] = value;
   }
   const { action = '' } = JSON.parse(jsonOf({ headers, body }));
-  // The scene made the hooks under these names alone.
+  // The recording creates hooks with these names only.
   const hook = url.slice(1) as HookName;
   const eventType = headers['X-Gitea-Event-Type'] ?? '';
   const [server, version, step] = [about.server, about.version, about.step];
@@ -24,7 +24,7 @@ export function readDelivery(
 }
 
 /** Returns the kinds that a step is known to bring and that some hook has not got yet. */
-export function lackingOf({ expects, hooks = usual }: Step, came: readonly Fixture[]): readonly string[] {
+export function missingKinds({ expects, hooks = usual }: Step, came: readonly Fixture[]): readonly string[] {
   const lacking = new Set<string>();
   for (const hook of hooks) {
     const kinds = came.filter((one) => one.hook === hook).map(kindOf);
@@ -38,7 +38,7 @@ export function lackingOf({ expects, hooks = usual }: Step, came: readonly Fixtu
 }
 
 /** Returns the deliveries of a step that are kept: of those with the same bytes the first hook's, unless the step keeps all. */
-export function keptOf({ keepsAll = false }: Step, came: readonly Fixture[]): readonly Fixture[] {
+export function withoutDuplicates({ keepsAll = false }: Step, came: readonly Fixture[]): readonly Fixture[] {
   const kept: Fixture[] = [];
   for (const hook of [...usual, 'user', 'form', 'unsigned'] as const) {
     const taken = new Set<Fixture>();

@@ -1,6 +1,6 @@
 import { operations } from '../../../src/contract/operations.ts';
-import type { Chance } from './chance.ts';
-import type { Manor } from './manor.ts';
+import type { Installation } from './installation.ts';
+import type { Random } from './random.ts';
 
 /** A pull request as the story knows it. What waits for others stays open: its clocked rules look at open ones alone. */
 export type Pull = {
@@ -20,10 +20,10 @@ type Issue = { readonly at: At; readonly index: number; readonly waits: boolean;
 export type At = { readonly owner: string; readonly repo: string };
 
 /** What has happened so far, as far as what happens next builds on it. The same draws tell the same story on every forge. */
-export type Story = {
-  readonly manor: Manor;
-  readonly chance: Chance;
-  readonly places: At[];
+export type EventHistory = {
+  readonly installation: Installation;
+  readonly random: Random;
+  readonly repositories: At[];
   readonly pulls: Pull[];
   readonly issues: Issue[];
   readonly branches: { readonly at: At; readonly name: string }[];
@@ -36,26 +36,30 @@ const folders = ['docs', 'src', 'test', 'lib'];
 const kinds = ['md', 'ts', 'test.ts', 'txt'];
 
 /** Returns a number that nothing has yet. */
-export function next(story: Story): number {
-  story.serial += 1;
-  return story.serial;
+export function next(history: EventHistory): number {
+  history.serial += 1;
+  return history.serial;
 }
 
 /** Opens a pull request by ada from a branch of its own. */
-export async function openPull(story: Story, at: At, draft = story.chance.below(6) === 0): Promise<Pull> {
-  const { manor, chance } = story;
-  story.serial += 1;
-  const branch = `work-${story.serial}`;
-  const isForeign = at.repo === 'site' && chance.below(4) === 0;
+export async function openPull(
+  history: EventHistory,
+  at: At,
+  draft = history.random.below(6) === 0,
+): Promise<Pull> {
+  const { installation, random } = history;
+  history.serial += 1;
+  const branch = `work-${history.serial}`;
+  const isForeign = at.repo === 'site' && random.below(4) === 0;
   const home = isForeign ? { owner: 'ada', repo: at.repo } : at;
   // What goes into main is dismissed by its protection; what goes into next, by the rule alone.
-  const base = chance.below(2) === 0 && !isForeign && isOld(at) ? 'next' : 'main';
-  await addFile(story, home, { branch: base, new_branch: branch });
-  const title = `${draft ? 'WIP: ' : ''}Work ${story.serial}`;
+  const base = random.below(2) === 0 && !isForeign && isOld(at) ? 'next' : 'main';
+  await addFile(history, home, { branch: base, new_branch: branch });
+  const title = `${draft ? 'WIP: ' : ''}Work ${history.serial}`;
   const head = isForeign ? `ada:${branch}` : branch;
-  const body = { title, head, base, body: chance.below(3) === 0 ? '' : 'What it is for.' };
-  const { number } = await manor.ada.call(operations.createPull, { params: at, body });
-  const waits = chance.below(4) === 0;
+  const body = { title, head, base, body: random.below(3) === 0 ? '' : 'What it is for.' };
+  const { number } = await installation.ada.call(operations.createPull, { params: at, body });
+  const waits = random.below(4) === 0;
   const pull = {
     at,
     index: number,
@@ -67,7 +71,7 @@ export async function openPull(story: Story, at: At, draft = story.chance.below(
     isOpen: true,
     isMerged: false,
   };
-  story.pulls.push(pull);
+  history.pulls.push(pull);
   return pull;
 }
 
@@ -77,36 +81,38 @@ function isOld({ repo }: At): boolean {
 }
 
 /** Commits a file that was not there before, somewhere and of some length. */
-export async function addFile(story: Story, at: At, on: object): Promise<void> {
-  const { manor, chance } = story;
-  story.serial += 1;
-  const name = `file-${story.serial}.${chance.of(kinds)}`;
+export async function addFile(history: EventHistory, at: At, on: object): Promise<void> {
+  const { installation, random } = history;
+  history.serial += 1;
+  const name = `file-${history.serial}.${random.pick(kinds)}`;
   const filepath =
-    chance.below(8) === 0 ? `part-${story.serial}/package.json` : `${chance.of(folders)}/${name}`;
-  const lines = chance.of([2, 20, 90, 600]) ?? 1;
-  const text = Array.from({ length: lines }, (_, line) => `${story.serial} ${line}`).join('\n');
+    random.below(8) === 0 ? `part-${history.serial}/package.json` : `${random.pick(folders)}/${name}`;
+  const lines = random.pick([2, 20, 90, 600]) ?? 1;
+  const text = Array.from({ length: lines }, (_, line) => `${history.serial} ${line}`).join('\n');
   const content = Buffer.from(text).toString('base64');
-  await manor.ada.call(operations.createFile, {
+  await installation.ada.call(operations.createFile, {
     params: { ...at, filepath },
     body: { content, message: filepath, ...on },
   });
 }
 
 /** Pushes to a pull request, as ada. */
-export async function push(story: Story, { home, branch }: Pull): Promise<void> {
-  await addFile(story, home, { branch });
+export async function push(history: EventHistory, { home, branch }: Pull): Promise<void> {
+  await addFile(history, home, { branch });
 }
 
-export function openPulls({ pulls }: Story): readonly Pull[] {
+export function openPulls({ pulls }: EventHistory): readonly Pull[] {
   return pulls.filter(({ isOpen }) => isOpen);
 }
 
 /** Pull requests that may be closed. */
-export function freePulls(story: Story): readonly Pull[] {
-  return openPulls(story).filter(({ waits, isDraft }) => !waits && !isDraft);
+export function freePulls(history: EventHistory): readonly Pull[] {
+  return openPulls(history).filter(({ waits, isDraft }) => !waits && !isDraft);
 }
 
 /** Open issues and pull requests that wait for others. */
-export function waiting(story: Story): readonly { readonly at: At; readonly index: number }[] {
-  return [...openPulls(story), ...story.issues.filter(({ isOpen }) => isOpen)].filter(({ waits }) => waits);
+export function waiting(history: EventHistory): readonly { readonly at: At; readonly index: number }[] {
+  return [...openPulls(history), ...history.issues.filter(({ isOpen }) => isOpen)].filter(
+    ({ waits }) => waits,
+  );
 }

@@ -13,40 +13,40 @@ type Person = Account & { readonly id: number; readonly client: Client };
  * A repository of an organization on the embedded forge, with an open pull request by ada, an issue, and things that no
  * rule names; and an account that has exactly the access and the token scopes an action says it needs.
  */
-export type World = {
+export type PrivilegeSetup = {
   readonly at: { readonly owner: string; readonly repo: string };
   readonly owner: Person;
   readonly ada: Person;
   /** Has what is declared. */
   readonly holder: Person;
   /** Has the declared scopes and one step less access. */
-  readonly lesser: Person;
+  readonly underprivileged: Person;
   /** Has the declared access and tokens that may only read. */
-  readonly reading: Client;
+  readonly readOnlyClient: Client;
   readonly pull: PullRequest;
   readonly issue: number;
   readonly subjects: Readonly<Record<'repository' | 'pull_request' | 'issue' | 'organization', Subject>>;
-  /** What passed on the way to the forge, by anybody of this world. */
-  readonly passed: FaultProxy['passed'];
+  /** Requests of all accounts of this setup that went through the proxy. */
+  readonly requests: FaultProxy['passed'];
   /** Reads everything that no rule of a scenario names. */
-  bystanders(): Promise<unknown>;
+  unrelatedState(): Promise<unknown>;
 };
 
 const steps: readonly Access[] = ['anyone', 'reader', 'writer', 'admin', 'owner'];
 const allScopes: readonly ScopeCategory[] = ['repository', 'issue', 'organization', 'user', 'notification'];
 
 /** One embedded forge for many worlds. */
-export async function startWorlds(): Promise<{
+export async function startPrivilegeForge(): Promise<{
   /** Where the forge listens. */
   readonly url: string;
-  make(needs: Needs): Promise<World>;
+  make(needs: Needs): Promise<PrivilegeSetup>;
   close(): Promise<void>;
 }> {
   const forge = await startEmbedded();
   const proxy = await startFaultProxy(forge.url);
   return {
     url: forge.url,
-    make: (needs) => makeWorld(forge, proxy, needs),
+    make: (needs) => makePrivilegeSetup(forge, proxy, needs),
     async close() {
       await proxy.close();
       await forge.close();
@@ -54,7 +54,11 @@ export async function startWorlds(): Promise<{
   };
 }
 
-async function makeWorld(forge: ContractForge, proxy: FaultProxy, needs: Needs): Promise<World> {
+async function makePrivilegeSetup(
+  forge: ContractForge,
+  proxy: FaultProxy,
+  needs: Needs,
+): Promise<PrivilegeSetup> {
   const person = async (scopes?: readonly string[]): Promise<Person> => {
     const account = await forge.makeUser();
     const token = scopes ? await makeToken(forge, account, scopes) : account.token;
@@ -90,7 +94,7 @@ async function makeWorld(forge: ContractForge, proxy: FaultProxy, needs: Needs):
   const less = permission[steps[steps.indexOf(needs.access) - 1] ?? 'anyone'];
   if (less) await share(lesser, less);
 
-  const boss = createClient({ url: forge.url, credentials: { token: maker.token } });
+  const admin = createClient({ url: forge.url, credentials: { token: maker.token } });
   const adaDirect = createClient({ url: forge.url, credentials: { token: ada.token } });
   await addFile(adaDirect, at, 'work', 'src/a.ts');
   const pull = await adaDirect.call(operations.createPull, {
@@ -98,16 +102,16 @@ async function makeWorld(forge: ContractForge, proxy: FaultProxy, needs: Needs):
     body: { title: 'Work', head: 'work', base: 'main' },
   });
   const issue = await adaDirect.call(operations.createIssue, { params: at, body: { title: 'Broken' } });
-  const live = await boss.call(operations.getRepository, { params: at });
+  const live = await admin.call(operations.getRepository, { params: at });
   const repository = { id: live.id, owner: at.owner, name: at.repo };
-  const bystanders = await arrangeBystanders(boss, adaDirect, at, pull, issue.number);
+  const bystanders = await arrangeBystanders(admin, adaDirect, at, pull, issue.number);
   return {
     at,
     owner: maker === holder ? holder : owner,
     ada,
     holder,
-    lesser,
-    reading: createClient({
+    underprivileged: lesser,
+    readOnlyClient: createClient({
       url: proxy.url,
       credentials: {
         token: await makeToken(
@@ -125,8 +129,8 @@ async function makeWorld(forge: ContractForge, proxy: FaultProxy, needs: Needs):
       issue: { kind: 'issue', repository, index: issue.number },
       organization: { kind: 'organization', organization },
     },
-    passed: proxy.passed,
-    bystanders,
+    requests: proxy.passed,
+    unrelatedState: bystanders,
   };
 }
 
@@ -142,7 +146,7 @@ async function makeToken(forge: ContractForge, account: Account, scopes: readonl
 /** Commits a file on a branch, which is made from main where it is not there yet. */
 export async function addFile(
   client: Client,
-  at: World['at'],
+  at: PrivilegeSetup['at'],
   branch: string,
   filepath: string,
   text = filepath,
@@ -158,14 +162,14 @@ export async function addFile(
 
 /** Makes things that look like what rules write and that no rule names; returns what reads them. */
 async function arrangeBystanders(
-  boss: Client,
+  admin: Client,
   ada: Client,
-  at: World['at'],
+  at: PrivilegeSetup['at'],
   pull: PullRequest,
   issue: number,
 ): Promise<() => Promise<unknown>> {
   const index = pull.number;
-  const label = await boss.call(operations.createLabel, {
+  const label = await admin.call(operations.createLabel, {
     params: at,
     body: { name: 'kept', color: 'aaaaaa' },
   });
@@ -179,31 +183,31 @@ async function arrangeBystanders(
     params: { ...at, sha },
     body: { state: 'failure', context: 'kept' },
   });
-  await boss.call(operations.createBranchProtection, {
+  await admin.call(operations.createBranchProtection, {
     params: at,
     body: { rule_name: 'kept', required_approvals: 2, block_on_rejected_reviews: true },
   });
-  await boss.call(operations.createTagProtection, {
+  await admin.call(operations.createTagProtection, {
     params: at,
     body: { name_pattern: 'kept*', whitelist_usernames: [(await ada.call(operations.getSelf, {})).login] },
   });
   return async () => ({
-    labels: (await boss.call(operations.listIssueLabels, { params: { ...at, index } })).filter(
+    labels: (await admin.call(operations.listIssueLabels, { params: { ...at, index } })).filter(
       ({ id }) => id === label.id,
     ),
-    comment: await boss.call(operations.getComment, { params: { ...at, id: comment.id } }),
-    issue: withoutCounts(await boss.call(operations.getIssue, { params: { ...at, index: issue } })),
-    status: (await boss.call(operations.listStatuses, { params: { ...at, sha } })).filter(
+    comment: await admin.call(operations.getComment, { params: { ...at, id: comment.id } }),
+    issue: withoutCounts(await admin.call(operations.getIssue, { params: { ...at, index: issue } })),
+    status: (await admin.call(operations.listStatuses, { params: { ...at, sha } })).filter(
       ({ context }) => context === 'kept',
     ),
-    branch: await boss.call(operations.getBranchProtection, { params: { ...at, name: 'kept' } }),
-    tag: (await boss.call(operations.listTagProtections, { params: at })).filter(
+    branch: await admin.call(operations.getBranchProtection, { params: { ...at, name: 'kept' } }),
+    tag: (await admin.call(operations.listTagProtections, { params: at })).filter(
       ({ name_pattern }) => name_pattern === 'kept*',
     ),
-    commit: (await boss.call(operations.getBranch, { params: { ...at, branch: 'work' } })).commit?.id,
+    commit: (await admin.call(operations.getBranch, { params: { ...at, branch: 'work' } })).commit?.id,
     // The owner is no setting of the repository: a rule may be about that organization.
     settings: withoutCounts({
-      ...(await boss.call(operations.getRepository, { params: at })),
+      ...(await admin.call(operations.getRepository, { params: at })),
       owner: undefined,
     }),
   });

@@ -4,10 +4,10 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { packageRoot } from '../../src/package.ts';
 import { acme } from './flow-names.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 /** Rule files whose flows begin with a delivery. */
-export const heardRules = [
+export const deliveryRules = [
   'labels.yml',
   'welcome.yml',
   'stale-reviews.yml',
@@ -18,7 +18,7 @@ export const heardRules = [
   'hooks.yml',
 ] as const;
 /** Rule files whose flows begin with the clock. */
-export const clockRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
+export const scheduledRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
 
@@ -52,7 +52,7 @@ export function namesIn(files: Readonly<Record<string, string>>): readonly strin
 }
 
 /** Makes the team that rules about releases name, and the bot an owner of the organization. */
-export async function arrangeTeams({ root }: Pick<Stage, 'root'>, bot: string): Promise<void> {
+export async function createTeams({ root }: Pick<Harness, 'root'>, bot: string): Promise<void> {
   const org = { org: acme };
   const teams = await root.call(operations.listTeams, { params: org });
   const owners = teams.find(({ name }) => name === 'Owners');

@@ -24,7 +24,7 @@ function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
 }
 
 /** Makes the hook of a flow; the one of a user is ada's. Returns what removes a hook that would outlive the flow. */
-export async function placeHook(
+export async function createBotHook(
   level: HookLevel,
   { root, ada }: { root: Client; ada: Client },
   url: string,

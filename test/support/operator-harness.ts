@@ -1,23 +1,23 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { repositoryScopes, type Stage, type StageOptions, setStage } from './stage.ts';
+import { type Harness, type HarnessOptions, repositoryScopes, startHarness } from './harness.ts';
 
 /**
- * Sets the stage with rules of the operator, one file or several by name; the bot administers the repository, as those
+ * Starts a harness with rules of the operator, one file or several by name; the bot administers the repository, as those
  * actions need.
  */
-export async function setOperatorStage(
+export async function startOperatorHarness(
   yaml: string | Readonly<Record<string, string>>,
-  options: StageOptions = {},
-): Promise<Stage> {
+  options: HarnessOptions = {},
+): Promise<Harness> {
   const rules = await mkdtemp(join(tmpdir(), 'reeve-rules-'));
   const files = typeof yaml === 'string' ? { 'rules.yml': yaml } : yaml;
   for (const [name, text] of Object.entries(files)) await writeFile(join(rules, name), text);
   const server = { ...options.server, rules };
-  const stage = await setStage({ access: 'admin', scopes: repositoryScopes, ...options, server });
-  const close = stage.close.bind(stage);
-  return Object.assign(stage, {
+  const harness = await startHarness({ access: 'admin', scopes: repositoryScopes, ...options, server });
+  const close = harness.close.bind(harness);
+  return Object.assign(harness, {
     async close() {
       await close();
       await rm(rules, { recursive: true, force: true });
@@ -26,8 +26,8 @@ export async function setOperatorStage(
 }
 
 /** Returns the requests that could change something, since a moment of the proxy. */
-export function writesOf(stage: Stage, from = 0): readonly string[] {
-  return stage.proxy.passed
+export function writesOf(harness: Harness, from = 0): readonly string[] {
+  return harness.proxy.passed
     .slice(from)
     .filter(({ method }) => method !== 'GET')
     .map(({ method, path }) => `${method} ${path.split('/demo/')[1] ?? path}`);

@@ -5,13 +5,16 @@ import { createForge } from '../../../src/forge/forge.ts';
 import { fillForge, type Size } from './fill.ts';
 
 /** What the load needs to know of a forge that was made. */
-export type Stage = { readonly token: string; readonly labels: readonly number[] };
+export type BenchAccess = { readonly token: string; readonly labels: readonly number[] };
 
 /**
  * Makes a forge in a folder: one repository with branches, a file, an issue and two labels through its API, the bulk of
  * the size through SQL. Nothing runs when it returns.
  */
-export async function makeStage(data: string, size: Size & { readonly branches: number }): Promise<Stage> {
+export async function createBenchForge(
+  data: string,
+  size: Size & { readonly branches: number },
+): Promise<BenchAccess> {
   mkdirSync(data, { recursive: true });
   const forge = await createForge({ clock: () => new Date(), data });
   try {

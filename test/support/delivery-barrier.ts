@@ -6,20 +6,20 @@ import { startReceiver } from './hook-receiver.ts';
  * A hook of its own on a real server. What the server sends to hooks goes through one queue, so once a test delivery has
  * arrived here, what was queued before it has been sent as well.
  */
-export interface Beacon {
+export interface DeliveryBarrier {
   /** Asks for a test delivery and waits for it. */
-  flash(): Promise<void>;
+  wait(): Promise<void>;
   close(): Promise<void>;
 }
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /** Makes a repository with a hook as this person, and a receiver for it. */
-export async function lightBeacon(person: Client): Promise<Beacon> {
+export async function createDeliveryBarrier(person: Client): Promise<DeliveryBarrier> {
   const receiver = await startReceiver();
   const { login } = await person.call(operations.getSelf, {});
-  await person.call(operations.createRepository, { body: { name: 'beacon', auto_init: true } });
-  const params = { owner: login, repo: 'beacon' };
+  await person.call(operations.createRepository, { body: { name: 'barrier', auto_init: true } });
+  const params = { owner: login, repo: 'barrier' };
   const hook = await person.call(operations.createHook, {
     params,
     body: {
@@ -31,10 +31,10 @@ export async function lightBeacon(person: Client): Promise<Beacon> {
     },
   });
   return {
-    async flash() {
+    async wait() {
       const before = receiver.received.length;
       await person.call(operations.testHook, { params: { ...params, id: hook.id } });
-      const deadline = performance.now() + patienceMs;
+      const deadline = performance.now() + timeoutMs;
       while (receiver.received.length === before) {
         if (performance.now() > deadline)
           throw new Error('the server sent no test delivery in half a minute');

@@ -13,14 +13,14 @@ import type { Variables } from '../../src/settings/config.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
 import { type Account, basic, type ContractForge, freshName } from './contract-forge.ts';
 
-export type Told = {
+export type CommandOutput = {
   readonly status: number;
   readonly out: string;
   readonly entries: readonly ReportEntry[];
 };
 
 /** An account for the bot and a repository that it may administer, and a folder to run the two commands in. */
-export interface Connection {
+export interface CommandSetup {
   readonly forge: ContractForge;
   readonly bot: Account;
   readonly owner: Account;
@@ -32,8 +32,8 @@ export interface Connection {
   readonly port: number;
   /** What nothing that is printed may hold. */
   readonly canaries: string[];
-  setup(options?: SetupOptions, environment?: Variables, prompt?: Prompt): Promise<Told>;
-  doctor(environment?: Variables, options?: { test?: boolean; thorough?: boolean }): Promise<Told>;
+  setup(options?: SetupOptions, environment?: Variables, prompt?: Prompt): Promise<CommandOutput>;
+  doctor(environment?: Variables, options?: { test?: boolean; thorough?: boolean }): Promise<CommandOutput>;
   /** Makes a file with a token of an account that has these scopes. */
   tokenFile(account: Account, scopes: readonly string[]): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -52,7 +52,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Makes accounts, an organization and a repository under fresh names. */
-export async function makeConnection(forge: ContractForge): Promise<Connection> {
+export async function makeCommandSetup(forge: ContractForge): Promise<CommandSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-connection-'));
   const path = (name: string): string => join(folder, name);
   const [bot, owner, port] = [await forge.makeUser(), await forge.makeUser(), await freePort()];
@@ -68,7 +68,7 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
   const envFile = path('reeve.env');
   await writeFile(path('token'), `${bot.token}\n`, { mode: 0o600 });
 
-  const tell = async (run: (terminal: Terminal) => Promise<number>): Promise<Told> => {
+  const capture = async (run: (terminal: Terminal) => Promise<number>): Promise<CommandOutput> => {
     const lines: string[] = [];
     const write = (text: string): void => void lines.push(text);
     const status = await run({ out: write, error: write, style: (_style, text) => text });
@@ -104,14 +104,14 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
         config: path('reeve.yml'),
         settings: envFile,
       };
-      return tell((terminal) =>
+      return capture((terminal) =>
         setup({ json: true, ...standard, ...options }, { ...base, ...environment }, terminal, prompt),
       );
     },
     doctor: (environment = {}, options = {}) => {
       const read: Record<string, string | undefined> = { ...readEnvFile(envFile), ...environment };
       if (environment.FORGE_TOKEN) delete read.FORGE_TOKEN_FILE;
-      return tell((terminal) => doctor({ json: true, settings: envFile, ...options }, read, terminal));
+      return capture((terminal) => doctor({ json: true, settings: envFile, ...options }, read, terminal));
     },
     async tokenFile(account, scopes) {
       const answer = await forge.ask('POST', `/users/${account.name}/tokens`, {
@@ -128,6 +128,6 @@ export async function makeConnection(forge: ContractForge): Promise<Connection> 
   };
 }
 
-export function entriesOf(told: Told, id: string): readonly ReportEntry[] {
-  return told.entries.filter((entry) => entry.id === id);
+export function entriesOf(output: CommandOutput, id: string): readonly ReportEntry[] {
+  return output.entries.filter((entry) => entry.id === id);
 }

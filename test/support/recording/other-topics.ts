@@ -1,8 +1,8 @@
-import type { Scene } from './scene.ts';
+import type { RecordingSetup } from './setup.ts';
 import type { Topic } from './step.ts';
 
 /** What wiki pages and commit statuses bring. */
-export function createWikiTopic({ ask, clone, repository: at, people: { ada } }: Scene): Topic {
+export function createWikiTopic({ ask, clone, repository: at, people: { ada } }: RecordingSetup): Topic {
   const page = (title: string, text: string) => ({
     title,
     content_base64: Buffer.from(text).toString('base64'),
@@ -14,18 +14,18 @@ export function createWikiTopic({ ask, clone, repository: at, people: { ada } }:
       {
         name: 'page',
         expects: ['wiki.created'],
-        provoke: () => ask('POST', `/repos/${at}/wiki/new`, { as: ada, body: page('How to', 'So.\n') }),
+        perform: () => ask('POST', `/repos/${at}/wiki/new`, { as: ada, body: page('How to', 'So.\n') }),
       },
       {
         name: 'page-edited',
         expects: ['wiki.edited'],
-        provoke: () =>
+        perform: () =>
           ask('PATCH', `/repos/${at}/wiki/page/How-to`, { as: ada, body: page('How to', 'Or so.\n') }),
       },
       {
         name: 'silent-wiki-push',
         expects: [],
-        async provoke() {
+        async perform() {
           const wiki = await clone(`${at}.wiki`, ada);
           await wiki.commit({ 'Pushed.md': 'By git.\n' });
           await wiki.git('push', '--quiet', 'origin', 'HEAD');
@@ -34,12 +34,12 @@ export function createWikiTopic({ ask, clone, repository: at, people: { ada } }:
       {
         name: 'page-deleted',
         expects: ['wiki.deleted'],
-        provoke: () => ask('DELETE', `/repos/${at}/wiki/page/How-to`, { as: ada }),
+        perform: () => ask('DELETE', `/repos/${at}/wiki/page/How-to`, { as: ada }),
       },
       {
         name: 'status',
         expects: ['status'],
-        async provoke() {
+        async perform() {
           const { commit } = await ask('GET', `/repos/${at}/branches/main`, { as: ada });
           const target = { target_url: 'https://ci.example.org/1', description: 'All is well.' };
           const body = { state: 'success', context: 'ci/test', ...target };
@@ -51,7 +51,12 @@ export function createWikiTopic({ ask, clone, repository: at, people: { ada } }:
 }
 
 /** What releases and packages bring. */
-export function createReleaseTopic({ ask, repository: at, organization, people: { ada } }: Scene): Topic {
+export function createReleaseTopic({
+  ask,
+  repository: at,
+  organization,
+  people: { ada },
+}: RecordingSetup): Topic {
   const file = `/api/packages/${organization}/generic/tool/1.0.0/tool.txt`;
   let id = 0;
   return {
@@ -60,7 +65,7 @@ export function createReleaseTopic({ ask, repository: at, organization, people: 
       {
         name: 'release',
         expects: ['push', 'create', 'release.published'],
-        async provoke() {
+        async perform() {
           const body = { tag_name: 'v1.0.0', name: 'One', body: 'The first.', target_commitish: 'main' };
           id = (await ask('POST', `/repos/${at}/releases`, { as: ada, body })).id;
         },
@@ -68,18 +73,18 @@ export function createReleaseTopic({ ask, repository: at, organization, people: 
       {
         name: 'release-edited',
         expects: ['release.updated'],
-        provoke: () =>
+        perform: () =>
           ask('PATCH', `/repos/${at}/releases/${id}`, { as: ada, body: { body: 'The very first.' } }),
       },
       {
         name: 'release-deleted',
         expects: ['release.deleted'],
-        provoke: () => ask('DELETE', `/repos/${at}/releases/${id}`, { as: ada }),
+        perform: () => ask('DELETE', `/repos/${at}/releases/${id}`, { as: ada }),
       },
       {
         name: 'silent-draft',
         expects: [],
-        async provoke() {
+        async perform() {
           const body = { tag_name: 'v2.0.0', name: 'Two', draft: true, target_commitish: 'main' };
           id = (await ask('POST', `/repos/${at}/releases`, { as: ada, body })).id;
         },
@@ -87,19 +92,19 @@ export function createReleaseTopic({ ask, repository: at, organization, people: 
       {
         name: 'draft-published',
         expects: ['push', 'create', 'release.published'],
-        provoke: () => ask('PATCH', `/repos/${at}/releases/${id}`, { as: ada, body: { draft: false } }),
+        perform: () => ask('PATCH', `/repos/${at}/releases/${id}`, { as: ada, body: { draft: false } }),
       },
       {
         name: 'package',
         expects: ['package.created'],
         hooks: ['organization', 'system'],
-        provoke: () => ask('PUT', file, { as: ada, body: 'content' }),
+        perform: () => ask('PUT', file, { as: ada, body: 'content' }),
       },
       {
         name: 'package-of-repository',
         expects: ['package.created'],
         hooks: ['organization', 'system'],
-        async provoke() {
+        async perform() {
           await ask('POST', `/packages/${organization}/generic/tool/-/link/demo`, { as: ada });
           await ask('PUT', file.replace('1.0.0', '1.1.0'), { as: ada, body: 'content' });
         },
@@ -108,21 +113,26 @@ export function createReleaseTopic({ ask, repository: at, organization, people: 
         name: 'package-deleted',
         expects: ['package.deleted'],
         hooks: ['organization', 'system'],
-        provoke: () => ask('DELETE', file.replace(/\/tool.txt$/, ''), { as: ada }),
+        perform: () => ask('DELETE', file.replace(/\/tool.txt$/, ''), { as: ada }),
       },
     ],
   };
 }
 
 /** What the end of repositories brings, and what only changes them: nothing. */
-export function createFarewellTopic({ ask, repository: at, organization, people: { ada } }: Scene): Topic {
+export function createRemovalTopic({
+  ask,
+  repository: at,
+  organization,
+  people: { ada },
+}: RecordingSetup): Topic {
   return {
     name: 'farewell',
     steps: [
       {
         name: 'silent-settings',
         expects: [],
-        async provoke() {
+        async perform() {
           await ask('PATCH', `/repos/${at}`, {
             as: ada,
             body: { description: 'Otherwise.', has_wiki: false },
@@ -138,19 +148,19 @@ export function createFarewellTopic({ ask, repository: at, organization, people:
         name: 'repository-deleted',
         expects: ['repository.deleted'],
         hooks: ['organization', 'system'],
-        provoke: () => ask('DELETE', `/repos/${organization}/renamed`, { as: ada }),
+        perform: () => ask('DELETE', `/repos/${organization}/renamed`, { as: ada }),
       },
       {
         name: 'personal-repository-deleted',
         expects: ['repository.deleted'],
         hooks: ['user', 'system'],
-        provoke: () => ask('DELETE', `/repos/${ada.name}/own`, { as: ada }),
+        perform: () => ask('DELETE', `/repos/${ada.name}/own`, { as: ada }),
       },
       {
         name: 'recorded-repository-deleted',
         expects: ['repository.deleted'],
         hooks: ['organization', 'system'],
-        provoke: () => ask('DELETE', `/repos/${at}`, { as: ada }),
+        perform: () => ask('DELETE', `/repos/${at}`, { as: ada }),
       },
     ],
   };

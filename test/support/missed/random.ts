@@ -1,15 +1,15 @@
 /** Draws that are the same for the same seed. */
-export interface Chance {
+export interface Random {
   /** A whole number below `limit`. */
   below(limit: number): number;
   /** One of these; undefined of none. */
-  of<Item>(items: readonly Item[]): Item | undefined;
+  pick<Item>(items: readonly Item[]): Item | undefined;
   /** One of these, each as often as its weight says. */
-  weighted<Item extends { readonly weight: number }>(items: readonly Item[]): Item;
+  pickWeighted<Item extends { readonly weight: number }>(items: readonly Item[]): Item;
 }
 
 /** Begins a row of draws (a linear congruence of 32 bits, its upper half used). */
-export function createChance(seed: number): Chance {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const below = (limit: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -17,8 +17,8 @@ export function createChance(seed: number): Chance {
   };
   return {
     below,
-    of: (items) => items[below(items.length)],
-    weighted(items) {
+    pick: (items) => items[below(items.length)],
+    pickWeighted(items) {
       let left = below(items.reduce((sum, { weight }) => sum + weight, 0));
       for (const item of items) {
         if (left < item.weight) return item;

@@ -13,7 +13,7 @@ export type WantedRunner = {
 };
 
 /** Puts runners on a forge. */
-export interface RunnerHands {
+export interface RunnerControl {
   /** Leaves exactly these runners of those that were put here. */
   put(wanted: readonly WantedRunner[]): Promise<void>;
 }
@@ -27,9 +27,9 @@ const offlineAfterMs = 100_000;
  * Returns what puts runners on this forge: the embedded one through its control routes; with a real server they
  * register, say that they are there and fall silent by the protocol that runners speak (Connect, in JSON).
  */
-export function handsOnRunners(forge: FlowForge, owner: Client): RunnerHands {
+export function createRunnerControl(forge: FlowForge, owner: Client): RunnerControl {
   const { embedded } = forge;
-  if (embedded) return { put: (wanted) => tell(forge.url, embedded.controlToken ?? '', wanted) };
+  if (embedded) return { put: (wanted) => putEmbedded(forge.url, embedded.controlToken ?? '', wanted) };
   let there: readonly Registered[] = [];
   const isSame = (a: WantedRunner, b: WantedRunner): boolean =>
     a.name === b.name && a.owner === b.owner && a.repository === b.repository;
@@ -49,7 +49,7 @@ export function handsOnRunners(forge: FlowForge, owner: Client): RunnerHands {
   };
 }
 
-async function tell(url: string, token: string, wanted: readonly WantedRunner[]): Promise<void> {
+async function putEmbedded(url: string, token: string, wanted: readonly WantedRunner[]): Promise<void> {
   const answer = await fetch(`${url}/-/control/runners`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

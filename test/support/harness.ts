@@ -8,22 +8,22 @@ import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { silentLog } from '../../src/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server/server.ts';
+import { authorization, createBotHook, type HookLevel, secret } from './bot-hook.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, type FlowForgeOptions, gitAddress, startFlowForge } from './flow-forge.ts';
-import { at, patienceMs, people } from './flow-names.ts';
-import { authorization, type HookLevel, placeHook, secret } from './stage-hooks.ts';
+import { at, people, timeoutMs } from './flow-names.ts';
 
+export { authorization, secret } from './bot-hook.ts';
 export { acme, at, people } from './flow-names.ts';
-export { authorization, secret } from './stage-hooks.ts';
 
 /** What the bot's token may do where a flow says nothing else: the least that labels and comments need. */
-export const leastScopes = ['read:user', 'read:organization', 'read:repository', 'write:issue'] as const;
+export const minimalScopes = ['read:user', 'read:organization', 'read:repository', 'write:issue'] as const;
 
 /** What statuses, protections, dismissals and hooks need beside the least: they stand in repositories. */
-export const repositoryScopes = [...leastScopes, 'write:repository'] as const;
+export const repositoryScopes = [...minimalScopes, 'write:repository'] as const;
 
 /** A whole journey: a forge, a proxy before it, the bot, and people. */
-export type Stage = {
+export type Harness = {
   readonly forge: FlowForge;
   readonly proxy: FaultProxy;
   readonly root: Client;
@@ -46,13 +46,13 @@ export type Stage = {
   /** Makes another token for the server's next start. */
   renewToken(): Promise<void>;
   /** Waits for the run that `matches`, among those there are and those to come. */
-  run(matches: (run: Run) => boolean): Promise<Run>;
+  waitForRun(matches: (run: Run) => boolean): Promise<Run>;
   /** Waits until the forge has sent what happened, and the bot has nothing to do. */
-  quiet(): Promise<void>;
+  idle(): Promise<void>;
   labelsOf(index: number): Promise<readonly string[]>;
   setRules(yaml: string): Promise<void>;
   /** Does something that pushes and waits until the bot has heard of it. */
-  pushed(push: () => Promise<unknown>): Promise<void>;
+  waitForPush(push: () => Promise<unknown>): Promise<void>;
   /** Returns the address a person clones a repository from, with credentials. */
   cloneFrom(name: string, repository?: string): string;
   /** Puts files on a new branch and opens a pull request from it as ada. */
@@ -64,7 +64,7 @@ export type Stage = {
   close(): Promise<void>;
 };
 
-export type StageOptions = {
+export type HarnessOptions = {
   /** Rules of the repository. */
   readonly rules?: string;
   readonly labels?: readonly string[];
@@ -83,9 +83,9 @@ export type StageOptions = {
   readonly on?: FlowForgeOptions['on'];
 };
 
-/** Sets the stage: an organization, its repository demo with labels and rules, a hook that points to the bot. */
-export async function setStage(options: StageOptions = {}): Promise<Stage> {
-  const data = await mkdtemp(join(tmpdir(), 'reeve-stage-'));
+/** Starts forge, proxy and bot: an organization, its repository demo with labels and rules, a hook that points to the bot. */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const data = await mkdtemp(join(tmpdir(), 'reeve-flow-'));
   const forge = await startFlowForge({ data, ...(options.on ? { on: options.on } : {}) });
   const proxy = await startFaultProxy(forge.url);
   const root = await forge.makePerson(people.root, { isAdministrator: true });
@@ -110,7 +110,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
   const runs: Run[] = [];
   const listeners = new Set<() => void>();
-  const scopes = options.scopes ?? leastScopes;
+  const scopes = options.scopes ?? minimalScopes;
   let held = await forge.makeToken(people.bot, scopes);
   const start = (port: number): Promise<Server> =>
     startServer({
@@ -134,7 +134,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       },
     });
   let server = await start(0);
-  const unhook = await placeHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
+  const unhook = await createBotHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
 
   /**
    * Pushes and waits until the bot has heard of it. A server tells pushes later than everything else: what
@@ -147,14 +147,14 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     };
     const before = await pushes();
     await push();
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     while (options.hook !== 'none' && (await pushes()) === before) {
       if (performance.now() > deadline) throw new Error('the bot has heard of no push');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
 
-  const stage: Stage = {
+  const harness: Harness = {
     forge,
     proxy,
     root,
@@ -187,14 +187,14 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     async renewToken() {
       held = await forge.makeToken(people.bot, scopes);
     },
-    pushed,
+    waitForPush: pushed,
     cloneFrom: (name, repository = `${at.owner}/${at.repo}`) => gitAddress(forge.url, name, repository),
-    run: (matches) =>
+    waitForRun: (matches) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           listeners.delete(look);
           reject(new Error(`no such run; seen: ${JSON.stringify(runs.map((run) => run.trigger))}`));
-        }, patienceMs);
+        }, timeoutMs);
         const look = (): void => {
           const found = runs.find(matches);
           if (!found) return;
@@ -205,7 +205,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         listeners.add(look);
         look();
       }),
-    async quiet() {
+    async idle() {
       await forge.settle();
       for (let still = 0; still < 3; ) {
         const { accepted, claimed } = await server.store.counts();
@@ -252,6 +252,6 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       await rm(data, { recursive: true, force: true });
     },
   };
-  if (options.rules !== undefined) await stage.setRules(options.rules);
-  return stage;
+  if (options.rules !== undefined) await harness.setRules(options.rules);
+  return harness;
 }

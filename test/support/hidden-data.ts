@@ -4,18 +4,18 @@ import { type Account, basic, type ContractForge } from './contract-forge.ts';
 type Canary = { readonly text: string; readonly seenBy: readonly string[] };
 
 /** A forge with something to hide at every place where a list could tell it. */
-export type ProbeWorld = {
+export type HiddenData = {
   /** By name; undefined asks without credentials. */
   readonly callers: ReadonlyMap<string, Account | string | undefined>;
   readonly canaries: readonly Canary[];
   /** What stands for the names in braces of a path; the first value counts where there is no other. */
-  readonly places: Readonly<Record<string, readonly string[]>>;
+  readonly parameters: Readonly<Record<string, readonly string[]>>;
 };
 
 type Person = Account & { readonly email: string };
 
 /** Creates the accounts, organizations and repositories through the API, each hidden one under a name of its own. */
-export async function makeProbeWorld(forge: ContractForge): Promise<ProbeWorld> {
+export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> {
   const call = async (as: Account | string, method: string, path: string, body?: object) => {
     const answer = await forge.ask(method, path, { as, body });
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -127,7 +127,7 @@ export async function makeProbeWorld(forge: ContractForge): Promise<ProbeWorld> 
       },
       { text: 'cave', seenBy: ['hermit'] },
     ],
-    places: {
+    parameters: {
       'owner/repo': [
         ...['ada/site', 'acme/open', 'stranger/fork', 'mia/offered', 'hermit/cave'],
         ...['ada/hideout', 'acme/vault', 'limitedorg/limitedopen', 'hiddenorg/hiddenopen', 'ada/gonedark'],

@@ -11,7 +11,7 @@ import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { reeve, reeveProcess } from '../support/command.ts';
-import { acme, at, people, repositoryScopes, type Stage, setStage } from '../support/stage.ts';
+import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
 rules:
@@ -25,24 +25,26 @@ rules:
         with: { key: hello, text: Welcome. }
 `;
 
-let stage: Stage;
+let harness: Harness;
 let folder: string;
-let environment: Stage['environment'];
+let environment: Harness['environment'];
 beforeAll(async () => {
-  stage = await setStage({ rules, scopes: repositoryScopes });
+  harness = await startHarness({ rules, scopes: repositoryScopes });
   folder = await mkdtemp(join(tmpdir(), 'reeve-take-back-'));
-  environment = stage.environment;
+  environment = harness.environment;
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
-  await stage.close();
+  await harness.close();
 });
 
 async function openIssue(title: string): Promise<{ index: number; run: Run }> {
-  const seen = stage.runs.length;
-  const { number } = await stage.ada.call(operations.createIssue, { params: at, body: { title } });
-  const run = await stage.run((one) => stage.runs.indexOf(one) >= seen && one.trigger.activity === 'opened');
-  await stage.quiet();
+  const seen = harness.runs.length;
+  const { number } = await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await harness.waitForRun(
+    (one) => harness.runs.indexOf(one) >= seen && one.trigger.activity === 'opened',
+  );
+  await harness.idle();
   return { index: number, run };
 }
 
@@ -50,13 +52,13 @@ async function openIssue(title: string): Promise<{ index: number; run: Run }> {
 async function enforce(rulesIn: string): Promise<Run> {
   const files = await loadRuleFiles([rulesIn]);
   expect(files.flatMap(({ problems }) => problems)).toEqual([]);
-  const { id } = await stage.root.call(operations.getRepository, { params: at });
+  const { id } = await harness.root.call(operations.getRepository, { params: at });
   const event = parseEvent('repository', {
     action: 'created',
     repository: { id, full_name: `${acme}/demo`, owner: { id: 1 } },
     sender: { id: 1, login: people.root },
   });
-  const client = stage.bot.counted();
+  const client = harness.bot.counted();
   const subject = event.subject ?? { kind: 'repository' as const };
   const { run } = await runRules({
     id: 'protections',
@@ -73,12 +75,12 @@ async function enforce(rulesIn: string): Promise<Run> {
 }
 
 const commentsOf = async (index: number): Promise<number> =>
-  (await stage.ada.call(operations.listComments, { params: { ...at, index } })).length;
+  (await harness.ada.call(operations.listComments, { params: { ...at, index } })).length;
 
 describe('revert', () => {
   it('takes back what a run did, beside the running server, and finds nothing the second time', async () => {
     const { index, run } = await openIssue('some code');
-    expect(await stage.labelsOf(index)).toEqual(['area/code', 'area/docs']);
+    expect(await harness.labelsOf(index)).toEqual(['area/code', 'area/docs']);
     expect(await commentsOf(index)).toBe(1);
     expect(run.changes.find(({ target }) => target === 'label:area/code')?.reason).toBe(
       'event.issue.title.contains("code") holds',
@@ -86,7 +88,7 @@ describe('revert', () => {
 
     const shown = await reeve(['revert', '--plan', run.id], { environment });
     expect(shown.status).toBe(0);
-    expect(await stage.labelsOf(index)).toHaveLength(2);
+    expect(await harness.labelsOf(index)).toHaveLength(2);
     const done = await reeveProcess(['revert', run.id, '--json'], { environment });
 
     expect(done.error).toBe('');
@@ -96,7 +98,7 @@ describe('revert', () => {
       'applied',
       'applied',
     ]);
-    expect(await stage.labelsOf(index)).toEqual([]);
+    expect(await harness.labelsOf(index)).toEqual([]);
     expect(await commentsOf(index)).toBe(0);
     const again = await reeve(['revert', run.id], { environment });
     expect(again.status).toBe(1);
@@ -105,28 +107,28 @@ describe('revert', () => {
 
   it('leaves alone what was changed since, and reverts the rest', async () => {
     const { index, run } = await openIssue('more code');
-    const labels = await stage.ada.call(operations.listIssueLabels, { params: { ...at, index } });
+    const labels = await harness.ada.call(operations.listIssueLabels, { params: { ...at, index } });
     const docs = labels.find(({ name }) => name === 'area/docs')?.id ?? 0;
-    await stage.ada.call(operations.removeIssueLabel, { params: { ...at, index, id: docs } });
+    await harness.ada.call(operations.removeIssueLabel, { params: { ...at, index, id: docs } });
 
     const { status, out } = await reeve(['revert', run.id], { environment });
 
     expect(status).toBe(1);
     expect(out).toContain('label:area/docs');
     expect(out).toContain('changed since: it is false now');
-    expect(await stage.labelsOf(index)).toEqual([]);
+    expect(await harness.labelsOf(index)).toEqual([]);
   });
 
   it('gives protections back what they had, and removes those that were made', async () => {
     const params = { ...at, collaborator: people.bot };
-    await stage.root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
+    await harness.root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
     const body = {
       rule_name: 'main',
       required_approvals: 1,
       enable_push: true,
       dismiss_stale_approvals: false,
     };
-    await stage.root.call(operations.createBranchProtection, { params: at, body });
+    await harness.root.call(operations.createBranchProtection, { params: at, body });
     const folderOfRules = await mkdtemp(join(tmpdir(), 'reeve-protections-'));
     await writeFile(
       join(folderOfRules, 'p.yml'),
@@ -145,14 +147,14 @@ rules:
 `,
     );
     const read = async () => ({
-      branches: (await stage.root.call(operations.listBranchProtections, { params: at })).map((one) => ({
+      branches: (await harness.root.call(operations.listBranchProtections, { params: at })).map((one) => ({
         name: one.rule_name,
         approvals: one.required_approvals,
         whitelist: one.enable_push_whitelist,
         push: one.enable_push,
         stale: one.dismiss_stale_approvals,
       })),
-      tags: (await stage.root.call(operations.listTagProtections, { params: at })).map(
+      tags: (await harness.root.call(operations.listTagProtections, { params: at })).map(
         ({ name_pattern }) => name_pattern,
       ),
     });
@@ -160,7 +162,7 @@ rules:
     const run = await enforce(folderOfRules);
     expect(run.outcomes.map(({ status, error }) => error ?? status)).not.toContain('failed');
     expect(await read()).not.toEqual(before);
-    await stage.server.store.appendRuns([run]);
+    await harness.server.store.appendRuns([run]);
 
     const { status, out } = await reeve(['revert', run.id], { environment });
 
@@ -196,7 +198,7 @@ describe('explain', () => {
 describe('replay', () => {
   it('holds a stored delivery against the rules of today and writes nothing', async () => {
     const { index, run } = await openIssue('plain');
-    const before = stage.proxy.passed.length;
+    const before = harness.proxy.passed.length;
     const other = join(folder, 'other.yml');
     await writeFile(other, rules.replace('add: [area/docs]', 'add: [kept]').replace(', remove: [kept]', ''));
     const now = await reeve(['replay', run.trigger.delivery ?? '', '--json'], { environment });
@@ -204,8 +206,8 @@ describe('replay', () => {
 
     expect(JSON.parse(now.out)).toMatchObject({ mode: 'plan', changes: [] });
     expect(tried.out).toContain('+ label:kept');
-    expect(await stage.labelsOf(index)).toEqual(['area/docs']);
-    expect(stage.proxy.passed.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+    expect(harness.proxy.passed.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('holds a recorded file against rules without a forge', async () => {
@@ -249,7 +251,7 @@ describe('replay', () => {
 describe('redrive', () => {
   it('gives a dead delivery another life, beside the running server, and names who did it', async () => {
     const body = JSON.stringify({ action: 'opened', number: 1, issue: { number: 1 } });
-    const { id } = await stage.server.store.accept({
+    const { id } = await harness.server.store.accept({
       uuid: 'dead',
       eventType: 'issues',
       entry: 'test',
@@ -257,13 +259,13 @@ describe('redrive', () => {
       receivedAt: new Date(),
       body: Buffer.from(body),
     });
-    await expect.poll(async () => (await stage.server.store.readDelivery(id))?.state).toBe('dead');
+    await expect.poll(async () => (await harness.server.store.readDelivery(id))?.state).toBe('dead');
     const { status, out } = await reeve(['redrive', id], { environment });
 
     expect([status, out]).toEqual([0, '1 delivery will be tried again\n']);
-    const after = await stage.server.store.readDelivery(id);
+    const after = await harness.server.store.readDelivery(id);
     expect(after?.redrivenBy).toContain('by reeve redrive');
-    await expect.poll(async () => (await stage.server.store.readDelivery(id))?.state).toBe('dead');
+    await expect.poll(async () => (await harness.server.store.readDelivery(id))?.state).toBe('dead');
     expect(JSON.parse((await reeve(['redrive', '--all', '--json'], { environment })).out).redriven).toBe(1);
     expect((await reeve(['redrive', '999999'], { environment })).status).toBe(1);
     expect((await reeve(['redrive'], { environment })).status).toBe(2);

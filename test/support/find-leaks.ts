@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { authorization, type Harness, secret } from './harness.ts';
+
+/**
+ * Returns the credentials of a harness that occur in the output of the bot: its whole folder but the key of its
+ * fingerprints, its runs, and `outputs` of commands and logs. Each is searched as it is and in the encodings in
+ * which credentials travel.
+ */
+export function findLeaks(
+  harness: Harness,
+  outputs: readonly string[],
+  more: readonly string[] = [],
+): readonly string[] {
+  // The embedded forge has its data in the same folder; it is not the bot.
+  const files = readdirSync(harness.data, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const written = files.map(({ name }) => readFileSync(join(harness.data, name)).toString('latin1'));
+  const bytes = [...written, JSON.stringify(harness.runs), ...outputs].join('\n');
+  if (bytes.length < 10_000)
+    throw new Error('hardly anything was written: finding nothing in it would prove nothing');
+  const values = [harness.token, authorization, secret, ...more];
+  const forms = values.flatMap((value) => [
+    ...[
+      value,
+      encodeURIComponent(value),
+      Buffer.from(value).toString('base64'),
+      Buffer.from(value).toString('hex'),
+    ],
+  ]);
+  return forms.filter((form) => bytes.includes(form));
+}
