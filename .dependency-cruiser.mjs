@@ -65,6 +65,8 @@ const bundled = [
   '@marcbachmann/cel-js',
   '@octokit/webhooks-methods',
   'commander',
+  '@fastify/cookie',
+  '@fastify/formbody',
   'fastify',
   'ky',
   'node-cron',

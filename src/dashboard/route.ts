@@ -1,3 +1,5 @@
+import fastifyCookie from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
@@ -113,21 +115,18 @@ function registerMetrics(
   });
 }
 
-function registerDashboardPages(
+async function registerDashboardPages(
   app: FastifyInstance,
   parts: DashboardParts,
   makeThrottle: () => FailureThrottle,
-): void {
+): Promise<void> {
   const { dashboardData: data, dashboardUrl, forge, log, clock } = parts;
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: maxFormBytes },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
   app.addHook('onRequest', async (request, reply) => {
     if (rejectUnknownHost(request, reply, dashboardUrl)) return reply;
   });
+  await app.register(fastifyFormbody, { bodyLimit: maxFormBytes });
+  await app.register(fastifyCookie);
   const sessions = createSessions({ clock, isSecure: (request) => isSecureHost(request, dashboardUrl) });
   const signInView = signInPage(forge && dashboardUrl);
   const pageHandler = createPageHandler({ sessions, entries, signInView, log });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { formFieldsOf } from '../../http/form.ts';
 import type { Viewer } from '../viewer.ts';
 
 /** A signed-in person, in one browser. */
@@ -36,11 +37,11 @@ export function createSessions(options: {
   // A browser takes `__Host-` only over HTTPS, and from this very host alone.
   const nameFor = (request: FastifyRequest): string =>
     options.isSecure(request) ? '__Host-reeve_session' : 'reeve_session';
-  const idOf = (request: FastifyRequest): string => readCookie(request, nameFor(request)) ?? '';
+  const idOf = (request: FastifyRequest): string => request.cookies[nameFor(request)] ?? '';
   const write = (request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void => {
-    const secure = options.isSecure(request) ? '; Secure' : '';
-    const flags = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
-    reply.header('set-cookie', `${nameFor(request)}=${value}; ${flags}`);
+    const secure = options.isSecure(request);
+    const flags = { path: '/', httpOnly: true, sameSite: 'strict', maxAge: seconds, secure } as const;
+    reply.setCookie(nameFor(request), value, flags);
   };
 
   const makeRoom = ({ name }: Viewer): void => {
@@ -73,17 +74,8 @@ export function createSessions(options: {
     },
     csrfToken: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
     hasCsrfToken(request, { id }, purpose) {
-      const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
+      const given = formFieldsOf(request.body).get('mark');
       return !isSentByOtherSite(request.headers) && csrfTokens.isValid(given, id, purpose);
     },
   };
-}
-
-/** Returns the value of a cookie; undefined where the browser sent none. */
-export function readCookie(request: FastifyRequest, name: string): string | undefined {
-  for (const pair of (request.headers.cookie ?? '').split(';')) {
-    const [key, ...value] = pair.trim().split('=');
-    if (key === name) return value.join('=');
-  }
-  return undefined;
 }

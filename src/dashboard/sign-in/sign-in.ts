@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
 import { isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import type { FailureThrottle } from '../../http/failure-throttle.ts';
+import { formFieldsOf } from '../../http/form.ts';
 import { html } from '../../http/html.ts';
 import type { Log } from '../../log.ts';
 import { isSecureHost } from '../hosts.ts';
@@ -59,8 +60,8 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
   app.get('/sign-in', async (request, reply) => showForm(request, reply, '/'));
 
   app.post('/sign-in', async (request, reply) => {
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-    const to = form.get('to') ?? '/';
+    const form = formFieldsOf(request.body);
+    const to = form.get('to');
     if (isSentByOtherSite(request.headers)) {
       return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
     }
@@ -69,7 +70,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
       const blocked = reply.code(429).header('retry-after', '60');
       return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
     }
-    if (!isSameSecret(form.get('password') ?? '', parts.password)) {
+    if (!isSameSecret(form.get('password'), parts.password)) {
       throttle.recordFailure(request.ip);
       log.warn({ address: request.ip }, 'a wrong password for the dashboard');
       return showForm(request, reply.code(401), to, 'This is not the password of this installation.');

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
 import { createCsrfTokens } from '../../http/csrf-tokens.ts';
-import { readCookie } from './sessions.ts';
 
 /** A sign-in with a forge account that a browser has begun. */
 type Begun = {
@@ -31,12 +30,8 @@ export function createSignInState(isSecure: (request: FastifyRequest) => boolean
     isSecure(request) ? '__Host-reeve_sign_in' : 'reeve_sign_in';
   // Lax: the forge's answer is a visit that begins on its site, and must bring this along.
   const write = (request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void => {
-    const secure = isSecure(request) ? '; Secure' : '';
-    const cookie = `${nameFor(request)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
-    // Beside the cookie of the session, not instead of it.
-    const others = [reply.getHeader('set-cookie')].flat().filter((one) => one !== undefined);
-    reply.removeHeader('set-cookie');
-    for (const one of [...others, cookie]) reply.header('set-cookie', String(one));
+    const flags = { path: '/', httpOnly: true, sameSite: 'lax', maxAge, secure: isSecure(request) } as const;
+    reply.setCookie(nameFor(request), value, flags);
   };
   const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
   const random = (): string => randomBytes(32).toString('base64url');
@@ -49,7 +44,7 @@ export function createSignInState(isSecure: (request: FastifyRequest) => boolean
       return { state, verifier, challenge: challengeOf(verifier), to };
     },
     find(request, given) {
-      const held = readCookie(request, nameFor(request)) ?? '';
+      const held = request.cookies[nameFor(request)] ?? '';
       const parts = held.slice(0, held.lastIndexOf('.'));
       if (!csrfTokens.isValid(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
       const [state = '', verifier = '', to = ''] = parts.split('.');

@@ -35,15 +35,14 @@ export function createForgeSessions(options: { clock: () => Date; isSecure: () =
       if (kept.size <= maxSessions) break;
       kept.delete(oldest);
     }
-    const secure = options.isSecure() ? '; Secure' : '';
-    const flags = `Path=/login; HttpOnly; SameSite=Lax; Max-Age=${lifeSeconds}${secure}`;
-    reply.header('set-cookie', `${cookie}=${id}; ${flags}`);
+    const flags = { path: '/login', httpOnly: true, sameSite: 'lax', maxAge: lifeSeconds } as const;
+    reply.setCookie(cookie, id, { ...flags, secure: options.isSecure() });
     return { id, userId };
   }
 
   return {
     open(request, reply) {
-      const id = /(?:^|;\s*)forge_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+      const id = request.cookies[cookie] ?? '';
       const known = kept.get(id);
       if (known && known.endsAt > options.clock().getTime()) return { id, userId: known.userId };
       kept.delete(id);

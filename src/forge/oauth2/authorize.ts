@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type FormFields, formFieldsOf } from '../../http/form.ts';
 import { type Html, html } from '../../http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { createForgeSessions, type ForgeSession, type ForgeSessions } from '../access/sessions.ts';
@@ -20,7 +21,7 @@ type AuthorizeRequest = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly session: ForgeSession;
-  readonly form: URLSearchParams;
+  readonly form: FormFields;
   readonly asked: AuthorizeQuery;
   readonly application: OAuth2ApplicationRow;
 };
@@ -43,13 +44,14 @@ export function registerAuthorize(app: FastifyInstance, context: ForgeContext): 
 
   app.get('/login/oauth/authorize', (request, reply) => {
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
-    return visit(signIn, request, reply, query, (seen) => showFirstPage(signIn, seen));
+    const fields = { get: (name: string) => query.get(name) ?? '' };
+    return visit(signIn, request, reply, fields, (seen) => showFirstPage(signIn, seen));
   });
   app.post('/login/oauth/sign-in', (request, reply) =>
-    visit(signIn, request, reply, formOf(request), (seen) => acceptPassword(signIn, seen)),
+    visit(signIn, request, reply, formFieldsOf(request.body), (seen) => acceptPassword(signIn, seen)),
   );
   app.post('/login/oauth/grant', (request, reply) =>
-    visit(signIn, request, reply, formOf(request), (seen) => acceptConsent(signIn, seen)),
+    visit(signIn, request, reply, formFieldsOf(request.body), (seen) => acceptConsent(signIn, seen)),
   );
 }
 
@@ -58,11 +60,11 @@ async function visit(
   { context, sessions }: AuthorizeContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  form: URLSearchParams,
+  form: FormFields,
   answer: (seen: AuthorizeRequest) => FastifyReply | Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   // The names are those of the table above, each with its first value.
-  const asked = Object.fromEntries(members.map((name) => [name, form.get(name) ?? ''])) as AuthorizeQuery;
+  const asked = Object.fromEntries(members.map((name) => [name, form.get(name)])) as AuthorizeQuery;
   const application = applicationOf(context, asked.client_id);
   setPageHeaders(
     reply,
@@ -97,9 +99,8 @@ async function acceptPassword(
   seen: AuthorizeRequest,
 ): Promise<FastifyReply> {
   const { request, reply, session, form, asked } = seen;
-  if (!sessions.hasCsrfToken(request, session, 'sign-in', form.get('mark') ?? ''))
-    return refuse(reply, stale, 403);
-  const words = `${form.get('user_name') ?? ''}:${form.get('password') ?? ''}`;
+  if (!sessions.hasCsrfToken(request, session, 'sign-in', form.get('mark'))) return refuse(reply, stale, 403);
+  const words = `${form.get('user_name')}:${form.get('password')}`;
   try {
     const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
     const actor = await readActor({ ...headerCredentials(request), authorization });
@@ -118,7 +119,7 @@ async function acceptPassword(
 function acceptConsent({ context, sessions }: AuthorizeContext, seen: AuthorizeRequest): FastifyReply {
   const { request, reply, session, form, asked, application } = seen;
   const user = signedInUser(context, session);
-  const isMarked = sessions.hasCsrfToken(request, session, purposeOf(asked), form.get('mark') ?? '');
+  const isMarked = sessions.hasCsrfToken(request, session, purposeOf(asked), form.get('mark'));
   if (!user || !isMarked) return refuse(reply, stale, 403);
   if (form.get('granted') !== 'true') {
     return sendBack(reply, asked, { error: 'access_denied', text: 'the request is denied' });
@@ -217,8 +218,4 @@ function setPageHeaders(reply: FastifyReply, address: string | undefined): void 
 function hidden(asked: AuthorizeQuery, mark: string): Html[] {
   const fields = [...members.map((name) => [name, asked[name]] as const), ['mark', mark] as const];
   return fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
-}
-
-function formOf(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '');
 }

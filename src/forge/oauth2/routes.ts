@@ -1,5 +1,8 @@
+import fastifyCookie from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { type FormFields, formFieldsOf } from '../../http/form.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { coversScopes, isPublicOnly } from '../access/scopes.ts';
 import {
@@ -20,11 +23,16 @@ import { applicationOf, isSecretOf, takeCode } from './grants.ts';
 
 type TokenFailure = { readonly error: string; readonly error_description: string };
 
+/** Bytes that a form may have. */
+const maxFormBytes = 65_536;
+
 /** Registers what stands outside the API for programs that people sign in to: code for token, refresh, user information. */
-export function registerOAuth2(app: FastifyInstance, context: ForgeContext): void {
+export async function registerOAuth2(app: FastifyInstance, context: ForgeContext): Promise<void> {
   const readActor = createActorReader(context);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 65_536 }, (_request, body, done) =>
+  await app.register(fastifyFormbody, { bodyLimit: maxFormBytes });
+  await app.register(fastifyCookie);
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxFormBytes }, (_request, body, done) =>
     done(null, body),
   );
   registerAuthorize(app, context);
@@ -65,16 +73,16 @@ export function registerOAuth2(app: FastifyInstance, context: ForgeContext): voi
 }
 
 /** Programs send forms, as the standard says, or JSON. */
-function readForm(request: FastifyRequest): URLSearchParams {
-  const text = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return new URLSearchParams(text);
+function readForm({ body, headers }: FastifyRequest): FormFields {
+  if (typeof body !== 'string') return formFieldsOf(body);
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return formFieldsOf({});
   try {
-    const given: unknown = JSON.parse(text);
+    const given: unknown = JSON.parse(body);
     const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
-    return new URLSearchParams(entries.filter(([, value]) => typeof value === 'string'));
+    return formFieldsOf(Object.fromEntries(entries.filter(([, value]) => typeof value === 'string')));
   } catch {
     // Not JSON: as if nothing had been sent, which names no client.
-    return new URLSearchParams();
+    return formFieldsOf({});
   }
 }
 
@@ -91,8 +99,8 @@ function readBasic(request: FastifyRequest): OAuth2Client | undefined {
 }
 
 /** Who the program says it is: in the form, in the header, or in both when they agree. */
-function readClient(request: FastifyRequest, form: URLSearchParams): OAuth2Client | TokenFailure {
-  const [id, secret] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
+function readClient(request: FastifyRequest, form: FormFields): OAuth2Client | TokenFailure {
+  const [id, secret] = [form.get('client_id'), form.get('client_secret')];
   if ((id !== '' && secret !== '') || !request.headers.authorization) return { id, secret };
   const invalid = (error_description: string) => ({ error: 'invalid_request', error_description });
   const basic = readBasic(request);
@@ -104,7 +112,7 @@ function readClient(request: FastifyRequest, form: URLSearchParams): OAuth2Clien
   return basic;
 }
 
-function exchangeGrant(context: ForgeContext, form: URLSearchParams, client: OAuth2Client): object {
+function exchangeGrant(context: ForgeContext, form: FormFields, client: OAuth2Client): object {
   const kind = form.get('grant_type');
   const refuse = (error: string, error_description: string): TokenFailure => ({ error, error_description });
   if (kind !== 'authorization_code' && kind !== 'refresh_token') {
@@ -124,23 +132,23 @@ function exchangeGrant(context: ForgeContext, form: URLSearchParams, client: OAu
 
 function redeem(
   context: ForgeContext,
-  form: URLSearchParams,
+  form: FormFields,
   application: OAuth2ApplicationRow,
 ): OAuth2GrantRow | TokenFailure {
   const given = {
-    code: form.get('code') ?? '',
-    verifier: form.get('code_verifier') ?? '',
-    redirectUri: form.get('redirect_uri') ?? '',
+    code: form.get('code'),
+    verifier: form.get('code_verifier'),
+    redirectUri: form.get('redirect_uri'),
   };
   return context.db.transaction(() => takeCode(context, application, given));
 }
 
 function refresh(
   context: ForgeContext,
-  form: URLSearchParams,
+  form: FormFields,
   application: OAuth2ApplicationRow,
 ): OAuth2GrantRow | TokenFailure {
-  const grant = readRefreshToken(context, form.get('refresh_token') ?? '');
+  const grant = readRefreshToken(context, form.get('refresh_token'));
   if (!grant) return { error: 'unauthorized_client', error_description: 'unable to parse refresh token' };
   if (grant.application_id === application.id) return grant;
   return { error: 'invalid_grant', error_description: 'refresh token belongs to a different client' };
@@ -221,7 +229,7 @@ function introspect(context: ForgeContext, request: FastifyRequest, reply: Fasti
     reply.header('www-authenticate', 'Basic realm="Gitea OAuth2"').code(401);
     return reply.type('text/plain; charset=utf-8').send('no valid authorization');
   }
-  const token = readForm(request).get('token') ?? '';
+  const token = readForm(request).get('token');
   const grant = readAccessToken(context, token) ?? readRefreshToken(context, token);
   if (!grant || grant.application_id !== application.id) return reply.send({ active: false });
   const user = context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', grant.user_id);

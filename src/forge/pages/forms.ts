@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { formFieldsOf } from '../../http/form.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 
@@ -17,7 +18,7 @@ export function createFormGuard(): FormGuard {
   return {
     csrfToken: (caller, purpose) => csrfTokens.tokenFor(nameOf(caller), purpose),
     check(request, caller, purpose) {
-      const given = request.body instanceof URLSearchParams ? (request.body.get('mark') ?? '') : '';
+      const given = formFieldsOf(request.body).get('mark');
       const isRight = csrfTokens.isValid(given, nameOf(caller), purpose);
       if (isSentByOtherSite(request.headers) || !isRight)
         throw new ForgeProblem(403, 'this form is out of date: load its page again');

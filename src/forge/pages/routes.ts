@@ -1,3 +1,4 @@
+import fastifyFormbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
 import { findRepository } from '../access/guards.ts';
 import { reaches, readableCondition } from '../access/permissions.ts';
@@ -18,17 +19,13 @@ import { registerRunnerPages } from './runners.ts';
 import { viewIssue, viewRepositories, viewRepository } from './views.ts';
 
 /** Registers the pages on which a person sees what is there and what hooks were sent, complete without scripts. */
-export function registerPages(app: FastifyInstance, context: ForgeContext): void {
+export async function registerPages(app: FastifyInstance, context: ForgeContext): Promise<void> {
   refuseCrossSiteWrites(app, context);
   const { show, act } = createForgePageHandler(context);
   const { db } = context;
   const targetOf = ({ names, caller }: PageVisit) => findRepository(db, names.owner, names.repo, caller);
 
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: 4096 },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
+  await app.register(fastifyFormbody, { bodyLimit: 4096 });
   app.get('/assets/forge.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(styles));
   app.get('/swagger.v1.json', (_request, reply) => reply.send(describeApi(context.rootUrl())));
   app.get('/api/swagger', (request, reply) => show(request, reply, () => apiPage(context.rootUrl())));

@@ -114,7 +114,7 @@ describe('the password', () => {
 
     expect(answer.statusCode).toBe(303);
     expect(answer.headers.location).toBe('./deliveries?state=dead');
-    expect(cookie).toMatch(/^reeve_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    expect(cookie).toMatch(/^reeve_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
     const page = await get('/', { cookie: cookieOf(answer) });
     expect(page.statusCode).toBe(200);
     expect(page.body).toContain('operator');
@@ -124,7 +124,9 @@ describe('the password', () => {
     const host = 'reeve.example.org';
     const answer = await signIn({ host });
 
-    expect(String(answer.headers['set-cookie'])).toMatch(/^__Host-reeve_session=.*; Secure$/);
+    expect(String(answer.headers['set-cookie'])).toMatch(
+      /^__Host-reeve_session=.*; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+    );
     expect((await get('/', { host, cookie: cookieOf(answer) })).statusCode).toBe(200);
     const stripped = cookieOf(answer).replace('__Host-', '');
     expect((await get('/', { host, cookie: stripped })).statusCode).toBe(401);
@@ -185,15 +187,15 @@ describe('many sessions', () => {
       isOperator,
     });
     const start = (viewer: Viewer): FastifyRequest => {
-      let cookie = '';
+      const cookies: Record<string, string> = {};
       const reply = {
-        header: (_name: string, value: string) => {
-          cookie = value.split(';')[0] ?? '';
+        setCookie: (name: string, value: string) => {
+          cookies[name] = value;
         },
       };
-      // Of both only the cookie is touched.
-      sessions.start({ headers: {} } as FastifyRequest, reply as unknown as FastifyReply, viewer);
-      return { headers: { cookie } } as FastifyRequest;
+      // Of both only the cookies are used.
+      sessions.start({ cookies: {} } as FastifyRequest, reply as unknown as FastifyReply, viewer);
+      return { cookies } as unknown as FastifyRequest;
     };
     const operator = start(viewerNamed('@root (1)', true));
     const first = start(viewerNamed('@first (2)', false));
