@@ -32,6 +32,9 @@ grants:
   - organizations: [acme]
     actions: [sync-labels, protect-tags]
     facts: [branch_protections]
+  - in: ["acme/*", "!acme/attic"]
+    use: [open-pull-request, collaborators]
+    branches: [main, "release/*"]
 limits: { delivery: 50, hour: 500, repository-delivery: 20, repository-hour: 100 }
 webhook:
   url: https://reeve.example.org/webhook

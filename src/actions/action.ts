@@ -31,6 +31,8 @@ export type Action<Arguments = unknown> = {
   readonly describesState: boolean;
   /** Whether rule files of repositories may use it without the operator's grant. */
   readonly granted: boolean;
+  /** The least powerful rule files that can use it, whatever is granted: those of the operator, or of organizations. Absent: any. */
+  readonly onlyFor?: 'operator' | 'organization';
   /** Who sees its applied changes to the repository on the dashboard; `administrators` see failed ones as well. */
   readonly visibleTo: Exclude<Audience, 'operators'>;
   /** How `reeve revert` reverts a change, by the id of its operation: one entry for every operation that its changes use. */

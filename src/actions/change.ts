@@ -36,6 +36,12 @@ export type Change = {
   readonly removes?: { readonly from: string; readonly there: number };
   /** Required capabilities of the forge; without them the change is refused before anything is sent. */
   readonly requires?: readonly Capability[];
+  /** Branch that it changes or merges into, if any: grants cover branches. */
+  readonly branch?: string;
+  /** It changes a branch of a fork: only grants that include forks cover it. */
+  readonly fork?: true;
+  /** Action whose grant it needs in addition to that of its own. */
+  readonly alsoNeeds?: string;
   /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };

@@ -132,6 +132,7 @@ function wish(given: OpenPullRequest) {
     target: `pull:${branchesOf(given)}`,
     value: said,
     after: { state: 'open', ...said },
+    branch: given.base,
     reads: [openPullFact(given)],
   };
 }

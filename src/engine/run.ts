@@ -1,12 +1,13 @@
 import type { Subject } from '../contract/events/subject.ts';
 import type { ReeveError } from '../errors.ts';
 import { type Applied, applyPlan } from './apply.ts';
+import { readDefaultBranch } from './bounds/grants.ts';
 import type { Deferral } from './budget/deferral.ts';
 import type { WriteHistory } from './budget/ledger.ts';
 import { reserve } from './budget/reserve.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
-import type { Proposal } from './proposal.ts';
+import type { PlannedChange, Proposal } from './proposal.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
 import { refuseRepeated } from './repeated.ts';
@@ -34,9 +35,15 @@ export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
   const evaluated = await evaluateRules(selectRules(input), input);
   const past = await readPast(evaluated.proposals, input);
-  const wanted = planChanges(evaluated.proposals, past, input);
+  const defaultBranch = await readDefaultBranch(candidatesOf(evaluated.proposals), input.facts);
+  const wanted = makePlan(evaluated.proposals, { budgets: input.budgets, past });
+  const permitted = refuseOutOfScope(
+    refuseRepeated(wanted, input.trigger),
+    input.facts.subject,
+    defaultBranch,
+  );
   // In the same turn of the event loop as the plan: a run beside this one must not spend the same budget.
-  const reserved = reserve(wanted, past, input);
+  const reserved = reserve(permitted, past, input);
   const plan = refuseUnfounded(await refuseUnsupported(reserved.plan, input.capabilities));
   const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
   const applied = await applyChanges(plan, input);
@@ -60,9 +67,12 @@ function ledgerKeyOf({ kind, repository, organization }: Subject): number | stri
   return repository?.id ?? `${kind} ${organization ?? ''}`;
 }
 
-function planChanges(proposals: readonly Proposal[], past: WriteHistory | undefined, input: RunInput): Plan {
-  const plan = makePlan(proposals, { budgets: input.budgets, past });
-  return refuseOutOfScope(refuseRepeated(plan, input.trigger), input.facts.subject);
+function candidatesOf(
+  proposals: readonly Proposal[],
+): readonly Pick<PlannedChange, 'change' | 'proposals'>[] {
+  return proposals.flatMap((proposal) =>
+    proposal.changes.map((change) => ({ change, proposals: [proposal] })),
+  );
 }
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {

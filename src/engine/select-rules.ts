@@ -10,6 +10,7 @@ import { isInScope, skipReason } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
+import { isGrantedAt } from './bounds/grants.ts';
 
 /** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
 export type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
@@ -31,14 +32,17 @@ type SelectionInput = {
  */
 export function selectRules({ event, rules, facts, account, explainAll }: SelectionInput): Selection {
   if (event === undefined) {
-    return select(rules.rules, (rule, meter) =>
-      isInScope(rule, facts.subject, meter) ? undefined : 'scope',
-    );
+    return select(rules.rules, (rule, meter) => {
+      if (!isInScope(rule, facts.subject, meter)) return 'scope';
+      return isGrantedAt(rule, facts.subject) ? undefined : 'grant';
+    });
   }
   const listening = event.family === undefined ? [] : rules.listeningTo(event.family);
   const own = account !== undefined && event.sender?.id === account.id;
   const selection = select(explainAll ? rules.rules : listening, (rule, meter) =>
-    own ? 'own' : skipReason(rule, event, meter),
+    own
+      ? 'own'
+      : (skipReason(rule, event, meter) ?? (isGrantedAt(rule, facts.subject) ? undefined : 'grant')),
   );
   if (selection.considered.length === 0 || !hasWideObject(event.payload)) return selection;
   const failed = selection.considered.map(({ rule }) => failRule(rule, tooWide));

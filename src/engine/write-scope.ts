@@ -6,6 +6,7 @@ import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { repositoryId } from '../facts/repository-id.ts';
 import type { LoadedRule } from '../rules/rule.ts';
+import { type DefaultBranch, readDefaultBranch, ungrantedReason } from './bounds/grants.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedChange, RefusedChange } from './proposal.ts';
 
@@ -14,12 +15,16 @@ import type { PlannedChange, RefusedChange } from './proposal.ts';
  * of: they are refused with the reason, so that a plan shows what would be sent and nothing else. What is sent is held to
  * the same bounds again by `assertInScope`.
  */
-export function refuseOutOfScope(plan: Plan, { repository }: Subject): Plan {
+export function refuseOutOfScope(
+  plan: Plan,
+  { repository }: Subject,
+  defaultBranch: DefaultBranch | undefined,
+): Plan {
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [...plan.refused];
   for (const planned of plan.changes) {
     const { input } = planned.change;
-    const why = outOfScopeReason(planned, input, repository) ?? unsendable(planned);
+    const why = outOfScopeReason(planned, input, { repository, defaultBranch }) ?? unsendable(planned);
     if (why === undefined) changes.push(planned);
     else refused.push({ planned, why });
   }
@@ -34,7 +39,8 @@ export function refuseOutOfScope(plan: Plan, { repository }: Subject): Plan {
  */
 export async function assertInScope(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
   const { repository } = facts.subject;
-  const why = outOfScopeReason(planned, input, repository);
+  const defaultBranch = await readDefaultBranch([planned], facts);
+  const why = outOfScopeReason(planned, input, { repository, defaultBranch });
   if (why !== undefined) throw new ReeveError('forge-forbidden', why);
   if (repository && isHome(repository, input.params ?? {})) await holdIdentity(repository, facts);
 }
@@ -43,11 +49,16 @@ export async function assertInScope(planned: PlannedChange, input: AnyInput, fac
 function outOfScopeReason(
   planned: PlannedChange,
   { params = {} }: AnyInput,
-  repository: RepositoryRef | undefined,
+  {
+    repository,
+    defaultBranch,
+  }: { readonly repository: RepositoryRef | undefined; readonly defaultBranch: DefaultBranch | undefined },
 ): string | undefined {
   const goesHome = repository !== undefined && isHome(repository, params);
-  const refusals = planned.proposals.map(({ rule }) =>
-    outOfScopeReasonOf(rule, params, goesHome, repository),
+  const refusals = planned.proposals.map(
+    ({ rule }) =>
+      outOfScopeReasonOf(rule, params, goesHome, repository) ??
+      ungrantedReason(rule, { change: planned.change, params, defaultBranch }),
   );
   return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined;
 }

@@ -66,7 +66,9 @@ export function createPreview(options: {
   };
 
   const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
-    const actions = grants.ofRepository(at).filter((name) => findAction(name));
+    const actions = grants
+      .ofRepository(at)
+      .map((grant) => ({ ...grant, names: grant.names.filter((name) => findAction(name)) }));
     const modest = await readFileAt(client, { at, commit, ref: commit }, actions);
     if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
     const rules = createRuleSet(own.rules);

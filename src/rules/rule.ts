@@ -61,6 +61,18 @@ export type LoadedStep = {
 /** Whose rule it is, where it is not the operator's: what it may write to ends there. */
 export type RuleHome = { readonly repositoryId: number } | { readonly organization: string };
 
+/** What the operator lets some rule files use beyond the default set, and where. */
+export type ScopedGrant = {
+  /** Names of actions and facts. */
+  readonly names: readonly string[];
+  /** Says whether it covers a repository (`owner/name`) or an organization (`owner`). */
+  readonly covers: (fullName: string) => boolean;
+  /** Branches that it covers; absent: the default branch alone. */
+  readonly branches?: Pattern;
+  /** Whether it covers the branches of forks. */
+  readonly forks: boolean;
+};
+
 /** One rule of a file that has no problem. */
 export type LoadedRule = {
   /** Identity: `source path#rule name`. */
@@ -85,6 +97,10 @@ export type LoadedRule = {
   readonly on: readonly Listening[];
   readonly schedules: readonly Schedule[];
   readonly each?: Each;
+  /** Names of the actions and facts that it uses by grant alone; absent or empty: none. */
+  readonly byGrant?: readonly string[];
+  /** The grants of its file; absent for the operator's. */
+  readonly grants?: readonly ScopedGrant[];
   readonly condition?: Condition;
   readonly steps: readonly LoadedStep[];
 };

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { ReeveError } from '../errors.ts';
 import { isRuleFileName } from '../rules/files/load.ts';
 import { formatProblem } from '../rules/problem.ts';
-import type { LoadedRule, Pattern } from '../rules/rule.ts';
+import type { LoadedRule, Pattern, ScopedGrant } from '../rules/rule.ts';
 import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
 import type { RepositoryRules } from './repository-file.ts';
 
@@ -38,7 +38,7 @@ const maxFiles = 100;
 export async function readOrganizationRules(
   client: Client,
   source: OrganizationSource,
-  options: { pins: Pins; grants: readonly string[] },
+  options: { pins: Pins; grants: readonly ScopedGrant[] },
 ): Promise<OrganizationReading> {
   const [owner = '', name = ''] = source.rules.split('/');
   let isPinned = true;
@@ -87,7 +87,7 @@ export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
   head: FileRevision & Pick<BranchHead, 'commit'>,
-  grants: readonly string[],
+  grants: readonly ScopedGrant[],
 ): Promise<readonly RepositoryRules[]> {
   const refuse = (problem: string): readonly RepositoryRules[] => [refusal(source, head, problem)];
   const entries = await readEntry(client, head, folder);

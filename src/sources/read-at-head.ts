@@ -5,7 +5,7 @@ import type { ContentsEntry } from '../contract/resources/contents.ts';
 import { ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
 import { registry } from '../rules/registry.ts';
-import type { Level, RuleHome } from '../rules/rule.ts';
+import type { Level, RuleHome, ScopedGrant } from '../rules/rule.ts';
 
 const maxBytes = 64 * 1024;
 
@@ -124,7 +124,7 @@ function isAbsent(error: unknown): boolean {
  */
 export function loadEntry(
   entry: ContentsEntry | readonly ContentsEntry[],
-  options: { source: string; commit: string; level: Level; grants: readonly string[]; home: RuleHome },
+  options: { source: string; commit: string; level: Level; grants: readonly ScopedGrant[]; home: RuleHome },
 ): LoadedFile | string {
   const type = isList(entry) ? 'dir' : entry.type;
   if (isList(entry) || type !== 'file') return `it is a ${type}, and rules are read from plain files alone`;

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { formatProblem } from '../rules/problem.ts';
-import type { LoadedRule } from '../rules/rule.ts';
+import type { LoadedRule, ScopedGrant } from '../rules/rule.ts';
 import { misspeltPath, repositoryPaths } from './paths.ts';
 import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
 
@@ -26,7 +26,7 @@ export type RepositoryReading = { readonly head: BranchHead; readonly file: Repo
 export async function readRepositoryRules(
   client: Client,
   at: RepositoryRef,
-  grants: readonly string[] = [],
+  grants: readonly ScopedGrant[] = [],
 ): Promise<RepositoryReading> {
   const { head, value } = await readAtHead<RepositoryRules>(client, at, {
     async read(found) {
@@ -55,7 +55,7 @@ function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): Re
 export async function readFileAt(
   client: Client,
   { at, commit, ref }: FileRevision & Pick<BranchHead, 'commit'>,
-  grants: readonly string[],
+  grants: readonly ScopedGrant[],
 ): Promise<RepositoryRules> {
   const none = { rules: [], source: `${at.owner}/${at.name}`, commit, problems: [] };
   if (commit === '') return none;

@@ -11,6 +11,7 @@ import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { granted } from '../support/granted.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
@@ -189,7 +190,7 @@ describe('a repository file', () => {
           level: 'repository',
           commit: '',
           registry,
-          grants,
+          grants: granted(grants),
         }).problems.filter(({ code, message }) => code === 'level' && message.includes(uses));
 
       expect(load([]).length).toBe(small.includes(uses) ? 0 : 1);

@@ -66,8 +66,9 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
 /** Returns what is wrong with a request: it leaves the scope of its rules, or no grant allows it. */
 function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairResult): string | undefined {
   const asked = real.run.changes.filter((change) => change.method === method && pathOf(change) === path);
+  const branch = method === 'POST' && path.endsWith('/pulls') ? Reflect.get(Object(body), 'base') : undefined;
   const permitting = asked.flatMap(({ rules, action }) =>
-    rules.map(levelOfRule).filter((level) => permits(level, action, path, pair)),
+    rules.map(levelOfRule).filter((level) => permits(level, { action, path, branch }, pair)),
   );
   const where = `${method} ${path}`;
   if (asked.length === 0) return `no rule asked for ${where}`;
@@ -79,19 +80,26 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
 }
 
 /** Returns whether files of a level may do this there, by what the operator granted, told apart from the engine's own words. */
-function permits(level: Level, action: string, path: string, pair: Pair): boolean {
+function permits(
+  level: Level,
+  { action, path, branch }: { readonly action: string; readonly path: string; readonly branch?: unknown },
+  pair: Pair,
+): boolean {
   if (level === 'operator') return true;
   const { owner, name } = pair.home;
-  const granted = pair.grants.filter(({ repositories = [], organizations = [] }) =>
-    level === 'organization'
-      ? organizations.includes(organization)
-      : repositories.some((pattern) =>
-          pattern === 'acme/*'
-            ? owner.toLowerCase() === 'acme'
-            : ['*/*', `${owner}/${name}`].includes(pattern),
-        ),
+  const takes = (pattern: string): boolean =>
+    pattern === 'acme/*'
+      ? owner.toLowerCase() === 'acme'
+      : ['*/*', `${owner}/${name}`.toLowerCase()].includes(pattern.toLowerCase());
+  const granted = pair.grants.filter(
+    ({ repositories = [], organizations = [], in: scope = [], branches = ['main'] }) =>
+      (level === 'organization'
+        ? organizations.includes(organization) || scope.some(takes)
+        : [...repositories, ...scope].some(takes)) &&
+      (branch === undefined || branches.includes('**') || branches.includes(String(branch))),
   );
-  if (!small.includes(action) && !granted.some(({ actions: names }) => names?.includes(action))) return false;
+  const names = granted.flatMap(({ actions: old = [], use = [] }) => [...old, ...use]);
+  if (!small.includes(action) && !names.includes(action)) return false;
   if (level === 'repository') return isAt(path, pair);
   return /^\/(repos\/acme\/[^/]+\/|orgs\/acme(\/|$))/i.test(path);
 }

@@ -5,6 +5,7 @@ import type { RepositoryRef } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { readRepositoryRules } from '../../src/sources/repository-file.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { granted } from '../support/granted.ts';
 import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 
 const rulesThat = (label: string): string => `version: 1
@@ -83,7 +84,7 @@ function clientOf(one: Forge): Client {
 
 async function rulesOn(one: Forge) {
   const { repository } = setup.subjects.repository as { repository: RepositoryRef };
-  const { file: read } = await readRepositoryRules(clientOf(one), repository, ['set-labels']);
+  const { file: read } = await readRepositoryRules(clientOf(one), repository, granted(['set-labels']));
   return { problems: read.problems, steps: JSON.stringify(read.rules.map(({ steps }) => steps)) };
 }
 

@@ -12,6 +12,7 @@ import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { readGrants } from '../../src/settings/operator-file/grants.ts';
 import { parseOperatorFile } from '../../src/settings/operator-file/operator-file.ts';
 import { type AdmittedEvent, createAdmissions } from '../../src/sources/admission.ts';
 import { createEnrolment } from '../../src/sources/enrolment.ts';
@@ -124,8 +125,14 @@ const place = fc.constantFrom<Readonly<Record<string, readonly string[]>>>(
   ...[{ repositories: ['*/*'] }, { repositories: ['*/*'] }, { repositories: ['acme/*'] }],
   ...[{ repositories: ['evil/demo', 'ada/-x.y'] }, { repositories: ['acme/missing'] }],
   ...[{ organizations: ['acme'] }, { organizations: ['acme'] }, { organizations: ['evil'] }],
+  ...[{ in: ['*/*'] }, { in: ['acme/demo'] }],
 );
-const grant = fc.tuple(place, granted).map(([where, names]) => ({ ...where, actions: names }));
+const branches = fc.constantFrom<readonly string[]>([], ['**'], ['**'], ['main2', 'main']);
+const grant = fc.tuple(place, granted, branches).map(([where, names, covered]) => ({
+  ...where,
+  ...(where.in ? { use: names } : { actions: names }),
+  ...(covered.length > 0 ? { branches: covered } : {}),
+}));
 
 /** Returns the deliveries that start a rule with this trigger: none for a schedule. */
 function deliveriesOf({ name }: RuleTrigger): readonly (MadeDelivery | undefined)[] {
@@ -280,11 +287,7 @@ function sourceOf(
 function grantsOf({ grants }: Pair): readonly Grant[] {
   const read = parseOperatorFile('operator.yml', JSON.stringify({ version: 1, grants }));
   if (read.file === undefined) throw new Error(read.problems.join('\n'));
-  return (read.file.grants ?? []).map(({ repositories = [], organizations = [], actions: names = [] }) => ({
-    repositories,
-    organizations,
-    names,
-  }));
+  return readGrants(read.file).grants;
 }
 
 function subjectOf({ subject: kind }: RuleTrigger, { owner, name }: Pair['home']): Subject {

@@ -4,7 +4,7 @@ import type { ExpressionProblem } from '../../expressions/expression-problem.ts'
 import type { ExpressionContext } from '../../expressions/resolve/resolve-expression.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
-import type { Level, RuleRegistry } from '../rule.ts';
+import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { createEnvironment, type Occasion } from './environment.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
@@ -15,7 +15,9 @@ export class FileContext {
   readonly commit: string;
   readonly revision: string;
   readonly registry: RuleRegistry;
+  /** Names that the operator grants to the file, somewhere. */
   readonly grants: readonly string[];
+  readonly scopedGrants: readonly ScopedGrant[];
   readonly file: YamlSource;
   readonly problems: Problem[];
   /** What the file may say and probably does not mean; it is used all the same. */
@@ -29,7 +31,7 @@ export class FileContext {
       readonly commit: string;
       readonly text: string;
       readonly registry: RuleRegistry;
-      readonly grants?: readonly string[];
+      readonly grants?: readonly ScopedGrant[];
     },
     file: YamlSource,
   ) {
@@ -38,7 +40,8 @@ export class FileContext {
     this.commit = source.commit;
     this.revision = revisionOf(source.text);
     this.registry = source.registry;
-    this.grants = source.grants ?? [];
+    this.scopedGrants = source.grants ?? [];
+    this.grants = [...new Set(this.scopedGrants.flatMap(({ names }) => names))].sort();
     this.file = file;
     this.problems = [...file.problems];
   }

@@ -1,11 +1,12 @@
 import { eventFamilies } from '../../contract/events/events.ts';
+import type { Condition } from '../../expressions/conditions.ts';
 import { compileScope } from '../../patterns/repository-scope.ts';
 import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';
 import { type ReadOn, readFamilies, readOn, readPattern } from './listening.ts';
-import { loadCondition, loadStep } from './load-step.ts';
+import { loadCondition, loadStep, namesByGrant } from './load-step.ts';
 import type { YamlPath } from './yaml-source.ts';
 
 /** What a file says for all its rules. */
@@ -85,7 +86,19 @@ export function loadRule(
     ...(typeof rule.description === 'string' && { description: rule.description }),
     ...(each && { each }),
     ...(condition && { condition }),
+    ...grantsOf({ condition, steps }, context),
   };
+}
+
+/** Returns what a rule uses by grant, and the grants of its file. */
+function grantsOf(
+  { condition, steps }: { readonly condition: Condition | undefined; readonly steps: readonly LoadedStep[] },
+  { level, registry, scopedGrants }: FileContext,
+): Pick<LoadedRule, 'byGrant' | 'grants'> {
+  if (level === 'operator') return {};
+  const open = new Set(registry.facts.filter(({ shows }) => shows === 'repository').map(({ name }) => name));
+  const names = [...(condition?.facts ?? []).map(({ name }) => name), ...steps.flatMap(namesByGrant)];
+  return { byGrant: [...new Set(names)].filter((name) => !open.has(name)), grants: scopedGrants };
 }
 
 function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {

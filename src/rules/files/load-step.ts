@@ -5,7 +5,7 @@ import type { ExpressionProblem } from '../../expressions/expression-problem.ts'
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { hasTemplate } from '../../expressions/template.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
-import type { LoadedStep } from '../rule.ts';
+import { type LoadedStep, levels } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import type { StepForm } from './grammar.ts';
@@ -80,7 +80,13 @@ function findActionAt(name: string, at: YamlPath, context: FileContext): Action 
 
 function checkPowers(action: Action, form: StepForm, at: YamlPath, context: FileContext): void {
   const { level } = context;
-  if (level === 'operator' || context.grants.includes(action.name)) return;
+  if (level === 'operator') return;
+  if (action.onlyFor !== undefined && levels.indexOf(level) > levels.indexOf(action.onlyFor)) {
+    const message = `files of the ${level} may not use ${action.name}, with no grant: only those of the ${action.onlyFor} may`;
+    context.reportValue([...at, 'uses'], 'level', message);
+    return;
+  }
+  if (context.grants.includes(action.name)) return;
   if (!action.granted) {
     const granted = context.registry.actions.filter((one) => one.granted).map((one) => one.name);
     const message = `files of the ${level} may not use ${action.name} without the operator's grant; they may use ${granted.join(', ')}`;
@@ -93,6 +99,14 @@ function checkPowers(action: Action, form: StepForm, at: YamlPath, context: File
     const message = `files of the ${level} may not say ${name} of ${action.name} without the operator's grant`;
     context.reportKey([...at, 'with', ...path], 'level', message);
   }
+}
+
+/** Returns the names of the action and of the facts that a step uses by grant alone. */
+export function namesByGrant({ action, condition, arguments: given }: LoadedStep): readonly string[] {
+  const isGranted =
+    action.granted && !(action.operatorOnly ?? []).some((name) => has(given.written, name.split('.')));
+  const facts = [...(condition?.facts ?? []), ...given.facts].map(({ name }) => name);
+  return [...(isGranted ? [] : [action.name]), ...facts];
 }
 
 function has(value: unknown, path: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import type { Problem } from '../problem.ts';
-import type { Level, LoadedRule, RuleRegistry } from '../rule.ts';
+import type { Level, LoadedRule, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { FileContext } from './context.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 import { maxRules, RuleFile } from './grammar.ts';
@@ -17,8 +17,8 @@ export type RuleFileSource = {
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
   readonly registry: RuleRegistry;
-  /** Actions that the operator grants to this file by name, beyond those every file may use. */
-  readonly grants?: readonly string[];
+  /** What the operator grants to this file beyond what every file may use. */
+  readonly grants?: readonly ScopedGrant[];
 };
 
 /** The rules of a file, or all its problems: a file with a problem has no rules. */

@@ -31,7 +31,10 @@ export function readGrants(file: OperatorFile | undefined): RuleGrants {
     grants: (file?.grants ?? []).map((grant) => ({
       repositories: grant.repositories ?? [],
       organizations: grant.organizations ?? [],
-      names: [...(grant.actions ?? []), ...(grant.facts ?? [])],
+      in: grant.in,
+      names: [...(grant.use ?? []), ...(grant.actions ?? []), ...(grant.facts ?? [])],
+      branches: grant.branches,
+      forks: grant.forks,
     })),
     budgets: {
       delivery: {

@@ -7,6 +7,7 @@ import { repeatedChoices } from '../../engine/repeated.ts';
 import { messageOf } from '../../errors.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { facts } from '../../facts/facts.ts';
+import { compileGlob } from '../../patterns/glob.ts';
 import { createRepositoryScope } from '../../patterns/repository-scope.ts';
 import { parseDurationMs } from '../duration.ts';
 import { NamedSecretsForm } from '../secrets/named-secrets.ts';
@@ -61,8 +62,35 @@ const patterns = z.array(z.string()).check((context) => {
   }
 });
 
+const branchPatterns = z.array(z.string().min(1)).check((context) => {
+  try {
+    compileGlob(context.value);
+  } catch (error) {
+    context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
+  }
+});
+
 const Grant = z
   .strictObject({
+    in: z
+      .union([z.string().transform((one) => [one]), z.array(z.string())])
+      .pipe(patterns.min(1))
+      .optional()
+      .describe(
+        'Repositories that the grant is about: their own rule file may use it, and the files of their organization may use it there.',
+      ),
+    use: z
+      .array(nameOf('action or fact', rowNames([...actions, ...facts])))
+      .min(1)
+      .optional()
+      .describe('Actions and facts, by name.'),
+    branches: branchPatterns
+      .min(1)
+      .optional()
+      .describe(
+        'Branches that actions on branches and merges may change: names or patterns. Default: the default branch alone.',
+      ),
+    forks: z.boolean().optional().describe('Whether branches of forks may be changed. Default false.'),
     repositories: patterns.min(1).optional().describe('Repositories whose own rule file gets the grant.'),
     organizations: z
       .array(organizationName)
@@ -78,10 +106,15 @@ const Grant = z
       .optional()
       .describe('Facts with data from outside the repository or for administrators only, by name.'),
   })
-  .refine((grant) => grant.repositories ?? grant.organizations, {
-    message: 'say who gets it: repositories or organizations',
+  .refine((grant) => grant.in ?? grant.repositories ?? grant.organizations, {
+    message: 'say who gets it: in, or repositories or organizations',
   })
-  .refine((grant) => grant.actions ?? grant.facts, { message: 'say what they get: actions or facts' });
+  .refine((grant) => grant.use ?? grant.actions ?? grant.facts, {
+    message: 'say what they get: use, or actions or facts',
+  })
+  .refine((grant) => grant.in === undefined || (grant.repositories ?? grant.organizations) === undefined, {
+    message: 'say who gets it once: in, or repositories and organizations',
+  });
 
 const count = z.int().min(1).max(100_000);
 const Limits = z.strictObject({

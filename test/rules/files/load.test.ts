@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatProblem } from '../../../src/rules/problem.ts';
+import { granted } from '../../support/granted.ts';
 import { conditionFile, fileOf, load, placesOf, ruleOf } from '../support/load.ts';
 
 const step = 'steps: [{ uses: say, with: { text: hi } }]';
@@ -289,7 +290,7 @@ describe('files of repositories', () => {
   it('may say what the operator grants', () => {
     const text = fileOf('on: repository\nsteps: [{ uses: guard, with: { branches: [a] } }]');
 
-    expect(placesOf(text, { ...level, grants: ['guard'] })).toEqual([]);
+    expect(placesOf(text, { ...level, grants: granted(['guard']) })).toEqual([]);
   });
 
   it('leave `in` to organizations', () => {

@@ -1,0 +1,100 @@
+import type { Change } from '../../actions/change.ts';
+import type { Subject } from '../../contract/events/subject.ts';
+import { messageOf } from '../../errors.ts';
+import { type Facts, requestOf } from '../../facts/fact.ts';
+import { repository as repositoryFact } from '../../facts/repository.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import type { LoadedRule, ScopedGrant } from '../../rules/rule.ts';
+import type { PlannedChange } from '../proposal.ts';
+
+/** The default branch of the subject's repository, or why it is not known. */
+export type DefaultBranch = { readonly name: string } | { readonly unknown: string };
+
+/** Returns whether everything that a rule uses by grant is granted for the subject. Branches are checked with the changes. */
+export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subject): boolean {
+  const { byGrant = [] } = rule;
+  if (rule.level === 'operator' || byGrant.length === 0) return true;
+  const name = repository ? `${repository.owner}/${repository.name}` : (organization ?? '');
+  return byGrant.every((used) => grantsFor(rule, used, name).length > 0);
+}
+
+/** Reads the default branch where a change depends on a grant that covers that branch alone; otherwise returns undefined. */
+export async function readDefaultBranch(
+  planned: readonly Pick<PlannedChange, 'change' | 'proposals'>[],
+  facts: Facts,
+): Promise<DefaultBranch | undefined> {
+  const isNeeded = planned.some(
+    ({ change, proposals }) =>
+      change.branch !== undefined &&
+      proposals.some(
+        ({ rule }) =>
+          rule.level !== 'operator' &&
+          rule.byGrant?.includes(change.action) &&
+          rule.grants?.some(({ branches }) => branches === undefined),
+      ),
+  );
+  if (!isNeeded) return undefined;
+  try {
+    const { default_branch: name } = await facts.ask(requestOf(repositoryFact));
+    return name ? { name } : { unknown: 'the repository has no default branch' };
+  } catch (error) {
+    return { unknown: messageOf(error) };
+  }
+}
+
+/** Returns why the grants of a rule's file do not cover a change, or undefined if they do, or none is needed. */
+export function ungrantedReason(
+  rule: LoadedRule,
+  change: {
+    readonly change: Change;
+    /** Path parameters of the request. */
+    readonly params: Readonly<Record<string, unknown>>;
+    readonly defaultBranch: DefaultBranch | undefined;
+  },
+): string | undefined {
+  const { action, alsoNeeds } = change.change;
+  if (rule.level === 'operator') return undefined;
+  const isByGrant = rule.byGrant?.includes(action) ?? false;
+  const names = [...(isByGrant ? [action] : []), ...(alsoNeeds === undefined ? [] : [alsoNeeds])];
+  for (const name of names) {
+    const why = uncoveredReason(rule, name, change);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+function uncoveredReason(
+  rule: LoadedRule,
+  name: string,
+  { change: { branch, fork }, params, defaultBranch }: Parameters<typeof ungrantedReason>[1],
+): string | undefined {
+  const place =
+    params.repo === undefined ? String(params.org ?? params.owner ?? '') : `${params.owner}/${params.repo}`;
+  const here = grantsFor(rule, name, place);
+  if (here.length === 0) return `the operator does not grant ${name} to ${rule.source} for ${place}`;
+  const ofForks = fork ? here.filter(({ forks }) => forks) : here;
+  if (ofForks.length === 0) return `the grant of ${name} does not include branches of forks (forks: true)`;
+  if (branch === undefined || ofForks.some((grant) => coversBranch(grant, branch, defaultBranch)))
+    return undefined;
+  const isAnyNamed = ofForks.some(({ branches }) => branches !== undefined);
+  if (defaultBranch && 'unknown' in defaultBranch) {
+    return `whether the grant of ${name} covers ${branch} is not known: ${defaultBranch.unknown}`;
+  }
+  return isAnyNamed
+    ? `the grant of ${name} does not cover the branch ${branch}`
+    : `the grant of ${name} covers the default branch alone, not ${branch}; the operator may grant it with branches`;
+}
+
+function coversBranch(
+  { branches }: ScopedGrant,
+  branch: string,
+  defaultBranch: DefaultBranch | undefined,
+): boolean {
+  if (branches === undefined)
+    return defaultBranch !== undefined && 'name' in defaultBranch && defaultBranch.name === branch;
+  return branches.matches(branch, createUnlimitedMeter());
+}
+
+function grantsFor(rule: LoadedRule, name: string, place: string): readonly ScopedGrant[] {
+  return (rule.grants ?? []).filter(({ names, covers }) => names.includes(name) && covers(place));
+}
