@@ -97,8 +97,9 @@ function eventPage(family: Family): string {
 function functionPage(name: string): string {
   const rows = functions.filter((row) => row.name === name);
   const loop = Object.hasOwn(loops, name) ? loops[name as keyof typeof loops] : undefined;
-  const forms = rows.map(({ of, takes, gives, meaning, outsideLoops }) => {
-    const given = takes.map((kinds) => kinds.join(' or ')).join(', ');
+  const forms = rows.map(({ of, takes, repeats, gives, meaning, outsideLoops }) => {
+    const kinds = takes.map((each) => each.join(' or '));
+    const given = [...kinds, ...(repeats ? ['…'] : [])].join(', ');
     const receiver = of === undefined ? '' : `(${of.join(' or ')}).`;
     const where = outsideLoops ? ' Not allowed inside loops.' : '';
     return [word(`${receiver}${name}(${given})`), describeType(gives), `${meaning}${where}`];

@@ -43,6 +43,14 @@ export const hostileExpressions: readonly string[] = [
   'labels.exists(l, issue.body.contains(l.name))',
   'labels.exists(l, issue.body.lower().contains("q"))',
   'issue.body.split("x").size() > 1',
+  'labels.all(l, issue.body.replace("a", "bb").size() > l.id)',
+  'issue.body.replace("", "x".replace("", issue.body)).size() > 1',
+  'labels.all(l, labels.map(k, k.name).sort().size() > 0)',
+  '(labels + labels + labels).distinct().size() == 1000',
+  'labels.all(l, sets.contains(event.issue.labels, labels))',
+  'labels.all(l, "%s %s %s".format([labels, issue.body, l]).size() > 0)',
+  'labels.map(l, labels.map(k, labels)).flatten(3).size() > 0',
+  '"%s".format([labels.map(l, labels)]).size() > 0',
   `labels.map(l, l.name).join().contains("${'x'.repeat(500)}")`,
 ];
 

@@ -14,7 +14,11 @@ export type FunctionRow = {
   readonly of?: readonly Type['kind'][];
   /** Kinds of each argument. */
   readonly takes: readonly (readonly Type['kind'][])[];
+  /** The last argument may be given several times. */
+  readonly repeats?: true;
   readonly gives: Type;
+  /** Returns a more precise type of the result, from the types of what stands before the dot and of the arguments. */
+  readonly givesFor?: (types: readonly Type[]) => Type;
   readonly meaning: string;
   /** The first argument must be a literal where this says `glob`, `pattern` or `timezone`. */
   readonly literal?: LiteralUse;
@@ -29,5 +33,17 @@ export type FunctionRow = {
   /** Returns what runs the row with this literal as its argument, where something can be made ready once. */
   readonly bind?: (literal: string) => RunFunction;
 };
+
+/** Says whether a row may be called with this number of arguments. */
+export function takesCount({ takes, repeats }: FunctionRow, count: number): boolean {
+  return repeats ? count >= takes.length : count === takes.length;
+}
+
+/** Returns the kinds that the row takes at each of `count` arguments. */
+export function kindsTaken({ takes, repeats }: FunctionRow, count: number): FunctionRow['takes'] {
+  const last = takes.at(-1);
+  if (!repeats || last === undefined) return takes;
+  return [...takes, ...Array.from({ length: count - takes.length }, () => last)];
+}
 
 export type RunFunction = (values: readonly unknown[], meter: Meter) => unknown;

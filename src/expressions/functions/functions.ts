@@ -1,11 +1,19 @@
 import { boolType, type Type } from '../values/types.ts';
+import { formatFunction } from './format-function.ts';
 import type { FunctionRow } from './function-row.ts';
 import { generalFunctions } from './general-functions.ts';
+import { listFunctions } from './list-functions.ts';
 import { textFunctions } from './text-functions.ts';
 import { timeFunctions } from './time-functions.ts';
 
 /** Every function that expressions may call, `has` and the loops aside. */
-export const functions: readonly FunctionRow[] = [...textFunctions, ...generalFunctions, ...timeFunctions];
+export const functions: readonly FunctionRow[] = [
+  ...textFunctions,
+  formatFunction,
+  ...generalFunctions,
+  ...listFunctions,
+  ...timeFunctions,
+];
 
 /** The loops over a list, and the type each gives for the type of its body. */
 export const loops: Readonly<

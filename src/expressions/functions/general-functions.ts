@@ -88,7 +88,8 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-function toText(value: unknown): unknown {
+/** Returns a value that is no list and no object as text. */
+export function toText(value: unknown): string {
   switch (kindOf(value)) {
     case 'double': {
       const plain = toNumber(value);

@@ -78,6 +78,25 @@ export const textFunctions: readonly FunctionRow[] = [
     run: ([value, start, end]) => substring(String(value), start, end),
   },
   {
+    name: 'replace',
+    of: text,
+    takes: [text, text],
+    gives: string,
+    meaning: 'The text with the second in place of every first.',
+    run: ([value, part, other], meter) => replace([value, part, other].map(String), -1, meter),
+  },
+  {
+    name: 'replace',
+    of: text,
+    takes: [text, text, numbers],
+    gives: string,
+    meaning: 'The text with the second in place of the first, so many times; a negative number: every time.',
+    run: ([value, part, other, times], meter) =>
+      Number.isSafeInteger(times)
+        ? replace([value, part, other].map(String), Number(times), meter)
+        : new Failure('replace() needs a whole number of times'),
+  },
+  {
     name: 'split',
     of: text,
     takes: [text],
@@ -160,6 +179,51 @@ function substring(value: string, start: unknown, end: unknown): string | Failur
   if (from < 0 || from > value.length) return new Failure('substring(): the start is not in the text');
   if (to < from || to > value.length) return new Failure('substring(): the end is not in the text');
   return value.substring(from, to);
+}
+
+/** Replaces parts of a text. An empty part stands before every character and at the end, as CEL has it. */
+function replace(texts: readonly string[], times: number, meter: Meter): string | Failure {
+  const [value = '', part = '', other = ''] = texts;
+  if (part.length > limits.needle) {
+    return new Failure(`too large to judge: the text searched for has more than ${limits.needle} characters`);
+  }
+  // Searched, and every place kept.
+  meter.charge((value.length + part.length) * 2 * costs.searchedCharacter);
+  const most = times < 0 ? Number.POSITIVE_INFINITY : times;
+  const places = part === '' ? charactersOf(value) : placesOf(value, part, most);
+  const count = Math.min(places.length, most);
+  const length = value.length + count * (other.length - part.length);
+  if (length > limits.text) return tooLong(length);
+  meter.charge(length * costs.changedCharacter + count * costs.member);
+  let result = '';
+  let from = 0;
+  for (const place of places.slice(0, count)) {
+    result += value.slice(from, place) + other;
+    from = place + part.length;
+  }
+  return result + value.slice(from);
+}
+
+function placesOf(value: string, part: string, most: number): readonly number[] {
+  const places: number[] = [];
+  for (
+    let at = value.indexOf(part);
+    at >= 0 && places.length < most;
+    at = value.indexOf(part, at + part.length)
+  )
+    places.push(at);
+  return places;
+}
+
+/** Returns where each character begins, and where the text ends. */
+function charactersOf(value: string): readonly number[] {
+  const places: number[] = [];
+  let at = 0;
+  for (const character of value) {
+    places.push(at);
+    at += character.length;
+  }
+  return [...places, at];
 }
 
 function split(value: string, separator: string, meter: Meter): readonly string[] | Failure {

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import type { Matcher } from '../../patterns/pattern.ts';
 import { costs } from '../budget/costs.ts';
-import type { FunctionRow, RunFunction } from '../functions/function-row.ts';
+import { type FunctionRow, kindsTaken, type RunFunction, takesCount } from '../functions/function-row.ts';
 import { findFunctions } from '../functions/functions.ts';
 import { literalOf } from '../parse/tree.ts';
 import type { Type } from '../values/types.ts';
@@ -66,11 +66,13 @@ type BoundFunction = {
 
 /** Returns the row with what runs it, or nothing where it takes another number of values. */
 function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
-  if (row.takes.length !== nodes.length - (isMethod ? 1 : 0)) return [];
+  const count = nodes.length - (isMethod ? 1 : 0);
+  if (!takesCount(row, count)) return [];
   const last = nodes.at(-1);
   const literal = last && literalOf(last);
   const run = row.bind && typeof literal === 'string' ? row.bind(literal) : row.run;
-  const kinds = (row.of ? [row.of, ...row.takes] : row.takes).map(
+  const taken = kindsTaken(row, count);
+  const kinds = (row.of ? [row.of, ...taken] : taken).map(
     (types) => new Set(types.flatMap((type) => valueKinds[type] ?? [])),
   );
   return [{ kinds, run, row }];

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, factKey } from '../../facts/fact.ts';
 import { costs } from '../budget/costs.ts';
 import { loops } from '../functions/functions.ts';
-import { chainOf, textOf } from '../parse/tree.ts';
+import { chainOf, namespacedName, textOf } from '../parse/tree.ts';
 import type { Resolution } from '../resolve/resolution.ts';
 import { arithmetic, type BinaryOperator, makeInt, negate } from '../values/arithmetic.ts';
 import { comparisons } from '../values/comparison.ts';
@@ -72,13 +72,7 @@ class Interpreter implements Builder {
       case 'call':
         return this.#call(node);
       case 'rcall':
-        return Object.hasOwn(loops, node.args[0])
-          ? interpretLoop(this, node)
-          : interpretFunction(this, node, {
-              name: node.args[0],
-              nodes: [node.args[1], ...node.args[2]],
-              isMethod: true,
-            });
+        return this.#method(node);
       case 'list':
         return buildList(node.args.map((item) => this.build(item)));
       case 'map':
@@ -113,6 +107,15 @@ class Interpreter implements Builder {
     const [root = '', ...chain] = (argument && chainOf(argument)) ?? [];
     const type = argument && this.resolution.types.get(argument);
     return interpretHas(this.slotOf({ name: root }), chain, adapterOf(type ?? anyType));
+  }
+
+  #method(node: ASTNode & { readonly op: 'rcall' }): Evaluate {
+    const [name, receiver, given] = node.args;
+    if (Object.hasOwn(loops, name)) return interpretLoop(this, node);
+    const plain = namespacedName(node);
+    return plain === undefined
+      ? interpretFunction(this, node, { name, nodes: [receiver, ...given], isMethod: true })
+      : interpretFunction(this, node, { name: plain, nodes: given, isMethod: false });
   }
 
   #binary(sign: string, [leftNode, rightNode]: readonly [ASTNode, ASTNode]): Evaluate {

@@ -1,5 +1,15 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
+/** What stands before the dot of functions that belong to no value: `sets.contains(a, b)`. */
+export const namespaces: ReadonlySet<string> = new Set(['sets', 'lists', 'math']);
+
+/** Returns the name of a function in a namespace (`sets.contains`), or undefined where the node calls none. */
+export function namespacedName(node: ASTNode): string | undefined {
+  if (node.op !== 'rcall') return undefined;
+  const [name, owner] = node.args;
+  return owner.op === 'id' && namespaces.has(owner.args) ? `${owner.args}.${name}` : undefined;
+}
+
 /** Returns the nodes directly inside of a node. */
 export function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
@@ -12,7 +22,7 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
     case 'call':
       return node.args[1];
     case 'rcall':
-      return [node.args[1], ...node.args[2]];
+      return namespacedName(node) === undefined ? [node.args[1], ...node.args[2]] : node.args[2];
     case 'list':
       return node.args;
     case 'map':

@@ -1,10 +1,10 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { factKey } from '../../facts/fact.ts';
 import { limits } from '../budget/limits.ts';
-import type { FunctionRow } from '../functions/function-row.ts';
+import { type FunctionRow, kindsTaken, takesCount } from '../functions/function-row.ts';
 import { findFunctions, functionNames, loops } from '../functions/functions.ts';
 import { nearest } from '../parse/nearest.ts';
-import { chainOf, literalOf } from '../parse/tree.ts';
+import { chainOf, literalOf, namespacedName, namespaces } from '../parse/tree.ts';
 import { alternatives, anyType, boolType, describeType, mayBe, type Type, unionOf } from '../values/types.ts';
 import { readLiteral } from './literals.ts';
 import type { Resolution } from './resolution.ts';
@@ -26,6 +26,8 @@ export function resolveCall(resolver: Resolution, node: CallNode, scope: Scope):
 export function resolveMethod(resolver: Resolution, node: MethodCall, scope: Scope): Type {
   const [name, receiver, given] = node.args;
   if (Object.hasOwn(loops, name)) return resolveLoop(resolver, node, scope);
+  const plain = namespacedName(node);
+  if (plain !== undefined) return resolveFunction(resolver, node, { name: plain, given }, scope);
   return resolveFunction(resolver, node, { name, receiver, given }, scope);
 }
 
@@ -81,7 +83,8 @@ function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type
   }
   const refusal = whyNoLoop(resolver, scope);
   if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
-  if (resolver.environment.names.has(variable.args) || scope.variables.has(variable.args)) {
+  const isTaken = resolver.environment.names.has(variable.args) || scope.variables.has(variable.args);
+  if (isTaken || namespaces.has(variable.args)) {
     const message = `"${variable.args}" already means something: choose another name`;
     resolver.refuse(variable, 'expression', message);
   }
@@ -140,13 +143,13 @@ function resolveFunction(
     resolver.refuse(node, 'expression', message);
   }
   checkLiteral(resolver, node, row, given[0]);
-  return row.gives;
+  return row.givesFor?.(owner ? [owner, ...types] : types) ?? row.gives;
 }
 
 function accepts(row: FunctionRow, owner: Type | undefined, given: readonly Type[]): boolean {
-  if (row.takes.length !== given.length) return false;
+  if (!takesCount(row, given.length)) return false;
   if (row.of && owner && !mayBe(owner, row.of)) return false;
-  return row.takes.every((kinds, place) => mayBe(given[place] ?? anyType, kinds));
+  return kindsTaken(row, given.length).every((kinds, place) => mayBe(given[place] ?? anyType, kinds));
 }
 
 function checkLiteral(

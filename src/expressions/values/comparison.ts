@@ -22,7 +22,7 @@ export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' 
 };
 
 /** Says whether two values are equal, whatever their kinds: an int equals the double of its value, nothing else crosses. */
-function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
+export function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
   if (typeof left === 'string' && typeof right === 'string') return equalTexts(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);
   if (typeof left !== 'object' && typeof right !== 'object') {
@@ -118,7 +118,12 @@ const orders: Readonly<Record<string, string>> = {
   duration: 'duration',
 };
 
-type Orderable = number | bigint | string | boolean;
+/** Returns the order that a value belongs to (`number`, `string`, …), or undefined where its kind has none. */
+export function orderNameOf(value: unknown): string | undefined {
+  return orders[kindOf(value)];
+}
+
+export type Orderable = number | bigint | string | boolean;
 
 function isOrdered(
   sign: string,
@@ -133,10 +138,11 @@ function isOrdered(
   if (typeof left === 'string' && typeof right === 'string') {
     meter.charge(Math.min(left.length, right.length) * costs.copiedCharacter);
   }
-  return holds(orderable(left), orderable(right));
+  return holds(toOrderable(left), toOrderable(right));
 }
 
-function orderable(value: unknown): Orderable {
+/** Returns a value of a kind with an order as what JavaScript compares. */
+export function toOrderable(value: unknown): Orderable {
   if (value instanceof Duration) return value.nanoseconds;
   if (value instanceof Date) return value.getTime();
   if (value instanceof Double) return value.value;
