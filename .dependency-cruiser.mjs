@@ -5,7 +5,8 @@
 const floors = [
   ['errors', 'clock', 'package', 'private-files', 'redactor'],
   ['log'],
-  ['patterns', 'cache', 'http'],
+  ['cache'],
+  ['patterns', 'http'],
   ['contract'],
   ['client', 'forge'],
   ['facts'],
@@ -62,11 +63,11 @@ const forgeFloors = [
 
 /** Libraries that the package and the action carry inside their bundles. All others in package.json are tools. */
 const bundled = [
+  '@fastify/cookie',
+  '@fastify/formbody',
   '@marcbachmann/cel-js',
   '@octokit/webhooks-methods',
   'commander',
-  '@fastify/cookie',
-  '@fastify/formbody',
   'fastify',
   'ky',
   'node-cron',

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 /** A cache whose entries expire; concurrent reads of one key share one load. */
 interface TtlCache<Key, Value> {
@@ -17,13 +18,12 @@ export function createTtlCache<Key, Value>(options: {
   maxEntries: number;
   clock: Pick<Clock, 'monotonicMs'>;
 }): TtlCache<Key, Value> {
-  const entries = new Map<Key, CacheEntry<Value>>();
+  const entries = new BoundedMap<Key, CacheEntry<Value>>(options.maxEntries);
   return {
     get(key, read) {
       const known = entries.get(key);
       if (known && options.clock.monotonicMs() - known.atMs <= options.maxAgeMs) return known.reading;
       const entry: CacheEntry<Value> = { reading: read(), atMs: options.clock.monotonicMs() };
-      entries.delete(key);
       entries.set(key, entry);
       entry.reading.then(
         (value) => {
@@ -33,8 +33,6 @@ export function createTtlCache<Key, Value>(options: {
           if (entries.get(key) === entry) entries.delete(key);
         },
       );
-      const [oldest] = entries.keys();
-      if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);
       return entry.reading;
     },
     delete(key) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
@@ -22,7 +23,7 @@ const memoryEntries = 2_000;
 
 /** Creates a cache of answers that outlives runs. `clock` is monotonic. */
 export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory {
-  const entries = new Map<string, { value: unknown; until: number }>();
+  const entries = new BoundedMap<string, { value: unknown; until: number }>(memoryEntries);
   return {
     get(key) {
       const entry = entries.get(key);
@@ -30,10 +31,7 @@ export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory 
       return entry.value;
     },
     set(key, value) {
-      entries.delete(key);
       entries.set(key, { value, until: clock.monotonicMs() + memoryMs });
-      const [oldest] = entries.keys();
-      if (entries.size > memoryEntries && oldest !== undefined) entries.delete(oldest);
     },
     drop(prefix) {
       for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);

@@ -1,3 +1,6 @@
+import { BoundedMap } from '../cache/bounded-map.ts';
+import type { Clock } from '../clock.ts';
+
 /** Counts the failures of each address within a minute, in a table that cannot grow. */
 export interface FailureThrottle {
   /** Says whether the address has used up its failures; what it sends then is rejected unread. Counts nothing. */
@@ -18,7 +21,7 @@ export function createFailureThrottle({
   perMinute: number;
   clock: Pick<Clock, 'now'>;
 }): FailureThrottle {
-  const seen = new Map<string, { startMs: number; failures: number }>();
+  const seen = new BoundedMap<string, { startMs: number; failures: number }>(maxAddresses);
   const find = (address: string, nowMs: number) => {
     const last = seen.get(address);
     return last !== undefined && Math.abs(nowMs - last.startMs) < windowMs ? last : undefined;
@@ -30,17 +33,8 @@ export function createFailureThrottle({
       const entry = find(address, nowMs) ?? { startMs: nowMs, failures: 0 };
       entry.failures += 1;
       // Set again, so that the order of the map is the order of the last failure.
-      seen.delete(address);
       seen.set(address, entry);
-      if (seen.size > maxAddresses) {
-        for (const oldest of seen.keys()) {
-          seen.delete(oldest);
-          break;
-        }
-      }
       return entry.failures > perMinute;
     },
   };
 }
-
-import type { Clock } from '../clock.ts';

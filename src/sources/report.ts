@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
@@ -57,7 +58,7 @@ export function createReporter(options: {
   log?: Log;
 }): Reporter {
   const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
-  const known = new Map<number, KnownFiles>();
+  const known = new BoundedMap<number, KnownFiles>(maxKnown);
   let telling: Promise<void> = Promise.resolve();
 
   const report = async (repositoryId: number): Promise<void> => {
@@ -101,10 +102,7 @@ export function createReporter(options: {
     onRead({ level, head, files }) {
       if (how === 'none' || head === undefined) return;
       const before = known.get(head.at.id);
-      known.delete(head.at.id);
       known.set(head.at.id, { ...before, head, [level]: files });
-      const [oldest] = known.keys();
-      if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
       refresh(head.at.id);
     },
     refresh,

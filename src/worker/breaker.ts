@@ -1,3 +1,4 @@
+import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { turnOf } from '../store/lane.ts';
 
@@ -63,7 +64,7 @@ export function createBreaker({
   let dueAtMs = 0;
   let trial: Ticket | undefined;
   /** Lanes that have failed and not succeeded since. */
-  const known = new Set<string>();
+  const known = new BoundedMap<string, true>(maxKnown);
   const failing = new Set<string>();
 
   const open = (waitMs: number): void => {
@@ -78,9 +79,8 @@ export function createBreaker({
     failing.clear();
   };
   const note = (lane: string): void => {
-    known.add(lane);
-    const [oldest] = known;
-    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+    // In the order of the first failure.
+    if (!known.has(lane)) known.set(lane, true);
   };
   const failingRepositories = (): number => new Set([...failing].map(turnOf)).size;
 

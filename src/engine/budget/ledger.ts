@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { Level } from '../../rules/rule.ts';
 import type { Run } from '../record.ts';
 import type { Budget } from './budgets.ts';
@@ -51,7 +52,7 @@ const maxPlaces = 5_000;
  * nothing, and in memory from then on. `now` is the system's clock: stored runs carry its instants.
  */
 export function createBudgetLedger(options: { now: () => Date; readRuns?: ReadRuns }): BudgetLedger {
-  const places = new Map<number | string, Promise<WriteHistory>>();
+  const places = new BoundedMap<number | string, Promise<WriteHistory>>(maxPlaces);
   const nowMs = (): number => options.now().getTime();
 
   const load = async (place: number | string): Promise<LedgerEntry[]> => {
@@ -74,8 +75,6 @@ export function createBudgetLedger(options: { now: () => Date; readRuns?: ReadRu
       const past = load(place).then((entries) => createWriteHistory(entries, nowMs));
       places.set(place, past);
       past.catch(() => places.delete(place));
-      const [oldest] = places.keys();
-      if (places.size > maxPlaces && oldest !== undefined) places.delete(oldest);
       return past;
     },
   };

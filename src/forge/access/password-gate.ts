@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import { createFailureThrottle } from '../../http/failure-throttle.ts';
 import type { PasswordAttempt, PasswordGate } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -10,7 +11,7 @@ type Kind = (typeof kinds)[number];
 
 /** Failures in a minute, after which the next one is refused. */
 const limits: Readonly<Record<Kind, number>> = { pair: 10, address: 50, name: 100 };
-/** Entries in each set of recent sign-ins. */
+/** Entries in each map of recent sign-ins. */
 const capacity = 1_000;
 /** Concurrent derivations; each takes a thread for tens of milliseconds. */
 const atOnce = 4;
@@ -24,9 +25,9 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
     name: throttleOf('name'),
   };
   /** Digests of right passwords: a client sends its password with every request, and a derivation is slow. */
-  const right = createRecentSet();
+  const right = new BoundedMap<string, true>(capacity);
   /** Pairs that have signed in: failures of others with the same address or name do not lock them out. */
-  const trusted = createRecentSet();
+  const trusted = new BoundedMap<string, true>(capacity);
   const inSlot = createSlots(atOnce);
 
   function assertNotThrottled(keys: Readonly<Record<Kind, string>>): void {
@@ -42,7 +43,7 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
       const digest = attemptDigest(hash, attempt.password);
       const isKnown = (): boolean => {
         if (!right.has(digest)) return false;
-        trusted.add(keys.pair);
+        trusted.set(keys.pair, true);
         return true;
       };
       assertNotThrottled(keys);
@@ -53,15 +54,15 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
         if (isKnown()) return true;
         const isRight = await passwords.verify(attempt.password, hash);
         if (isRight) {
-          right.add(digest);
-          trusted.add(keys.pair);
+          right.set(digest, true);
+          trusted.set(keys.pair, true);
         } else for (const kind of kinds) throttles[kind].recordFailure(keys[kind]);
         return isRight;
       });
     },
     async hash(password) {
       const hash = await passwords.hash(password);
-      right.add(attemptDigest(hash, password));
+      right.set(attemptDigest(hash, password), true);
       return hash;
     },
   };
@@ -79,20 +80,4 @@ function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind,
 /** A changed password has another hash, so no entry becomes wrong. */
 function attemptDigest(hash: string, password: string): string {
   return createHash('sha256').update(`${hash}\0${password}`).digest('hex');
-}
-
-/** Creates a set that drops the entries added longest ago. */
-function createRecentSet(): { has(key: string): boolean; add(key: string): void } {
-  const keys = new Set<string>();
-  return {
-    has: (key) => keys.has(key),
-    add(key) {
-      keys.delete(key);
-      keys.add(key);
-      for (const oldest of keys) {
-        if (keys.size <= capacity) break;
-        keys.delete(oldest);
-      }
-    },
-  };
 }

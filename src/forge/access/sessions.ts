@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
 
 /** A browser on the pages where people sign in to authorize a program. */
@@ -26,15 +27,13 @@ const maxSessions = 10_000;
 /** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
 export function createForgeSessions(options: { clock: () => Date; isSecure: () => boolean }): ForgeSessions {
   const csrfTokens = createCsrfTokens();
-  const kept = new Map<string, { readonly userId: number | undefined; readonly endsAt: number }>();
+  const kept = new BoundedMap<string, { readonly userId: number | undefined; readonly endsAt: number }>(
+    maxSessions,
+  );
 
   function start(reply: FastifyReply, userId: number | undefined): ForgeSession {
     const id = randomBytes(32).toString('base64url');
     kept.set(id, { userId, endsAt: options.clock().getTime() + lifeSeconds * 1000 });
-    for (const oldest of kept.keys()) {
-      if (kept.size <= maxSessions) break;
-      kept.delete(oldest);
-    }
     const flags = { path: '/login', httpOnly: true, sameSite: 'lax', maxAge: lifeSeconds } as const;
     reply.setCookie(cookie, id, { ...flags, secure: options.isSecure() });
     return { id, userId };

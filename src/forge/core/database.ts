@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import { ReeveError } from '../../errors.ts';
 import { accounts } from './migrations/001-accounts.ts';
 import { repositories } from './migrations/002-repositories.ts';
@@ -70,13 +71,16 @@ function migrateForge(sqlite: DatabaseSync, file: string): void {
   }
 }
 
+/** Lists build their text from a few filters; the bound catches code that puts values into the text. */
+const maxStatements = 2_000;
+
 type Statement = {
   readonly prepared: StatementSync;
   readonly bind: (values: readonly Value[]) => readonly SQLInputValue[];
 };
 
 function createDatabase(sqlite: DatabaseSync): Database {
-  const statements = new Map<string, Statement>();
+  const statements = new BoundedMap<string, Statement>(maxStatements);
   const isPositional = bindsNumbersByPosition(sqlite);
   let waiting: (() => void)[] = [];
   let depth = 0;
@@ -93,8 +97,6 @@ function createDatabase(sqlite: DatabaseSync): Database {
         return isNamed ? byNumber(inputs) : inputs;
       },
     };
-    // Lists build their text from a few filters; the bound catches code that puts values into the text.
-    if (statements.size > 2000) statements.clear();
     statements.set(sql, statement);
     return statement;
   }

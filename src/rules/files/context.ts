@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { ExpressionEnvironment } from '../../expressions/environment.ts';
 import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
 import type { ExpressionContext } from '../../expressions/resolve/resolve-expression.ts';
@@ -85,7 +86,7 @@ export class FileContext {
   }
 }
 
-const environments = new WeakMap<RuleRegistry, Map<string, ExpressionEnvironment>>();
+const environments = new WeakMap<RuleRegistry, BoundedMap<string, ExpressionEnvironment>>();
 /** Combinations of families and schedules are few in practice; a bound all the same. */
 const maxEnvironments = 500;
 
@@ -93,14 +94,13 @@ function environmentFor(
   registry: RuleRegistry,
   options: { occasions: readonly Occasion[]; level: Level; grants: readonly string[] },
 ): ExpressionEnvironment {
-  const known = environments.get(registry) ?? new Map<string, ExpressionEnvironment>();
+  const known = environments.get(registry) ?? new BoundedMap<string, ExpressionEnvironment>(maxEnvironments);
   environments.set(registry, known);
   const { occasions, level, grants } = options;
   const starts = occasions.map(({ family, subject }) => [family ?? null, subject]);
   const key = JSON.stringify([level, grants, ...starts]);
   const before = known.get(key);
   if (before) return before;
-  if (known.size >= maxEnvironments) known.clear();
   const environment = createEnvironment({ registry, occasions, level, grants });
   known.set(key, environment);
   return environment;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Store } from '../../store/store.ts';
@@ -23,17 +24,13 @@ export function createSnapshots(
   store: Pick<Store, 'remember' | 'recall'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): Snapshots {
-  const kept = new Map<number, { seen: RepositorySnapshot; isDirty: boolean }>();
+  const kept = new BoundedMap<number, { seen: RepositorySnapshot; isDirty: boolean }>(maxRepositories);
   let savedAtMs = clock.monotonicMs();
   const keyOf = (id: number): string => `seen ${id}`;
 
   const put = async (id: number, seen: RepositorySnapshot, isDirty: boolean): Promise<void> => {
-    kept.delete(id);
-    kept.set(id, { seen, isDirty });
-    const [oldest] = kept;
-    if (kept.size <= maxRepositories || oldest === undefined) return;
-    kept.delete(oldest[0]);
-    if (oldest[1].isDirty) await store.remember(keyOf(oldest[0]), oldest[1].seen);
+    const removed = kept.put(id, { seen, isDirty });
+    if (removed?.[1].isDirty) await store.remember(keyOf(removed[0]), removed[1].seen);
   };
 
   const seenStore: Snapshots = {

@@ -1,4 +1,8 @@
+import { BoundedMap } from '../../cache/bounded-map.ts';
+
 const minuteMs = 60_000;
+/** Maximum number of memoized instants. */
+const maxInstants = 5_000;
 
 /** Returns a function from an instant to what a wall clock of the timezone is ahead of UTC, in milliseconds. */
 export function createOffset(timezone: string): (atMs: number) => number {
@@ -20,13 +24,12 @@ export function createOffset(timezone: string): (atMs: number) => number {
   });
 }
 
-/** Memoizes a function of an instant; a full memory starts again. */
+/** Memoizes a function of an instant. */
 export function memoizeByInstant<Result>(ask: (at: number) => Result): (at: number) => Result {
-  const known = new Map<number, Result>();
+  const known = new BoundedMap<number, Result>(maxInstants);
   return (at) => {
     const before = known.get(at);
     if (before !== undefined) return before;
-    if (known.size > 5_000) known.clear();
     const result = ask(at);
     known.set(at, result);
     return result;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { NotificationThread } from '../../contract/resources/notifications.ts';
@@ -22,7 +23,7 @@ const maxSeen = 5_000;
 export async function* targetsInNotifications(walk: Walk): AsyncGenerator<TargetPage> {
   const { before: last, ...narrowed } = narrowNotifications(walk.rule.condition?.source, walk.now);
   let before = (walk.from as NotificationsPosition | undefined)?.before ?? last;
-  const seen = new Set<number>();
+  const seen = new BoundedMap<number, true>(maxSeen);
   let page = 1;
   let isNews = false;
   let stale = 0;
@@ -35,8 +36,7 @@ export async function* targetsInNotifications(walk: Walk): AsyncGenerator<Target
     };
     const threads = await walk.client.call(operations.listNotifications, { query });
     const fresh = threads.filter(({ id }) => !seen.has(id));
-    for (const { id } of fresh) seen.add(id);
-    for (const id of seen) if (seen.size > maxSeen) seen.delete(id);
+    for (const { id } of fresh) seen.set(id, true);
     const end = threads.at(-1);
     if (end === undefined) {
       if (page === 1 || !isNews) return;
