@@ -4,6 +4,8 @@ import type { ForgeAnswer } from './answer.ts';
 
 const maxPages = 2_000;
 const itemsPerPage = 50;
+/** Items may be hidden after paging: without a total, one empty page does not mean the end. */
+const emptyPagesAtEnd = 2;
 
 /** One page of a list. `total` is the length of the whole list, if the forge sends it. */
 export type ListPage<Item = unknown> = {
@@ -37,6 +39,7 @@ export async function* eachPage(
   const limit = Number(input.query?.limit ?? itemsPerPage);
   let seen = (from - 1) * limit;
   let previous = '';
+  let empty = 0;
   for (let page = from; ; page += 1) {
     if (page > maxPages) throw stuck(operation, `more than ${maxPages} pages`);
     const { answer, value } = await ask({ ...input, query: { ...input.query, limit, page } });
@@ -45,6 +48,12 @@ export async function* eachPage(
       throw stuck(operation, `page ${page} repeats the one before`);
     previous = answer.text;
     seen += items.length;
+    if (operation.paging === 'page-count') {
+      yield { page, items, total: undefined };
+      empty = items.length === 0 ? empty + 1 : 0;
+      if (empty === emptyPagesAtEnd) return;
+      continue;
+    }
     yield { page, items, total: totalOf(answer, value) };
     if (!goesOn(answer, value, items.length, seen)) return;
   }

@@ -39,8 +39,11 @@ export type OperationTarget =
   | 'account'
   | 'instance';
 
-/** Where the answer has the length of a list: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count`; `body` = `total_count`. */
-type Paging = 'link' | 'count' | 'body';
+/**
+ * Where the answer has the length of a list: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count`; `body` =
+ * `total_count`; `page-count` = nowhere, because `X-Total-Count` has the length of the page.
+ */
+type Paging = 'link' | 'count' | 'body' | 'page-count';
 
 /**
  * One kind of API call, as data. The client sends it, the embedded forge serves it, and a change is a row with its

@@ -18,6 +18,7 @@ import { ownerHookOperations } from './resources/owner-hooks.ts';
 import { protectionOperations } from './resources/protections.ts';
 import { pullBranchOperations } from './resources/pull-branches.ts';
 import { pullOperations } from './resources/pulls.ts';
+import { reactionOperations } from './resources/reactions.ts';
 import { repositoryOperations } from './resources/repositories.ts';
 import { reviewOperations } from './resources/reviews.ts';
 import { runnerOperations } from './resources/runners.ts';
@@ -26,6 +27,7 @@ import { statusOperations } from './resources/statuses.ts';
 import { subscriptionOperations } from './resources/subscriptions.ts';
 import { tagOperations } from './resources/tags.ts';
 import { teamOperations } from './resources/teams.ts';
+import { timelineOperations } from './resources/timeline.ts';
 import { timeOperations } from './resources/times.ts';
 import { transferOperations } from './resources/transfers.ts';
 import { userOperations } from './resources/users.ts';
@@ -50,6 +52,8 @@ export const operations = {
   ...labelOperations,
   ...issueOperations,
   ...commentOperations,
+  ...reactionOperations,
+  ...timelineOperations,
   ...pullOperations,
   ...pullBranchOperations,
   ...reviewOperations,

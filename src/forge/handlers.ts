@@ -22,6 +22,8 @@ import { issueHandlers } from './issues/issues.ts';
 import { labelHandlers } from './issues/labels.ts';
 import { milestoneHandlers } from './issues/milestones.ts';
 import { issueModerationHandlers } from './issues/moderation.ts';
+import { reactionHandlers } from './issues/reactions.ts';
+import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
@@ -64,6 +66,8 @@ export const handlers: Handlers = {
   ...branchHandlers,
   ...collaboratorHandlers,
   ...commentHandlers,
+  ...reactionHandlers,
+  ...timelineHandlers,
   ...hookHandlers,
   ...hookTestHandlers,
   ...issueLabelHandlers,

@@ -341,6 +341,21 @@ describe('paging', () => {
     expect(await collect(client)).toEqual([1, 2]);
   });
 
+  it('reads on where the total counts the page alone, over one empty page', async () => {
+    const entry = (id: number) => ({ id, type: 'comment' });
+    const pages = [[entry(1), entry(2)], null, [entry(3), null], null, null];
+    const { server, client } = await serve((seen, response) => {
+      const page = pages[pageOf(seen) - 1] ?? null;
+      json(response, page, 200, { 'x-total-count': String(page?.length ?? 0) });
+    });
+    const ids: number[] = [];
+    for await (const { id } of client.items(operations.listTimeline, { params: { ...params, index: 1 } }))
+      ids.push(id);
+
+    expect(ids).toEqual([1, 2, 3]);
+    expect(server.requests).toHaveLength(5);
+  });
+
   it('calls a repeated page an error instead of going round for ever', async () => {
     const { client } = await serve((_seen, response) =>
       json(response, [label(1)], 200, { link: '<x>; rel="next"' }),

@@ -10,6 +10,7 @@ import { memberships } from './migrations/006-memberships.ts';
 import { conversation } from './migrations/007-conversation.ts';
 import { protections } from './migrations/008-protections.ts';
 import { unfinished } from './migrations/009-unfinished.ts';
+import { timeline } from './migrations/010-timeline.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -23,6 +24,7 @@ const migrations = [
   conversation,
   protections,
   unfinished,
+  timeline,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

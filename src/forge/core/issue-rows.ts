@@ -158,3 +158,44 @@ export type ReviewCommentRow = {
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
 };
+
+/** What an entry of the timeline refers to: ids of rows, or names as they were then. */
+export type TimelineReferences = {
+  readonly label?: number;
+  readonly milestone?: number;
+  readonly oldMilestone?: number;
+  readonly assignee?: number;
+  readonly assigneeTeam?: number;
+  /** An assignment or a request that is taken back. */
+  readonly isRemoved?: true;
+  readonly review?: number;
+  readonly dependency?: number;
+  readonly time?: number;
+  readonly oldTitle?: string;
+  readonly newTitle?: string;
+  readonly oldRef?: string;
+  readonly newRef?: string;
+};
+
+/** An event in the course of an issue or pull request, or a review; `timeline.ts` in `events` writes them. */
+export type TimelineRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  readonly poster_id: number;
+  readonly type: string;
+  readonly body: string;
+  /** JSON: `TimelineReferences`. */
+  readonly refers: string;
+  readonly created_at: Seconds;
+};
+
+/** The reaction of an account to an issue, a pull request or a comment. */
+export type ReactionRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  /** 0 for the issue itself. */
+  readonly comment_id: number;
+  readonly user_id: number;
+  readonly content: string;
+  readonly created_at: Seconds;
+};

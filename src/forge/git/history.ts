@@ -22,6 +22,20 @@ export async function countCommits(repository: GitRepository, stretch: Stretch):
   return Number(stdout.toString('latin1').trim());
 }
 
+/** Returns the ids of commits that are reachable from `to` and from none of `known`, oldest first; the newest ones if there are more. */
+export async function listIds(
+  repository: GitRepository,
+  { to, known }: { readonly to: string; readonly known: readonly string[] },
+  limit: number,
+): Promise<readonly string[]> {
+  const excluded = known.flatMap((id) => argumentsOf({ to: id })).map((id) => `^${id}`);
+  const { stdout } = await repository.git.run(
+    ['rev-list', '--reverse', `--max-count=${limit}`, ...argumentsOf({ to }), ...excluded, '--'],
+    { folder: repository.folder },
+  );
+  return stdout.toString('latin1').split('\n').filter(Boolean);
+}
+
 /** Returns commits of a stretch, newest first. */
 export async function listCommits(
   repository: GitRepository,

@@ -19,6 +19,10 @@ const mayBeMissing = new Set([
   'contents.create content',
   'contents.update content',
   'repository.transfer new_owner',
+  'reaction.add-to-issue content',
+  'reaction.add-to-comment content',
+  'reaction.remove-from-issue content',
+  'reaction.remove-from-comment content',
   ...['add-dependency', 'remove-dependency', 'add-block', 'remove-block'].flatMap((name) =>
     ['index', 'owner', 'repo'].map((member) => `issue.${name} ${member}`),
   ),

@@ -6,6 +6,7 @@ import type { IssueRow, LabelRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { loadLabels, toLabel } from '../views/label.ts';
 
@@ -35,7 +36,8 @@ export function findLabels(
 }
 
 /** Puts labels onto an issue; each exclusive one takes the place of its scope's others, the last one winning. */
-export function attachLabels(context: ForgeContext, issueId: number, labels: readonly LabelRow[]): void {
+export function attachLabels(context: ForgeContext, scene: IssueScene, labels: readonly LabelRow[]): void {
+  const { issueId } = scene;
   for (const label of labels) {
     const held = loadLabels(context, [issueId]).get(issueId) ?? [];
     if (held.some((other) => other.id === label.id)) continue;
@@ -43,38 +45,42 @@ export function attachLabels(context: ForgeContext, issueId: number, labels: rea
     if (scope !== undefined)
       detachLabels(
         context,
-        issueId,
+        scene,
         held.filter((other) => labelScope(other) === scope),
       );
     context.db.run('INSERT INTO issue_labels (issue_id, label_id) VALUES (?, ?)', issueId, label.id);
+    recordEvent(context, scene, { type: 'label', body: '1', refers: { label: label.id } });
     touch(context, issueId);
   }
 }
 
 /** Takes labels off an issue. */
-function detachLabels(context: ForgeContext, issueId: number, labels: readonly LabelRow[]): void {
+function detachLabels(context: ForgeContext, scene: IssueScene, labels: readonly LabelRow[]): void {
   for (const label of labels) {
     const { changes } = context.db.run(
       'DELETE FROM issue_labels WHERE issue_id = ? AND label_id = ?',
-      issueId,
+      scene.issueId,
       label.id,
     );
-    if (changes > 0) touch(context, issueId);
+    if (changes === 0) continue;
+    recordEvent(context, scene, { type: 'label', refers: { label: label.id } });
+    touch(context, scene.issueId);
   }
 }
 
 /** Leaves exactly these labels on an issue; of several exclusive ones of a scope the last in the list stays. */
-export function replaceLabels(context: ForgeContext, issueId: number, wanted: readonly LabelRow[]): void {
+export function replaceLabels(context: ForgeContext, scene: IssueScene, wanted: readonly LabelRow[]): void {
+  const { issueId } = scene;
   const labels = wanted.filter((label, at) => {
     const scope = labelScope(label);
     return scope === undefined || !wanted.slice(at + 1).some((other) => labelScope(other) === scope);
   });
-  attachLabels(context, issueId, labels);
+  attachLabels(context, scene, labels);
   const kept = new Set(labels.map((label) => label.id));
   const held = loadLabels(context, [issueId]).get(issueId) ?? [];
   detachLabels(
     context,
-    issueId,
+    scene,
     held.filter((label) => !kept.has(label.id)),
   );
 }
@@ -92,13 +98,13 @@ type LabelCall = RepositoryTarget & {
 function changeLabels(
   call: LabelCall & { readonly caller: UserRow },
   news: { readonly action: 'label_updated' | 'label_cleared'; readonly hidesLabels?: boolean },
-  change: (issue: IssueRow) => void,
+  change: (scene: IssueScene) => void,
 ) {
   const { context } = call;
   return context.db.transaction(() => {
     const issue = findIssue(call);
-    change(issue);
     const scene: IssueScene = { ...call, issueId: issue.id, actor: call.caller };
+    change(scene);
     emitIssue(context, scene, { topic: 'label', ...news });
     return labelsOf(call, issue);
   });
@@ -115,25 +121,25 @@ export const issueLabelHandlers = defineHandlers({
 
   // The baseline forgets the labels it has read, and tells of none, whichever are there now.
   replaceIssueLabels: (call) =>
-    changeLabels(call, { action: 'label_updated', hidesLabels: true }, (issue) =>
-      replaceLabels(call.context, issue.id, findLabels(call.context, call, call.body.labels)),
+    changeLabels(call, { action: 'label_updated', hidesLabels: true }, (scene) =>
+      replaceLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),
     ),
 
   addIssueLabels: (call) =>
-    changeLabels(call, { action: 'label_updated' }, (issue) =>
-      attachLabels(call.context, issue.id, findLabels(call.context, call, call.body.labels)),
+    changeLabels(call, { action: 'label_updated' }, (scene) =>
+      attachLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),
     ),
 
   removeIssueLabel(call) {
-    changeLabels(call, { action: 'label_updated' }, (issue) => {
+    changeLabels(call, { action: 'label_updated' }, (scene) => {
       const labels = findLabels(call.context, call, [call.params.id]);
-      detachLabels(call.context, issue.id, [found(labels[0], 'label does not exist')]);
+      detachLabels(call.context, scene, [found(labels[0], 'label does not exist')]);
     });
     return undefined;
   },
 
   clearIssueLabels(call) {
-    changeLabels(call, { action: 'label_cleared' }, (issue) => replaceLabels(call.context, issue.id, []));
+    changeLabels(call, { action: 'label_cleared' }, (scene) => replaceLabels(call.context, scene, []));
     return undefined;
   },
 });

@@ -4,9 +4,10 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
+import { secondsOf, toInstant } from '../core/time.ts';
 import type { Unit } from '../core/units.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { notifyActivity, notifyPersons } from '../notify/threads.ts';
 import { refuseBlocked } from '../protections/blockers.ts';
 import { followReopened } from '../pull-sync/refresh.ts';
@@ -95,6 +96,7 @@ export function changeTitle(context: ForgeContext, scene: IssueScene, title: str
   const { title: from } = readIssueRow(context, scene.issueId);
   if (title === from) return;
   update(context, scene.issueId, { title });
+  recordEvent(context, scene, { type: 'change_title', refers: { oldTitle: from, newTitle: title } });
   emitIssue(context, scene, { action: 'edited', changes: { title: from } });
   const { is_pull } = readIssueRow(context, scene.issueId);
   // Watchers have heard nothing of the draft so far.
@@ -119,13 +121,30 @@ export function changeBody(
 
 /** Changes the ref an issue belongs to. Hooks hear nothing. */
 export function changeRef(context: ForgeContext, scene: IssueScene, ref: string): void {
-  if (ref !== readIssueRow(context, scene.issueId).ref) update(context, scene.issueId, { ref });
+  const { ref: from } = readIssueRow(context, scene.issueId);
+  if (ref === from) return;
+  update(context, scene.issueId, { ref });
+  const refers = { oldRef: withoutPrefix(from), newRef: withoutPrefix(ref) };
+  recordEvent(context, scene, { type: 'change_issue_ref', refers });
 }
 
 /** Changes the due date, 0 for none. Hooks hear nothing. */
 export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: Seconds): void {
-  if (dueAt !== readIssueRow(context, scene.issueId).due_at)
-    update(context, scene.issueId, { due_at: dueAt });
+  const { due_at: from } = readIssueRow(context, scene.issueId);
+  if (dueAt === from) return;
+  update(context, scene.issueId, { due_at: dueAt });
+  const [before, after] = [dayOf(from), dayOf(dueAt)];
+  if (dueAt === 0) recordEvent(context, scene, { type: 'removed_deadline', body: before });
+  else if (from === 0) recordEvent(context, scene, { type: 'added_deadline', body: after });
+  else recordEvent(context, scene, { type: 'modified_deadline', body: `${after}|${before}` });
+}
+
+function dayOf(seconds: Seconds): string {
+  return toInstant(seconds).slice(0, 10);
+}
+
+function withoutPrefix(ref: string): string {
+  return ref.replace(/^refs\/heads\//, '');
 }
 
 /**
@@ -144,6 +163,7 @@ export function changeState(
   if (isClosed) refuseBlocked(context, scene.repository, scene.issueId);
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
+  recordEvent(context, scene, { type: isClosed ? 'close' : 'reopen' });
   emitIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
   notifyActivity(context, scene);
   if (!isClosed) followReopened(context, scene.issueId, scene.actor);
@@ -157,8 +177,18 @@ export function changeMilestone(context: ForgeContext, scene: IssueScene, milest
     throw new ForgeProblem(404, 'milestone does not exist');
   }
   update(context, scene.issueId, { milestone_id: milestoneId === 0 ? null : milestoneId });
+  recordMilestone(context, scene, { from: from ?? 0, to: milestoneId });
   const action = milestoneId === 0 ? 'demilestoned' : 'milestoned';
   emitIssue(context, scene, { topic: 'milestone', action });
+}
+
+/** Notes in the timeline that an issue has another milestone, 0 for none. */
+export function recordMilestone(
+  context: ForgeContext,
+  scene: IssueScene,
+  { from, to }: { readonly from: number; readonly to: number },
+): void {
+  recordEvent(context, scene, { type: 'milestone', refers: { oldMilestone: from, milestone: to } });
 }
 
 /** Tells whether a milestone is one of the repository's. */
@@ -195,10 +225,11 @@ function mayBeAssigned(
   return reaching('pulls', 'read') || units.some((unit) => reaching(unit, 'write'));
 }
 
-/** Gives a new issue its assignees; hooks and they hear of it by `emitAssignees`. */
-export function attachAssignees({ db }: ForgeContext, issueId: number, users: readonly UserRow[]): void {
+/** Gives an issue assignees; hooks and they hear of it by `emitAssignees`. */
+export function attachAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
   for (const { id } of users) {
-    db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', issueId, id);
+    context.db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', scene.issueId, id);
+    recordEvent(context, scene, { type: 'assignees', refers: { assignee: id } });
   }
 }
 
@@ -221,8 +252,9 @@ export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted
   if (going.length + coming.length === 0) return;
   for (const { user_id } of going) {
     db.run('DELETE FROM assignees WHERE issue_id = ? AND user_id = ?', scene.issueId, user_id);
+    recordEvent(context, scene, { type: 'assignees', refers: { assignee: user_id, isRemoved: true } });
   }
-  attachAssignees(context, scene.issueId, coming);
+  attachAssignees(context, scene, coming);
   update(context, scene.issueId, {});
   for (const _one of going) emitIssue(context, scene, { topic: 'assign', action: 'unassigned' });
   emitAssignees(context, scene, coming);

@@ -8,6 +8,7 @@ import type { IssueRow } from '../core/issue-rows.ts';
 import { defaultLimit } from '../core/paging.ts';
 import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { hasDependencies } from '../protections/blockers.ts';
 import { toIssue } from '../views/issue.ts';
@@ -72,20 +73,30 @@ function add(call: DependencyWrite, waiting: End, blocker: End): void {
     caller.id,
     secondsOf(context.clock()),
   );
-  touchIssue(context, waiting.issue.id);
-  touchIssue(context, blocker.issue.id);
+  record(call, 'add_dependency', waiting, blocker);
 }
 
-function remove({ context }: DependencyWrite, waiting: End, blocker: End): void {
+/** Both issues note the change in their timelines. */
+function record({ context, caller }: DependencyWrite, type: string, waiting: End, blocker: End): void {
+  for (const [one, other] of [
+    [waiting, blocker],
+    [blocker, waiting],
+  ] as const) {
+    const scene = { issueId: one.issue.id, actor: caller };
+    recordEvent(context, scene, { type, refers: { dependency: other.issue.id } });
+    touchIssue(context, one.issue.id);
+  }
+}
+
+function remove(call: DependencyWrite, waiting: End, blocker: End): void {
   assertCanChange(waiting, blocker);
-  const { changes } = context.db.run(
+  const { changes } = call.context.db.run(
     'DELETE FROM dependencies WHERE issue_id = ? AND blocker_id = ?',
     waiting.issue.id,
     blocker.issue.id,
   );
   if (changes === 0) throw new ForgeProblem(404, 'dependency does not exist');
-  touchIssue(context, waiting.issue.id);
-  touchIssue(context, blocker.issue.id);
+  record(call, 'remove_dependency', waiting, blocker);
 }
 
 /** Changes something between the issue of the path and the one of the body, and answers the former. */

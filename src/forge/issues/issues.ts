@@ -25,6 +25,7 @@ import {
   hasMilestone,
   insertIssue,
   readIssueRow,
+  recordMilestone,
 } from './changes.ts';
 import { listIssueRows } from './list.ts';
 
@@ -68,8 +69,9 @@ function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   });
   const scene: IssueScene = { ...place, actor: caller, issueId: issue.id };
   const labels = findLabels(context, place, given.labels ?? []);
-  attachLabels(context, issue.id, labels);
-  attachAssignees(context, issue.id, assignees);
+  if (milestoneId) recordMilestone(context, scene, { from: 0, to: milestoneId });
+  attachLabels(context, scene, labels);
+  attachAssignees(context, scene, assignees);
   emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
   if (labels.length > 0) emitIssue(context, scene, { topic: 'label', action: 'label_updated' });

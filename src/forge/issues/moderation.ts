@@ -4,25 +4,32 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp, toEndOfDay, toInstant } from '../core/time.ts';
 import { emitIssue } from '../events/issue-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toIssues } from '../views/issue.ts';
-import { touchIssue } from './changes.ts';
+import { changeDueDate, touchIssue } from './changes.ts';
 
 /** Pinned issues, and pinned pull requests, of one repository at most. */
 const maxPinned = 3;
 
 type ModerationTarget = RepositoryTarget & { readonly context: ForgeContext };
-type AtIssue = ModerationTarget & { readonly params: { readonly index: number } };
+type AtIssue = ModerationTarget & {
+  readonly caller: UserRow;
+  readonly params: { readonly index: number };
+};
 
-function setLock(call: AtIssue, isLocked: 0 | 1): undefined {
-  const { context } = call;
+function setLock(call: AtIssue, isLocked: 0 | 1, reason = ''): undefined {
+  const { context, caller } = call;
   context.db.transaction(() => {
     const issue = findIssue(call);
     if (issue.is_locked === isLocked) return;
     context.db.run('UPDATE issues SET is_locked = ? WHERE id = ?', isLocked, issue.id);
     touchIssue(context, issue.id);
+    const type = isLocked ? 'lock' : 'unlock';
+    recordEvent(context, { issueId: issue.id, actor: caller }, { type, body: reason });
   });
   return undefined;
 }
@@ -57,19 +64,18 @@ export const issueModerationHandlers = defineHandlers({
   },
 
   setIssueDeadline(call) {
-    const { context, body, permission } = call;
+    const { context, body, permission, caller } = call;
     const issue = findIssue(call);
     if (!reaches(permission, 'write')) throw new ForgeProblem(403, 'Not repo writer');
     const dueAt = toEndOfDay(parseTimestamp(body.due_date ?? undefined) ?? 0);
     context.db.transaction(() => {
-      context.db.run('UPDATE issues SET due_at = ? WHERE id = ?', dueAt, issue.id);
-      touchIssue(context, issue.id);
+      changeDueDate(context, { ...call, actor: caller, issueId: issue.id }, dueAt);
     });
     // The baseline tells of a due date that is taken away as of the first second there was.
     return { due_date: toInstant(dueAt) };
   },
 
-  lockIssue: (call) => setLock(call, 1),
+  lockIssue: (call) => setLock(call, 1, call.body.lock_reason),
   unlockIssue: (call) => setLock(call, 0),
 
   pinIssue(call) {
@@ -78,6 +84,7 @@ export const issueModerationHandlers = defineHandlers({
       const issue = findIssue(call);
       pin(context, issue);
       touchIssue(context, issue.id);
+      recordEvent(context, { issueId: issue.id, actor: call.caller }, { type: 'pin' });
     });
     return undefined;
   },
@@ -89,6 +96,7 @@ export const issueModerationHandlers = defineHandlers({
       if (issue.pin_order === 0) return;
       context.db.run('UPDATE issues SET pin_order = 0 WHERE id = ?', issue.id);
       touchIssue(context, issue.id);
+      recordEvent(context, { issueId: issue.id, actor: call.caller }, { type: 'unpin' });
     });
     return undefined;
   },

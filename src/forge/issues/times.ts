@@ -9,6 +9,7 @@ import type { PageRange } from '../core/paging.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
 import { parseTimestamp, secondsOf, toInstant } from '../core/time.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { loadHomes, type OwnedRepository, toIssuesById } from '../views/issue-lists.ts';
 import { loadUsers } from '../views/user.ts';
@@ -145,8 +146,19 @@ function insertTime(
     time.seconds,
     now,
   );
+  const event = { type: 'add_time_manual', body: `|${time.seconds}`, refers: { time: lastId } };
+  recordEvent(call.context, { issueId: issue.id, actor: time.user }, event);
   touchIssue(call.context, issue.id);
   return found(db.get<TrackedTimeRow>('SELECT * FROM tracked_times WHERE id = ?', lastId));
+}
+
+/** Notes in the timeline that an account's times on one issue are removed. */
+function recordRemoval(context: ForgeContext, times: readonly TrackedTimeRow[], user: UserRow): void {
+  const issueId = times[0]?.issue_id;
+  if (issueId === undefined) return;
+  const seconds = times.reduce((sum, { time }) => sum + time, 0);
+  recordEvent(context, { issueId, actor: user }, { type: 'delete_time_manual', body: `|${seconds}` });
+  touchIssue(context, issueId);
 }
 
 /** What answers for tracked times. Hooks hear nothing of them. */
@@ -177,13 +189,13 @@ export const timeHandlers = defineHandlers({
     const { context, caller } = call;
     context.db.transaction(() => {
       const issue = findTrackable(call, 'capital');
-      const { changes } = context.db.run(
-        'UPDATE tracked_times SET is_deleted = 1 WHERE issue_id = ? AND user_id = ? AND is_deleted = 0',
+      const removed = context.db.all<TrackedTimeRow>(
+        'UPDATE tracked_times SET is_deleted = 1 WHERE issue_id = ? AND user_id = ? AND is_deleted = 0 RETURNING *',
         issue.id,
         caller.id,
       );
-      if (changes === 0) throw new ForgeProblem(404, 'tracked_time does not exist');
-      touchIssue(context, issue.id);
+      if (removed.length === 0) throw new ForgeProblem(404, 'tracked_time does not exist');
+      recordRemoval(context, removed, caller);
     });
     return undefined;
   },
@@ -196,7 +208,8 @@ export const timeHandlers = defineHandlers({
       const time = found(context.db.get<TrackedTimeRow>(sql, params.id, issue.id));
       if (!caller.is_admin && time.user_id !== caller.id) throw forbiddenInSilence();
       context.db.run('UPDATE tracked_times SET is_deleted = 1 WHERE id = ?', time.id);
-      touchIssue(context, issue.id);
+      // The timeline names whose time it was, not who removed it, as on the baseline.
+      recordRemoval(context, [time], loadUsers(context, [time.user_id]).get(time.user_id) ?? caller);
     });
     return undefined;
   },

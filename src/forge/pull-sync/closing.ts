@@ -3,6 +3,7 @@ import type { PullRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { notifyActivity } from '../notify/threads.ts';
 import { isBlocked } from '../protections/blockers.ts';
 
@@ -11,6 +12,7 @@ export function closePull(context: ForgeContext, place: PullContext, pull: PullR
   context.db.transaction(() => {
     if (isBlocked(context, place.repository, pull.issue_id)) return;
     closeIssue(context, pull);
+    recordEvent(context, { issueId: pull.issue_id, actor: place.actor }, { type: 'close' });
     emitClosed(context, place, pull);
   });
 }
@@ -31,6 +33,7 @@ export function markMerged(
       pull.id,
     );
     closeIssue(context, pull);
+    recordEvent(context, { issueId: pull.issue_id, actor: merge.merger }, { type: 'merge_pull' });
   });
 }
 

@@ -14,6 +14,7 @@ import { followHeadWithReviews, hasReviews } from '../reviews/state.ts';
 import { scheduleChecks } from './checks.ts';
 import { closePull, emitClosed, markMerged } from './closing.ts';
 import { inspectPull } from './inspection.ts';
+import { readHeadPush, recordHeadPush } from './push-entries.ts';
 
 /** A branch that moved, came or went. */
 type MovedBranch = { readonly repositoryId: number; readonly name: string };
@@ -74,6 +75,7 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
   const seen = await inspectPull(baseGit, base.id, head.id);
   const before = { from: pull.merge_base, to: pull.head_sha };
   const after = { from: seen.merge_base, to: head.id };
+  const push = await readHeadPush(baseGit, { before: pull.head_sha, after: head.id, base: base.id });
   const isOther = hasReviews(db, pull.issue_id) && (await isOtherChange(baseGit, before, after));
   db.transaction(() => {
     db.run(
@@ -88,7 +90,8 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
       id,
     );
     db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), pull.issue_id);
-    followHeadWithReviews(context, pull, { head: head.id, isOtherChange: isOther });
+    followHeadWithReviews(context, pull, { head: head.id, isOtherChange: isOther, actor });
+    recordHeadPush(context, { issueId: pull.issue_id, actor }, push);
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
     notifyActivity(context, { ...place, issueId: pull.issue_id });

@@ -17,9 +17,11 @@ import {
   findAssignees,
   hasMilestone,
   insertIssue,
+  recordMilestone,
 } from '../issues/changes.ts';
 import { notifyOpened } from '../notify/threads.ts';
 import { inspectPull } from '../pull-sync/inspection.ts';
+import { readHeadPush, recordHeadPush } from '../pull-sync/push-entries.ts';
 import { keepHead } from '../pull-sync/refresh.ts';
 import {
   findReviewers,
@@ -146,8 +148,10 @@ async function insertPull(
       dueAt,
     });
     insertRow(place, head, text, row);
-    attachLabels(context, row.id, wanted.labels);
-    attachAssignees(context, row.id, wanted.assignees);
+    const scene: IssueScene = { ...place, actor: caller, issueId: row.id };
+    if (milestoneId) recordMilestone(context, scene, { from: 0, to: milestoneId });
+    attachLabels(context, scene, wanted.labels);
+    attachAssignees(context, scene, wanted.assignees);
     return row;
   });
   const [baseGit, headGit] = [git.open(repository.id), git.open(head.repository.id)];
@@ -169,7 +173,12 @@ async function insertPull(
     const both = findPull(context, place, issue.number);
     const asking = { ...place, actor: caller };
     for (const user of wanted.reviewers.people) guardRequest(context, asking, both, user);
+    const push =
+      base && tip
+        ? await readHeadPush(baseGit, { before: base.commit.id, after: tip.commit.id, base: base.commit.id })
+        : undefined;
     db.transaction(() => {
+      if (push) recordHeadPush(context, { issueId: issue.id, actor: caller }, push);
       emitOpened(place, issue, wanted);
       db.run('UPDATE pulls SET status = ? WHERE issue_id = ?', seen.status, issue.id);
     });

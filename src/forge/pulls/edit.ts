@@ -7,6 +7,7 @@ import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
 import type { IssueScene } from '../events/issue-events.ts';
 import { emitPull } from '../events/pull-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { readBranch } from '../git/refs.ts';
 import { findLabels, replaceLabels } from '../issues/attached-labels.ts';
 import {
@@ -80,7 +81,7 @@ function applyAsWriter(place: PullEditTarget, pull: FoundPull, edit: PullEdit): 
   }
   if (edit.milestone) changeMilestone(context, scene, edit.milestone);
   if (edit.labels !== undefined) {
-    replaceLabels(context, scene.issueId, findLabels(context, place, edit.labels));
+    replaceLabels(context, scene, findLabels(context, place, edit.labels));
   }
 }
 
@@ -131,6 +132,10 @@ async function planRetarget(
       pull.id,
     );
     recountOfficial(context, place, issue.id);
+    recordEvent(context, sceneOf(place, { issue, pull }), {
+      type: 'change_target_branch',
+      refers: { oldRef: pull.base_branch, newRef: base },
+    });
     // The new base where the old one is meant: the baseline's defect, and Forgejo's.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);

@@ -5,6 +5,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import { type RepositorySettings, settingsOf } from '../core/repository-settings.ts';
 import type { UserRow } from '../core/rows.ts';
+import { recordEvent } from '../events/timeline.ts';
 import type { CommitData } from '../git/commit.ts';
 import { findMergeBase, isAncestor } from '../git/history.ts';
 import { moveRefs, readBranch, readCommit } from '../git/refs.ts';
@@ -192,7 +193,11 @@ async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void
     const ref = `refs/heads/${pull.head_branch}`;
     const before = (await readBranch(git, pull.head_branch))?.id;
     const isGone = before !== undefined && (await moveRefs(git, [{ name: ref, before, after: undefined }]));
-    if (isGone) context.db.run('UPDATE pulls SET is_head_gone = 1 WHERE id = ?', pull.id);
+    if (isGone) {
+      context.db.run('UPDATE pulls SET is_head_gone = 1 WHERE id = ?', pull.id);
+      const event = { type: 'delete_branch', refers: { oldRef: pull.head_branch } };
+      recordEvent(context, { issueId: pull.issue_id, actor: caller }, event);
+    }
     return { result: undefined, changes: isGone ? [{ ref, before, after: undefined }] : [] };
   });
 }

@@ -1,5 +1,6 @@
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
+import { takeCommentId } from '../core/comment-ids.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow, PullRow, ReviewCommentRow } from '../core/issue-rows.ts';
@@ -9,7 +10,7 @@ import { emitComment } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toReviewComments } from '../views/review.ts';
 import { cutHunk, findAuthorCommit, type LineOfFile } from './hunk.ts';
-import { readReview, takeCommentId } from './queries.ts';
+import { readReview } from './queries.ts';
 import { isOfficial } from './state.ts';
 
 /** A comment on a line with all that git says of it, ready to be written. */

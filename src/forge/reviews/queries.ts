@@ -29,13 +29,3 @@ export function lastOpinion(db: Database, issueId: number, userId: number): Revi
     AND type IN ('APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW') ORDER BY id DESC LIMIT 1`;
   return db.get<ReviewRow>(sql, issueId, userId);
 }
-
-/** Takes the next id of the comments: reviews and their comments are counted with the comments of issues. */
-export function takeCommentId(db: Database): number {
-  db.run(
-    `INSERT INTO sqlite_sequence (name, seq) SELECT 'comments', 0
-     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'comments')`,
-  );
-  const sql = `UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'comments' RETURNING seq`;
-  return found(db.get<{ seq: number }>(sql)).seq;
-}

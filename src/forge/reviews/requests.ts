@@ -3,10 +3,11 @@ import { permissionOf, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { ReviewRow } from '../core/issue-rows.ts';
+import type { ReviewRow, TimelineReferences } from '../core/issue-rows.ts';
 import type { TeamRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { notifyPersons } from '../notify/threads.ts';
 import { reachesUnit } from '../protections/allowlists.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
@@ -73,6 +74,7 @@ export function requestReview(
     db.run('UPDATE reviews SET official = 0 WHERE issue_id = ? AND reviewer_id = ?', both.issue.id, user.id);
   }
   const review = insertRequest(context, both, { reviewerId: user.id, official });
+  recordRequest(context, place, both, { assignee: user.id, review: review.id });
   emitRequest(context, place, both, { user, action: 'review_requested' });
   return review;
 }
@@ -92,6 +94,7 @@ export function cancelRequest(
   if (last?.type !== 'REQUEST_REVIEW') return;
   db.run('DELETE FROM reviews WHERE id = ?', last.id);
   if (isOfficial(context, place, both.pull, user)) restoreOfficial(db, both.issue.id, user.id);
+  recordRequest(context, place, both, { assignee: user.id, isRemoved: true });
   emitRequest(context, place, both, { user, action: 'review_request_removed' });
 }
 
@@ -110,6 +113,7 @@ export function requestTeamReview(
   if (findTeamRequest(context, both, team)) return undefined;
   const official = isOfficialTeam(context, both, team) || isOfficial(context, place, both.pull, place.actor);
   const review = insertRequest(context, both, { teamId: team.id, official });
+  recordRequest(context, place, both, { assigneeTeam: team.id, review: review.id });
   const members = db.all<UserRow>(
     'SELECT u.* FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.id <> ? ORDER BY u.id',
     team.id,
@@ -128,7 +132,18 @@ export function cancelTeamRequest(
 ): void {
   if (!mayChoose(context, place, both)) throw invalid('you may not remove reviewers');
   const request = findTeamRequest(context, both, team);
-  if (request) context.db.run('DELETE FROM reviews WHERE id = ?', request.id);
+  if (request === undefined) return;
+  context.db.run('DELETE FROM reviews WHERE id = ?', request.id);
+  recordRequest(context, place, both, { assigneeTeam: team.id, isRemoved: true });
+}
+
+function recordRequest(
+  context: ForgeContext,
+  { actor }: PullContext,
+  { issue }: FoundPull,
+  refers: TimelineReferences,
+): void {
+  recordEvent(context, { issueId: issue.id, actor }, { type: 'review_request', refers });
 }
 
 function invalid(reason: string): ForgeProblem {

@@ -13,7 +13,14 @@ import { toReviewComments, toReviews } from '../views/review.ts';
 import { insertComment, prepareComment } from './comments.ts';
 import { isOtherChange } from './diff-comparison.ts';
 import { mayKnow, readReview } from './queries.ts';
-import { type Opinion, openDraft, recordReview, removeReview, setDismissed } from './state.ts';
+import {
+  type Opinion,
+  openDraft,
+  recordDismissal,
+  recordReview,
+  removeReview,
+  setDismissed,
+} from './state.ts';
 
 type ReviewTarget = RepositoryTarget & { readonly context: ForgeContext };
 type ReviewRequest = ReviewTarget & { readonly caller: UserRow | undefined };
@@ -118,7 +125,9 @@ export const reviewHandlers = defineHandlers({
         const priors = context.db.all<ReviewRow>(sql, review.issue_id, review.reviewer_id);
         setDismissed(context, priors, true, body.message ?? '');
       }
-      notifyActivity(context, { ...call, actor: call.caller, issueId: both.issue.id });
+      const scene = { ...call, actor: call.caller, issueId: both.issue.id };
+      recordDismissal(context, scene, review.id, body.message ?? '');
+      notifyActivity(context, scene);
       return show(call, readReview(context.db, review.id), both);
     });
   },

@@ -1,14 +1,16 @@
 import type { FoundPull } from '../access/find-issue.ts';
+import { takeCommentId } from '../core/comment-ids.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import type { PullRow, ReviewRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { notifyActivity } from '../notify/threads.ts';
 import { isOfficialReviewer } from '../protections/branch-access.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
-import { findDraft, readReview, takeCommentId } from './queries.ts';
+import { findDraft, readReview } from './queries.ts';
 
 /** The verdict of a review. */
 export type Opinion = {
@@ -63,13 +65,18 @@ export function recordReview(
     ? submitDraft(context, draft, opinion, official)
     : insertReview(context, issueId, { ...opinion, reviewer: actor, official, isVote });
   db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), issueId);
+  const review = readReview(db, id);
+  if (opinion.type !== 'PENDING') {
+    const entry = { id: review.comment_id, type: 'review', body: opinion.body, refers: { review: id } };
+    recordEvent(context, { issueId, actor }, entry);
+  }
   const type = eventTypes[opinion.type];
   if (type !== undefined) {
-    const review = { type, content: opinion.body };
-    emitPull(context, place, issueId, { type, action: 'reviewed', requestedReviewer: actor, review });
+    const said = { type, content: opinion.body };
+    emitPull(context, place, issueId, { type, action: 'reviewed', requestedReviewer: actor, review: said });
     notifyActivity(context, { ...place, issueId, text: opinion.body });
   }
-  return readReview(db, id);
+  return review;
 }
 
 function answerRequests(db: Database, issueId: number, user: UserRow, isVote: boolean): void {
@@ -169,6 +176,16 @@ export function setDismissed(
   }
 }
 
+/** Notes in the timeline that a review is dismissed. */
+export function recordDismissal(
+  context: ForgeContext,
+  scene: { readonly issueId: number; readonly actor: UserRow },
+  reviewId: number,
+  message: string,
+): void {
+  recordEvent(context, scene, { type: 'dismiss_review', body: message, refers: { review: reviewId } });
+}
+
 /**
  * Brings the reviews in line after the head moved: all are stale where the change itself is another, and the approvals
  * are dismissed where the base's rule says so; those made on the new head are not stale. No hook hears of it.
@@ -176,7 +193,11 @@ export function setDismissed(
 export function followHeadWithReviews(
   context: ForgeContext,
   pull: PullRow,
-  { head, isOtherChange }: { readonly head: string; readonly isOtherChange: boolean },
+  {
+    head,
+    isOtherChange,
+    actor,
+  }: { readonly head: string; readonly isOtherChange: boolean; readonly actor: UserRow },
 ): void {
   const { db } = context;
   if (isOtherChange) {
@@ -184,12 +205,11 @@ export function followHeadWithReviews(
     if (findBranchRule(db, pull.repo_id, pull.base_branch)?.dismiss_stale_approvals) {
       const sql = `SELECT * FROM reviews WHERE issue_id = ? AND type = 'APPROVED' AND dismissed = 0`;
       const approvals = db.all<ReviewRow>(sql, pull.issue_id);
-      setDismissed(
-        context,
-        approvals,
-        true,
-        'New commits were pushed: approvals are dismissed by the protection',
-      );
+      const message =
+        'New commits pushed, approval review dismissed automatically according to repository settings';
+      setDismissed(context, approvals, true, message);
+      for (const { id } of approvals)
+        recordDismissal(context, { issueId: pull.issue_id, actor }, id, message);
     }
   }
   db.run('UPDATE reviews SET stale = 0 WHERE issue_id = ? AND commit_id = ?', pull.issue_id, head);
@@ -220,6 +240,11 @@ export function recountOfficial(context: ForgeContext, place: ReviewedRepository
 /** Removes a review with its comments; the account's vote before it counts again where this one did. */
 export function removeReview({ db }: ForgeContext, review: ReviewRow): void {
   db.run('DELETE FROM reviews WHERE id = ?', review.id);
+  db.run(
+    `DELETE FROM timeline WHERE issue_id = ? AND type = 'dismiss_review' AND json_extract(refers, '$.review') = ?`,
+    review.issue_id,
+    review.id,
+  );
   if (review.official === 1 && review.reviewer_id !== null)
     restoreOfficial(db, review.issue_id, review.reviewer_id);
 }

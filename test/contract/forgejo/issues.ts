@@ -14,6 +14,9 @@ export const issues: readonly Difference[] = [
     'the rest of issues, milestones and labels > an issue > is locked for those who cannot write',
     'the rest of issues, milestones and labels > an issue > answers PUT /issues/1/lock by role',
     'the rest of issues, milestones and labels > an issue > answers DELETE /issues/1/lock by role',
+    'reactions > on the issue > are closed to those who cannot write while the issue is locked',
+    'reactions > on the comment > are closed to those who cannot write while the issue is locked',
+    'the timeline > of an issue > tells locks with their reason, and pins',
   ),
   onForgejo(
     'Forgejo answers 500 for an issue that cannot be pinned.',

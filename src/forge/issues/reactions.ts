@@ -1,0 +1,149 @@
+import { findIssue } from '../access/find-issue.ts';
+import { reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow, ReactionRow } from '../core/issue-rows.ts';
+import type { UserRow } from '../core/rows.ts';
+import { secondsOf, toInstant } from '../core/time.ts';
+import { defineHandlers, type Reply } from '../http/handler.ts';
+import { loadUsers, toUser } from '../views/user.ts';
+import { readIssueRow } from './changes.ts';
+
+/** The baseline's default; a site can name others. */
+const allowed: ReadonlySet<string> = new Set([
+  '+1',
+  '-1',
+  'laugh',
+  'hooray',
+  'confused',
+  'heart',
+  'rocket',
+  'eyes',
+]);
+
+/** An issue, or a comment of it. */
+type Reactable = { readonly issue: IssueRow; readonly commentId: number };
+
+type ReactionTarget = RepositoryTarget & { readonly context: ForgeContext };
+type Reacting = ReactionTarget & {
+  readonly caller: UserRow;
+  readonly body: { readonly content: string };
+  readonly reply: Reply;
+};
+
+/** Comments of issues and comments on lines are counted together; one that belongs to a draft is nobody's to see. */
+function findReactableComment({
+  context,
+  repository,
+  params,
+}: ReactionTarget & { readonly params: { readonly id: number } }): Reactable {
+  const row = context.db.get<{ issue_id: number }>(
+    `SELECT issue_id FROM comments WHERE id = ?1 AND repo_id = ?2
+     UNION ALL SELECT r.issue_id FROM review_comments c JOIN reviews r ON r.id = c.review_id
+       WHERE c.id = ?1 AND c.repo_id = ?2 AND r.type <> 'PENDING'`,
+    params.id,
+    repository.id,
+  );
+  const issueId = found(row, 'comment does not exist').issue_id;
+  return { issue: readIssueRow(context, issueId), commentId: params.id };
+}
+
+function findReactableIssue(
+  call: ReactionTarget & { readonly params: { readonly index: number } },
+): Reactable {
+  return { issue: findIssue(call), commentId: 0 };
+}
+
+const ofSubject = 'FROM reactions WHERE issue_id = ? AND comment_id = ?';
+
+function toReactions(context: ForgeContext, rows: readonly ReactionRow[], viewer: UserRow | undefined) {
+  const users = loadUsers(
+    context,
+    rows.map(({ user_id }) => user_id),
+  );
+  return rows.map((row) => {
+    const user = users.get(row.user_id);
+    return {
+      user: user ? toUser(context, user, viewer) : null,
+      content: row.content,
+      created_at: toInstant(row.created_at),
+    };
+  });
+}
+
+function refuseLocked({ permission }: ReactionTarget, { issue }: Reactable): void {
+  if (issue.is_locked && !reaches(permission, 'write'))
+    throw new ForgeProblem(403, 'no permission to change reaction');
+}
+
+function react(call: Reacting, find: () => Reactable) {
+  const { context, caller, body, reply } = call;
+  const { db, clock } = context;
+  return db.transaction(() => {
+    const subject = find();
+    refuseLocked(call, subject);
+    if (!allowed.has(body.content))
+      throw new ForgeProblem(403, `'${body.content}' is not an allowed reaction`);
+    const values = [subject.issue.id, subject.commentId, caller.id, body.content] as const;
+    const { changes } = db.run(
+      'INSERT OR IGNORE INTO reactions (issue_id, comment_id, user_id, content, created_at) VALUES (?, ?, ?, ?, ?)',
+      ...values,
+      secondsOf(clock()),
+    );
+    if (changes === 0) reply.status(200);
+    const row = db.get<ReactionRow>(`SELECT * ${ofSubject} AND user_id = ? AND content = ?`, ...values);
+    return found(toReactions(context, [found(row)], caller)[0]);
+  });
+}
+
+/** Without a content all of the caller's reactions go, as on the baseline. */
+function unreact(call: Reacting, find: () => Reactable): undefined {
+  const { context, caller, body } = call;
+  context.db.transaction(() => {
+    const subject = find();
+    refuseLocked(call, subject);
+    context.db.run(
+      `DELETE ${ofSubject} AND user_id = ? AND (content = ? OR ? = '')`,
+      subject.issue.id,
+      subject.commentId,
+      caller.id,
+      body.content,
+      body.content,
+    );
+  });
+  return undefined;
+}
+
+/** What answers for reactions. Hooks hear nothing of them, and the issue does not count as updated. */
+export const reactionHandlers = defineHandlers({
+  listIssueReactions(call) {
+    const { context, caller, page, reply } = call;
+    const { issue } = findReactableIssue(call);
+    const counted = context.db.get<{ count: number }>(`SELECT count(*) AS count ${ofSubject}`, issue.id, 0);
+    reply.total(counted?.count ?? 0);
+    const rows = context.db.all<ReactionRow>(
+      `SELECT * ${ofSubject} ORDER BY created_at, id LIMIT ? OFFSET ?`,
+      issue.id,
+      0,
+      page.limit,
+      page.offset,
+    );
+    return rows.length === 0 ? null : toReactions(context, rows, caller);
+  },
+  addIssueReaction: (call) => react(call, () => findReactableIssue(call)),
+  removeIssueReaction: (call) => unreact(call, () => findReactableIssue(call)),
+
+  listCommentReactions(call) {
+    const { context, caller } = call;
+    const { issue, commentId } = findReactableComment(call);
+    const rows = context.db.all<ReactionRow>(
+      `SELECT * ${ofSubject} ORDER BY created_at, id`,
+      issue.id,
+      commentId,
+    );
+    return rows.length === 0 ? null : toReactions(context, rows, caller);
+  },
+  addCommentReaction: (call) => react(call, () => findReactableComment(call)),
+  removeCommentReaction: (call) => unreact(call, () => findReactableComment(call)),
+});

@@ -1,0 +1,33 @@
+import { findIssue } from '../access/find-issue.ts';
+import { parseTimestamp } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { type TimelineEntryRow, toTimeline } from '../views/timeline.ts';
+
+/** Comments stand in their own table; in the timeline they are entries like the others. */
+const entriesOf = /* sql */ `
+SELECT id, issue_id, poster_id, 'comment' AS type, body, '{}' AS refers, created_at, updated_at FROM comments
+  WHERE issue_id = ?1 AND updated_at BETWEEN ?2 AND ?3
+UNION ALL
+SELECT id, issue_id, poster_id, type, body, refers, created_at, created_at FROM timeline
+  WHERE issue_id = ?1 AND created_at BETWEEN ?2 AND ?3
+ORDER BY created_at, id LIMIT ?4 OFFSET ?5`;
+
+/** What answers for the course of an issue or pull request. */
+export const timelineHandlers = defineHandlers({
+  listTimeline(call) {
+    const { context, query, page, reply } = call;
+    const [since, before] = [parseTimestamp(query.since) ?? 0, parseTimestamp(query.before)];
+    const issue = findIssue(call);
+    const rows = context.db.all<TimelineEntryRow>(
+      entriesOf,
+      issue.id,
+      since,
+      before ?? Number.MAX_SAFE_INTEGER,
+      page.limit,
+      page.offset,
+    );
+    // Not the length of the list: the baseline counts the entries of the page.
+    reply.total(rows.length);
+    return rows.length === 0 ? null : toTimeline(context, rows, issue, { ...call, viewer: call.caller });
+  },
+});

@@ -1,0 +1,165 @@
+import { canSee } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type {
+  IssueRow,
+  LabelRow,
+  MilestoneRow,
+  TimelineReferences,
+  TimelineRow,
+  TrackedTimeRow,
+} from '../core/issue-rows.ts';
+import type { TeamRow, UserRow } from '../core/rows.ts';
+import { toInstant } from '../core/time.ts';
+import { type IssuePlace, issueAddress, toIssue } from './issue.ts';
+import { loadHomes, toIssuesById } from './issue-lists.ts';
+import { toLabel } from './label.ts';
+import { toMilestone } from './milestone.ts';
+import { toTeam } from './team.ts';
+import { loadUsers, toUser } from './user.ts';
+
+/** A row of the timeline, or a comment in its form. */
+export type TimelineEntryRow = TimelineRow & { readonly updated_at: number };
+
+type Referring = { readonly row: TimelineEntryRow; readonly refers: TimelineReferences };
+
+/** Returns entries of the timeline of one issue in the order given; what is gone or hidden from the viewer is null. */
+export function toTimeline(
+  context: ForgeContext,
+  rows: readonly TimelineEntryRow[],
+  issue: IssueRow,
+  place: IssuePlace,
+) {
+  // The column holds what `recordEvent` wrote.
+  const entries = rows.map((row) => ({ row, refers: JSON.parse(row.refers) as TimelineReferences }));
+  const found = loadReferences(context, entries, issue, place);
+  const address = issueAddress(context, issue, place);
+  return entries.map(({ row, refers }) => {
+    const userOf = (id: number | undefined) => {
+      const user = id === undefined ? undefined : found.users.get(id);
+      return user ? toUser(context, user, undefined) : null;
+    };
+    const milestoneOf = (id: number | undefined) => {
+      const milestone = id === undefined ? undefined : found.milestones.get(id);
+      return milestone ? toMilestone(milestone) : null;
+    };
+    const label = refers.label === undefined ? undefined : found.labels.get(refers.label);
+    const team = refers.assigneeTeam === undefined ? undefined : found.teams.get(refers.assigneeTeam);
+    return {
+      id: row.id,
+      type: row.type,
+      html_url: `${address}#issuecomment-${row.id}`,
+      pull_request_url: issue.is_pull ? address : '',
+      issue_url: issue.is_pull ? '' : address,
+      user: userOf(row.poster_id),
+      body: bodyOf(row),
+      created_at: toInstant(row.created_at),
+      updated_at: toInstant(row.updated_at),
+      old_project_id: 0,
+      project_id: 0,
+      old_milestone: milestoneOf(refers.oldMilestone),
+      milestone: milestoneOf(refers.milestone),
+      tracked_time: refers.time === undefined ? null : (found.times.get(refers.time) ?? null),
+      old_title: refers.oldTitle ?? '',
+      new_title: refers.newTitle ?? '',
+      old_ref: refers.oldRef ?? '',
+      new_ref: refers.newRef ?? '',
+      ref_issue: null,
+      ref_comment: null,
+      ref_action: 'none',
+      ref_commit_sha: '',
+      review_id: refers.review ?? 0,
+      label: label ? toLabel(context, label, place) : null,
+      assignee: userOf(refers.assignee),
+      assignee_team: team ? toTeam(context, team) : null,
+      removed_assignee: refers.isRemoved ?? false,
+      resolve_doer: null,
+      dependent_issue:
+        refers.dependency === undefined ? null : (found.dependencies.get(refers.dependency) ?? null),
+    };
+  });
+}
+
+/** Tracked times are written in words: hours and minutes. */
+function bodyOf({ type, body }: TimelineEntryRow): string {
+  const isTime = type === 'add_time_manual' || type === 'delete_time_manual';
+  return isTime && body.startsWith('|') ? inWords(Number(body.slice(1))) : body;
+}
+
+function inWords(seconds: number): string {
+  const count = (value: number, name: string) =>
+    value > 0 ? [`${value} ${name}${value === 1 ? '' : 's'}`] : [];
+  const words = [
+    ...count(Math.floor(seconds / 3600), 'hour'),
+    ...count(Math.floor(seconds / 60) % 60, 'minute'),
+  ];
+  return (words.length > 0 ? words : count(seconds, 'second')).join(' ');
+}
+
+function loadReferences(
+  context: ForgeContext,
+  entries: readonly Referring[],
+  issue: IssueRow,
+  place: IssuePlace,
+) {
+  const { db } = context;
+  const idsOf = (...names: (keyof TimelineReferences)[]): number[] =>
+    entries.flatMap(({ refers }) =>
+      names.map((name) => refers[name]).filter((id): id is number => typeof id === 'number'),
+    );
+  const rowsOf = <Row extends { readonly id: number }>(
+    table: string,
+    ...names: (keyof TimelineReferences)[]
+  ) => {
+    const sql = `SELECT * FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`;
+    const ids = idsOf(...names);
+    const rows = ids.length === 0 ? [] : db.all<Row>(sql, JSON.stringify(ids));
+    return new Map(rows.map((row) => [row.id, row]));
+  };
+  const posters = entries.map(({ row }) => row.poster_id);
+  return {
+    users: loadUsers(context, [...posters, ...idsOf('assignee')]),
+    labels: rowsOf<LabelRow>('labels', 'label'),
+    milestones: rowsOf<MilestoneRow>('milestones', 'milestone', 'oldMilestone'),
+    teams: rowsOf<TeamRow>('teams', 'assigneeTeam'),
+    times: toEntryTimes(context, [...rowsOf<TrackedTimeRow>('tracked_times', 'time').values()], issue, place),
+    dependencies: toDependencies(
+      context,
+      [...rowsOf<IssueRow>('issues', 'dependency').values()],
+      place.viewer,
+    ),
+  };
+}
+
+function toEntryTimes(
+  context: ForgeContext,
+  times: readonly TrackedTimeRow[],
+  issue: IssueRow,
+  place: IssuePlace,
+) {
+  const users = loadUsers(
+    context,
+    times.map(({ user_id }) => user_id),
+  );
+  const shape = times.length === 0 ? null : toIssue(context, issue, place);
+  const shown = times.map((time) => ({
+    id: time.id,
+    created: toInstant(time.created_at),
+    time: time.time,
+    user_id: time.user_id,
+    user_name: users.get(time.user_id)?.name ?? 'Ghost',
+    issue_id: time.issue_id,
+    issue: shape,
+  }));
+  return new Map(shown.map((time) => [time.id, time]));
+}
+
+/** The baseline shows issues of every repository here; those that the viewer cannot read stay hidden on this forge. */
+function toDependencies(context: ForgeContext, issues: readonly IssueRow[], viewer: UserRow | undefined) {
+  const homes = [
+    ...loadHomes(
+      context,
+      issues.map(({ repo_id }) => repo_id),
+    ),
+  ].filter(([, { repository, owner }]) => canSee(context.db, viewer, repository, owner));
+  return toIssuesById(context, issues, { homes: new Map(homes), viewer });
+}
