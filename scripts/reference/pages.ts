@@ -53,6 +53,9 @@ function jsonSchema(schema: z.ZodType): Record<string, unknown> {
 function actionPage(action: Action): string {
   const { needs, granted, describesState, operatorOnly = [] } = action;
   const scopes = needs.scopes.map((scope) => `write:${scope}`);
+  const more = Object.entries(action.moreAccess ?? {}).map(
+    ([name, access]) => ` ${word(name)} needs ${access} access.`,
+  );
   const who = granted
     ? `Rule files of repositories may use it.${operatorOnly.length > 0 ? ` ${words(operatorOnly)} needs the operator’s grant.` : ''}`
     : 'Rule files of repositories and organizations may use it only with the operator’s grant.';
@@ -60,7 +63,7 @@ function actionPage(action: Action): string {
     action.name,
     action.meaning,
     code('yaml', action.example),
-    `Works on: ${words(action.of)}. Needs ${needs.access} access and a token with ${words(scopes)}. ${who} ${onRepeat(describesState)}`,
+    `Works on: ${words(action.of)}. Needs ${needs.access} access and a token with ${words(scopes)}.${more.join('')} ${who} ${onRepeat(describesState)}`,
     table(argumentHead, schemaRows(jsonSchema(action.arguments))),
   );
 }

@@ -24,6 +24,8 @@ export type Action<Arguments = unknown> = {
   /** Supported kinds of subjects. */
   readonly of: readonly SubjectKind[];
   readonly needs: { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
+  /** Access that single arguments need beyond `needs`, by name of the argument (`locked`). */
+  readonly moreAccess?: Readonly<Record<string, Access>>;
   /**
    * Whether it is idempotent: planned again in the desired state, it makes no change. Other actions (a message sent,
    * a workflow started) are not repeated for a repeated delivery.

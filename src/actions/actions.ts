@@ -6,6 +6,7 @@ import { markNotifications } from './mark-notifications.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { protectTags } from './protect-tags.ts';
 import { reportIssue } from './report-issue.ts';
+import { setIssue } from './set-issue.ts';
 import { setLabels } from './set-labels.ts';
 import { setStatus } from './set-status.ts';
 import { syncBranchProtections } from './sync-branch-protections.ts';
@@ -16,6 +17,7 @@ import { syncOrganization } from './sync-organization.ts';
 /** Every action that a step can use. */
 export const actions: readonly Action[] = [
   setLabels as Action,
+  setIssue as Action,
   syncOrganization as Action,
   syncLabels as Action,
   syncHooks as Action,

@@ -51,6 +51,7 @@ const table = {
   branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch by the API' },
   branch_name_filter: { since: [1, 27], forgejo: false, what: 'filtering branches by name' },
   bypass_allowlist: { since: [1, 27], forgejo: false, what: 'the bypass list of branch protections' },
+  issue_lock: { since: [1, 25], forgejo: false, what: 'locking issues' },
   issue_projects: { since: [1, 27], forgejo: false, what: 'projects of issues' },
   team_visibility: { since: [1, 27], forgejo: false, what: 'visibility of teams' },
   token_self: { since: [1, 27], forgejo: false, what: 'reading the token in use' },

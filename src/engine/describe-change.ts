@@ -7,7 +7,7 @@ type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string 
 type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after'>;
 
 /** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
-const presenceActions: ReadonlySet<string> = new Set(['set-labels']);
+const presenceActions: ReadonlySet<string> = new Set(['set-labels', 'set-issue']);
 
 /**
  * Describes a change for people: what comes (`+`), what goes (`-`), and what becomes another (`~`), of which only the members

@@ -17,6 +17,7 @@ import { issue } from './issue.ts';
 import { labelDefinitions } from './label-definitions.ts';
 import { labels } from './labels.ts';
 import { milestone } from './milestone.ts';
+import { milestones } from './milestones.ts';
 import { notification } from './notification.ts';
 import { openPull } from './open-pull.ts';
 import { organization } from './organization.ts';
@@ -60,6 +61,7 @@ export const facts: readonly Fact[] = [
   review,
   comments,
   milestone,
+  milestones,
   branches,
   branchProtections,
   tagProtections,

@@ -23,6 +23,17 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       owner.client.call(operations.createLabel, { params: at, body: { name: 'bug', color: 'ff0000' } }),
     arguments: () => ({ add: ['bug'] }),
   },
+  'set-issue': {
+    on: 'pull_request',
+    arrange: ({ owner, at }) =>
+      owner.client.call(operations.createMilestone, { params: at, body: { title: 'next' } }),
+    arguments: ({ ada }) => ({
+      title: 'Better work',
+      milestone: 'next',
+      due_date: '2026-12-31',
+      assignees: { add: [ada.name] },
+    }),
+  },
   comment: {
     on: 'pull_request',
     arguments: () => ({ key: 'main', text: 'Welcome.' }),

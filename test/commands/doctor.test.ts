@@ -192,6 +192,15 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /is writer, and rule one needs admin/,
   ],
   [
+    'access',
+    'an argument that needs more',
+    async (world) => {
+      await world.forge.share(world.repository, world.owner, { with: world.bot, permission: 'write' });
+      return world.rules(ruleOf('issues', '{ uses: set-issue, with: { pinned: true } }'));
+    },
+    /is writer, and rule one needs admin/,
+  ],
+  [
     'capabilities',
     'events it never sends',
     ({ rules }) =>

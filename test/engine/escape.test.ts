@@ -177,7 +177,7 @@ describe('whatever an action plans', () => {
 });
 
 describe('a repository file', () => {
-  const small = ['set-labels', 'comment', 'set-status'];
+  const small = ['set-labels', 'set-issue', 'comment', 'set-status'];
 
   it.each(actions.map((action) => [action.name]))(
     'gets %s by grant, or because it is of the small set',

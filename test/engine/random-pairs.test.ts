@@ -17,7 +17,7 @@ import { argumentArbitraries } from '../support/random-rules.ts';
 
 /** Pairs that each action leads. */
 const perAction = process.env.LONG ? 8_400 : 200;
-const small = ['set-labels', 'comment', 'set-status'];
+const small = ['set-labels', 'set-issue', 'comment', 'set-status'];
 
 /** What the pairs came to, by action: a law about writes says nothing where none are made. */
 type Tally = { pairs: number; written: number; ofFiles: number; refused: number; unwritten: number };

@@ -1,3 +1,4 @@
+import type { Capability } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { at, type Harness } from '../support/harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
@@ -10,6 +11,8 @@ export type ActionRow = {
   /** Two rows of one action differ in this. */
   readonly called?: string;
   readonly action: string;
+  /** The row is skipped on a forge without it. */
+  readonly requires?: Capability;
   /** The rule as YAML, without its name. `receiver` is an address that takes deliveries. */
   readonly rule: (receiver: string) => string;
   readonly arrange?: (harness: Harness, receiver: string) => Promise<Arranged>;

@@ -1,5 +1,5 @@
 import { operations } from '../../src/contract/operations.ts';
-import { at, type Harness } from '../support/harness.ts';
+import { at, type Harness, people } from '../support/harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { type ActionRow, type Arranged, onPush, openIssue, push } from './action-row.ts';
 
@@ -52,6 +52,55 @@ steps:
       carried: ['area/code', 'area/docs', 'fresh'],
       defined: ['area/code', 'area/docs', 'fresh', 'kept'],
     },
+  },
+  {
+    action: 'set-issue',
+    rule: () => `${onEdited('set')}
+steps:
+  - uses: set-issue
+    with:
+      title: set
+      state: closed
+      assignees: { add: [${people.ada}], remove: [${people.root}] }
+      milestone: next
+      due_date: 2026-12-31
+      pinned: true`,
+    async arrange(harness) {
+      const arranged = await openIssue(harness, 'set');
+      await harness.root.call(operations.createMilestone, { params: at, body: { title: 'next' } });
+      const params = { ...at, ...arranged };
+      await harness.root.call(operations.editIssue, { params, body: { assignees: [people.root] } });
+      return arranged;
+    },
+    happens: editBody,
+    read: async ({ root }, arranged) => {
+      const one = await root.call(operations.getIssue, { params: { ...at, ...arranged } });
+      const assignees = (one.assignees ?? []).map(({ login }) => login);
+      const { state, title, due_date } = one;
+      const day = due_date?.slice(0, 10) ?? null;
+      const isPinned = (one.pin_order ?? 0) > 0;
+      return { state, title, assignees, milestone: one.milestone?.title ?? null, day, isPinned };
+    },
+    declared: {
+      state: 'closed',
+      title: 'set',
+      assignees: [people.ada],
+      milestone: 'next',
+      day: '2026-12-31',
+      isPinned: true,
+    },
+  },
+  {
+    action: 'set-issue',
+    called: 'locked',
+    requires: 'issue_lock',
+    rule: () => `${onEdited('lock')}
+steps: [{ uses: set-issue, with: { locked: true } }]`,
+    arrange: (harness) => openIssue(harness, 'lock'),
+    happens: editBody,
+    read: async ({ root }, arranged) =>
+      (await root.call(operations.getIssue, { params: { ...at, ...arranged } })).is_locked,
+    declared: true,
   },
   {
     action: 'comment',

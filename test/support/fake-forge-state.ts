@@ -132,6 +132,10 @@ export const collections: readonly Collection[] = [
         user: botAccount,
       })),
   },
+  {
+    of: /\/milestones$/,
+    begins: () => ['next', 'now'].map((title) => ({ title, state: 'open' })),
+  },
   { of: /\/pulls$/, begins: none },
   { of: /\/statuses\/[^/]+$/, begins: none },
   { of: /^\/notifications\/threads$/, begins: none },

@@ -130,6 +130,13 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       lists.set(path, now);
       return now;
     }
+    const moderated = /^(.*\/issues\/\d+)\/(lock|pin)$/.exec(path);
+    if (moderated) {
+      const isOn = method !== 'DELETE';
+      const after = moderated[2] === 'lock' ? { is_locked: isOn } : { pin_order: isOn ? 1 : 0 };
+      Object.assign(thingAt(moderated[1] ?? '') ?? absent(path), after);
+      return undefined;
+    }
     if (method === 'POST') {
       const list = listAt(path) ?? absent(path);
       const made = { ...afterwards(body, path), id: nextId(), number: ids, user: botAccount };
@@ -210,7 +217,22 @@ function afterwards(body: Row, path: string): Row {
     const sides = { head: { ref: body.head, sha: commit }, base: { ref: body.base, sha: commit } };
     return { ...body, ...sides, state: 'open', labels, requested_reviewers: reviewers };
   }
+  if (/\/issues\/\d+$/.test(path)) return editedIssue(body);
   return /\/issues$/.test(path) ? { ...body, state: 'open', labels: [] } : body;
+}
+
+function editedIssue({ assignees, milestone, unset_due_date, ...body }: Row): Row {
+  const users = (assignees as readonly string[] | undefined)?.map((login, place) => ({
+    id: place + 50,
+    login,
+  }));
+  const title = milestone === 1 ? 'next' : 'now';
+  return {
+    ...body,
+    ...(users && { assignees: users }),
+    ...(milestone !== undefined && { milestone: milestone === 0 ? null : { id: milestone, title } }),
+    ...(unset_due_date === true && { due_date: null }),
+  };
 }
 
 function openBetween(pulls: readonly Row[] | undefined, base?: string, head?: string): Row | undefined {

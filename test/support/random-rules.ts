@@ -130,6 +130,20 @@ const stated = fc.constantFrom('success', 'failure', 'pending');
 export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger) => fc.Arbitrary<unknown>>> =
   {
     'set-labels': labels,
+    'set-issue': (trigger) =>
+      maybe<unknown>(
+        {
+          title: saying(trigger),
+          state: seldom(fc.constantFrom('open', 'closed')),
+          assignees: fc.record({ add: some(person), remove: fc.constant(['linus']) }),
+          milestone: fc.constantFrom('next', 'now', null),
+          due_date: fc.constantFrom('2026-12-31', null),
+          locked: seldom(fc.boolean()),
+          pinned: seldom(fc.boolean()),
+          when: asking(trigger),
+        },
+        ['title'],
+      ),
     comment: (trigger) => {
       const said = fc.record({ text: saying(trigger) });
       const more = maybe(

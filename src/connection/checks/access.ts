@@ -1,3 +1,4 @@
+import type { Action } from '../../actions/action.ts';
 import type { Access } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { count } from '../../output/terminal.ts';
@@ -39,11 +40,19 @@ export async function checkAccess({ client, account, rules }: Examination): Prom
   );
 }
 
+/** Access that the arguments of a step need beyond what its action needs. */
+function moreAccess(action: Action, written: unknown): readonly Access[] {
+  const given = new Set(Object.keys(typeof written === 'object' && written !== null ? written : {}));
+  return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
+    given.has(name) ? [access] : [],
+  );
+}
+
 function gapOf({ full_name, held }: RepositoryAccess, rule: LoadedRule): readonly Gap[] {
   const meter = createUnlimitedMeter();
   if (!rule.scopes.every((scope) => scope.matches(full_name, meter))) return [];
   const needed = rule.steps
-    .map(({ action }) => action.needs.access)
+    .flatMap(({ action, arguments: given }) => [action.needs.access, ...moreAccess(action, given.written)])
     .filter((access) => ranks.indexOf(access) > ranks.indexOf(held))
     .sort((a, b) => ranks.indexOf(b) - ranks.indexOf(a))[0];
   return needed === undefined ? [] : [{ repository: full_name, held, needed, rule: rule.name }];

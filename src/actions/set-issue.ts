@@ -1,0 +1,240 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import { Issue } from '../contract/resources/issues.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { issue as issueRow } from '../facts/issue.ts';
+import { milestones } from '../facts/milestones.ts';
+import { indexParams } from '../facts/where.ts';
+import { condition, defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+import { dayOf, editOfFields, isAssigned, issueFieldOf, undoIssueField } from './issue/fields.ts';
+import { undoModeration } from './issue/moderation.ts';
+import { isHeldBack, noteReached, noteReleased } from './issue/reopened.ts';
+import { distinctNames, pickByHash } from './pick.ts';
+import type { PlanContext } from './plan-context.ts';
+import { toLowerCase } from './same-names.ts';
+
+const name = template().min(1).max(255);
+const SetIssue = z
+  .strictObject({
+    title: template().min(1).max(255).optional(),
+    state: z.enum(['open', 'closed']).optional().meta({
+      description: 'A person who changes it back is not overruled until `when` was false once.',
+    }),
+    assignees: z
+      .strictObject({
+        add: z.array(name).min(1).max(50).optional().meta({ description: 'Users to assign.' }),
+        remove: z.array(name).min(1).max(50).optional().meta({ description: 'Users to unassign.' }),
+        pick: z.int().min(1).max(10).optional().meta({
+          description:
+            'How many of `add` are assigned, those already assigned included; which ones follows from the number of the issue. Default: all.',
+        }),
+      })
+      .refine((given) => given.add || given.remove, { message: 'name at least one user under add or remove' })
+      .refine((given) => given.pick === undefined || given.add, { message: 'pick chooses from add' })
+      .optional(),
+    milestone: name.nullable().optional().meta({ description: 'Title of a milestone; null: none.' }),
+    due_date: template().min(1).max(50).nullable().optional().meta({
+      description: 'A date (`2026-12-31`), or an RFC 3339 time of which the date in UTC is used; null: none.',
+    }),
+    locked: z.boolean().optional().meta({ description: 'Needs admin access. Forgejo has no API for it.' }),
+    pinned: z.boolean().optional().meta({ description: 'Needs admin access.' }),
+    when: condition().optional().meta({
+      description:
+        'The fields have these values while this condition holds; while it does not, nothing is changed.',
+    }),
+  })
+  .refine((given) => Object.keys(given).some((key) => key !== 'when'), {
+    message: 'name at least one field',
+  });
+type SetIssue = z.output<typeof SetIssue>;
+
+const issueFact = requestOf(issueRow);
+const milestonesFact = requestOf(milestones);
+
+/** Sets fields of the issue or pull request. All fields that one request can set are sent as one PATCH. */
+export const setIssue = defineAction<SetIssue>({
+  name: 'set-issue',
+  meaning:
+    'Sets the given fields of the issue or pull request; other fields and other assignees are left unchanged. A person who reopened it (or closed it again, with `state: open`) is not overruled until `when` was false once.',
+  example: `uses: set-issue
+with:
+  assignees: { add: [ada, grace, linus], pick: 1 }
+  milestone: next
+`,
+  arguments: SetIssue,
+  of: ['issue', 'pull_request'],
+  needs: { access: 'writer', scopes: ['issue'] },
+  moreAccess: { locked: 'admin', pinned: 'admin' },
+  describesState: true,
+  granted: true,
+  visibleTo: 'subject',
+  inverses: {
+    [operations.editIssue.id]: undoIssueField,
+    [operations.lockIssue.id]: undoModeration(operations.unlockIssue),
+    [operations.unlockIssue.id]: undoModeration(operations.lockIssue),
+    [operations.pinIssue.id]: undoModeration(operations.unpinIssue),
+    [operations.unpinIssue.id]: undoModeration(operations.pinIssue),
+  },
+  adoption: undefined,
+  operatorOnly: ['state', 'locked', 'pinned'],
+  requires: { locked: 'issue_lock' },
+  examine({ assignees }) {
+    const removed = (assignees?.remove ?? []).map(toLowerCase);
+    const both = (assignees?.add ?? []).findIndex((one) => removed.includes(toLowerCase(one)));
+    if (both < 0) return [];
+    const message = `${assignees?.add?.[both]} is under add and under remove`;
+    return [{ path: ['assignees', 'add', both], message }];
+  },
+  facts: ({ milestone }) => (milestone ? [issueFact, milestonesFact] : [issueFact]),
+  async plan(given, facts, context) {
+    const live = await facts.ask(issueFact);
+    if (given.when === false) {
+      if (given.state !== undefined) await noteReleased(live.id, given.state, context);
+      return [];
+    }
+    return [
+      ...textChanges(given, live, facts),
+      ...(await stateChanges(given, live, facts, context)),
+      ...assigneeChanges(given, live, facts),
+      ...(await milestoneChanges(given, live, facts)),
+      ...moderationChanges(given, live, facts),
+    ];
+  },
+  async join(changes, facts) {
+    const live = await facts.ask(issueFact);
+    const all = changes.some(({ target }) => target === 'issue.milestone')
+      ? await facts.ask(milestonesFact)
+      : [];
+    return { params: indexParams(facts.subject), body: editOfFields(changes, live, all) };
+  },
+  confirm(change, answer) {
+    if (change.operation !== operations.editIssue.id) return undefined;
+    const answered = Issue.safeParse(answer);
+    if (!answered.success || issueFieldOf(answered.data, change.target) === change.value) return undefined;
+    return `the forge did not set ${change.target} to this value`;
+  },
+  async remember({ target, value }, answer, context) {
+    const answered = Issue.safeParse(answer);
+    if (target === 'issue.state' && answered.success) await noteReached(answered.data.id, value, context);
+  },
+});
+
+function fieldChange(target: string, value: unknown, live: Issue, facts: Facts): Change {
+  const before = issueFieldOf(live, target);
+  const isUpToDate = before === value;
+  return {
+    action: 'set-issue',
+    operation: operations.editIssue.id,
+    input: { params: indexParams(facts.subject) },
+    target,
+    value,
+    before,
+    after: value,
+    reason: isUpToDate ? 'already in the desired state' : 'it has another value',
+    reads: [issueFact],
+    joins: `fields of #${live.number}`,
+    ...(isUpToDate && { already: true }),
+  };
+}
+
+function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): readonly Change[] {
+  return [
+    ...(title === undefined ? [] : [fieldChange('issue.title', title.trim(), live, facts)]),
+    ...(due_date === undefined ? [] : [fieldChange('issue.due_date', wantedDay(due_date), live, facts)]),
+  ];
+}
+
+function wantedDay(written: string | null): string | null {
+  if (written === null) return null;
+  const day = dayOf(written);
+  if (day === null) throw new Error(`"${written}" is no date such as 2026-12-31`);
+  return day;
+}
+
+async function stateChanges(
+  { state }: SetIssue,
+  live: Issue,
+  facts: Facts,
+  context: PlanContext,
+): Promise<readonly Change[]> {
+  if (state === undefined) return [];
+  const change = fieldChange('issue.state', state, live, facts);
+  if (change.already) {
+    await noteReached(live.id, state, context);
+    return [change];
+  }
+  if (live.pull_request?.merged) {
+    return [{ ...change, already: true, reason: 'a merged pull request stays closed' }];
+  }
+  if (await isHeldBack(live.id, state, context)) {
+    const done = state === 'closed' ? 'reopened' : 'closed';
+    const reason = `a person ${done} it, and its condition was not false since`;
+    return [{ ...change, already: true, reason }];
+  }
+  return [{ ...change, reason: `it is ${live.state}` }];
+}
+
+function assigneeChanges({ assignees }: SetIssue, live: Issue, facts: Facts): readonly Change[] {
+  if (assignees === undefined) return [];
+  const pool = distinctNames(assignees.add ?? []);
+  const there = pool.filter((login) => isAssigned(live, login));
+  const others = pool.filter((login) => !isAssigned(live, login));
+  const missing =
+    assignees.pick === undefined ? others : pickByHash(others, assignees.pick - there.length, facts.subject);
+  const removed = distinctNames(assignees.remove ?? []);
+  return [
+    ...[...there, ...missing].map((login) => [login, true] as const),
+    ...removed.map((login) => [login, false] as const),
+  ].map(([login, value]) => {
+    const change = fieldChange(`assignee:${toLowerCase(login)}`, value, live, facts);
+    return change.already
+      ? change
+      : { ...change, reason: value ? 'the rule assigns it' : 'the rule unassigns it' };
+  });
+}
+
+async function milestoneChanges(
+  { milestone }: SetIssue,
+  live: Issue,
+  facts: Facts,
+): Promise<readonly Change[]> {
+  if (milestone === undefined) return [];
+  const change = fieldChange('issue.milestone', milestone, live, facts);
+  if (change.already || milestone === null) return [change];
+  const found = (await facts.ask(milestonesFact)).some(({ title }) => title === milestone);
+  if (!found) throw new Error(`there is no milestone "${milestone}" in the repository`);
+  return [{ ...change, reads: [issueFact, milestonesFact] }];
+}
+
+function moderationChanges({ locked, pinned }: SetIssue, live: Issue, facts: Facts): readonly Change[] {
+  return [
+    ...(locked === undefined ? [] : [moderationChange('issue.locked', locked, live, facts)]),
+    ...(pinned === undefined ? [] : [moderationChange('issue.pinned', pinned, live, facts)]),
+  ];
+}
+
+const moderation = {
+  'issue.locked': { on: operations.lockIssue.id, off: operations.unlockIssue.id },
+  'issue.pinned': { on: operations.pinIssue.id, off: operations.unpinIssue.id },
+} as const;
+
+/** A change with a request of its own, whose answer is empty. */
+function moderationChange(
+  target: keyof typeof moderation,
+  value: boolean,
+  live: Issue,
+  facts: Facts,
+): Change {
+  const { joins: _joins, ...change } = fieldChange(target, value, live, facts);
+  const { on, off } = moderation[target];
+  const params = indexParams(facts.subject);
+  return {
+    ...change,
+    operation: value ? on : off,
+    input: value && target === 'issue.locked' ? { params, body: {} } : { params },
+    verify: true,
+    ...(target === 'issue.locked' && !change.already && { requires: ['issue_lock'] }),
+  };
+}

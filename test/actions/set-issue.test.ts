@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import type { Action } from '../../src/actions/action.ts';
+import { createActionMemory } from '../../src/actions/memory.ts';
+import { setIssue } from '../../src/actions/set-issue.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const issue = (more: object = {}) => ({
+  id: 70,
+  number: 7,
+  title: 'Crash',
+  state: 'open',
+  assignees: [{ id: 1, login: 'Ada' }],
+  milestone: { id: 3, title: 'now' },
+  due_date: '2026-12-31T23:59:59Z',
+  is_locked: false,
+  pin_order: 0,
+  ...more,
+});
+const milestones = [
+  { id: 3, title: 'now', state: 'open' },
+  { id: 4, title: 'next', state: 'open' },
+  { id: 5, title: 'twice', state: 'open' },
+  { id: 6, title: 'twice', state: 'open' },
+  { id: 7, title: 'again', state: 'closed' },
+  { id: 8, title: 'again', state: 'open' },
+];
+type Given = Parameters<typeof setIssue.plan>[0];
+
+const factsOf = (live: object = {}) => makeFacts({ issue: issue(live), milestones });
+
+/** Returns what is to be done as `target=value`, with `(already)` where it is so. */
+async function planned(given: Given, live: object = {}, context = makeContext()): Promise<readonly string[]> {
+  const changes = await setIssue.plan(given, factsOf(live), context);
+  return changes.map(
+    ({ target, value, already }) => `${target}=${JSON.stringify(value)}${already ? ' (already)' : ''}`,
+  );
+}
+
+async function body(given: Given, live: object = {}): Promise<unknown> {
+  const changes = await setIssue.plan(given, factsOf(live), makeContext());
+  return (
+    await setIssue.join?.(
+      changes.filter(({ already }) => !already),
+      factsOf(live),
+    )
+  )?.body;
+}
+
+describe('what is planned', () => {
+  const cases: readonly [string, Given, object, readonly string[]][] = [
+    ['another title', { title: 'Crash at start ' }, {}, ['issue.title="Crash at start"']],
+    ['the title it has', { title: 'Crash' }, {}, ['issue.title="Crash" (already)']],
+    ['another state', { state: 'closed' }, {}, ['issue.state="closed"']],
+    ['nothing while when does not hold', { state: 'closed', title: 'x', when: false }, {}, []],
+    ['another milestone', { milestone: 'next' }, {}, ['issue.milestone="next"']],
+    ['the milestone it has', { milestone: 'now' }, {}, ['issue.milestone="now" (already)']],
+    ['no milestone', { milestone: null }, {}, ['issue.milestone=null']],
+    [
+      'no milestone where there is none',
+      { milestone: null },
+      { milestone: null },
+      ['issue.milestone=null (already)'],
+    ],
+    ['another day', { due_date: '2027-01-01' }, {}, ['issue.due_date="2027-01-01"']],
+    [
+      'the day it has, in the zone of a server',
+      { due_date: '2026-12-31' },
+      { due_date: '2027-01-01T00:59:59+01:00' },
+      ['issue.due_date="2026-12-31" (already)'],
+    ],
+    [
+      'the day of a time',
+      { due_date: '2026-12-31T12:00:00.5Z' },
+      {},
+      ['issue.due_date="2026-12-31" (already)'],
+    ],
+    ['no day', { due_date: null }, {}, ['issue.due_date=null']],
+    ['a lock', { locked: true, pinned: false }, {}, ['issue.locked=true', 'issue.pinned=false (already)']],
+    ['a pin taken away', { pinned: false }, { pin_order: 2 }, ['issue.pinned=false']],
+    [
+      'assignees, whatever the case of their names',
+      { assignees: { add: ['ada', 'Grace', 'GRACE'], remove: ['linus'] } },
+      {},
+      ['assignee:ada=true (already)', 'assignee:grace=true', 'assignee:linus=false (already)'],
+    ],
+    [
+      'no more than are to be picked, counting those already assigned',
+      { assignees: { add: ['ada', 'grace', 'linus'], pick: 1 } },
+      {},
+      ['assignee:ada=true (already)'],
+    ],
+    [
+      'no state of a merged pull request',
+      { state: 'open' },
+      { state: 'closed', pull_request: { merged: true } },
+      ['issue.state="open" (already)'],
+    ],
+  ];
+
+  it.each(cases)('%s', async (_title, given, live, expected) => {
+    expect(await planned(given, live)).toEqual(expected);
+  });
+
+  it.each([
+    ['an unknown milestone', { milestone: 'never' }, 'there is no milestone "never"'],
+    ['a day that no month has', { due_date: '2026-02-31' }, '"2026-02-31" is no date'],
+    ['a text that is no day', { due_date: 'tomorrow' }, '"tomorrow" is no date'],
+  ])('fails for %s', async (_title, given, words) => {
+    await expect(planned(given)).rejects.toThrow(words);
+  });
+
+  it('picks the same ones for an issue every time, and others for others', async () => {
+    const add = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const pick = (index: number) =>
+      setIssue
+        .plan(
+          { assignees: { add, pick: 2 } },
+          makeFacts({ issue: issue({ assignees: null }) }, { subject: { index } }),
+          makeContext(),
+        )
+        .then((changes) => changes.map(({ target }) => target));
+
+    expect(await pick(7)).toHaveLength(2);
+    expect(await pick(7)).toEqual(await pick(7));
+    const chosen = await Promise.all(Array.from({ length: 40 }, (_, index) => pick(index)));
+    expect(new Set(chosen.flat()).size).toBe(add.length);
+  });
+});
+
+describe('the one request', () => {
+  it.each([
+    ['keeps the assignees of others', { assignees: { add: ['grace'] } }, {}, { assignees: ['Ada', 'grace'] }],
+    ['removes only those named', { assignees: { remove: ['ADA'] } }, {}, { assignees: [] }],
+    ['takes a milestone away', { milestone: null }, {}, { milestone: 0 }],
+    ['takes the open one of two milestones of a name', { milestone: 'again' }, {}, { milestone: 8 }],
+    ['takes a due date away', { due_date: null }, {}, { unset_due_date: true }],
+    [
+      'has all fields',
+      { title: 'x', state: 'closed' as const, due_date: '2027-01-01' },
+      {},
+      { title: 'x', state: 'closed', due_date: '2027-01-01T23:59:59Z' },
+    ],
+  ])('%s', async (_title, given, live, expected) => {
+    expect(await body(given, live)).toEqual(expected);
+  });
+
+  it('is not made where a milestone is there twice', async () => {
+    await expect(body({ milestone: 'twice' })).rejects.toThrow('several milestones "twice"');
+  });
+});
+
+describe('a person who reopens', () => {
+  const closed = { state: 'closed' };
+
+  it('is not overruled until when was false once', async () => {
+    const context = makeContext({ memory: createActionMemory() });
+    const wanted = { state: 'closed', when: true } as const;
+    const [change] = await setIssue.plan(wanted, factsOf(), context);
+    if (change === undefined) throw new Error('no change');
+    await setIssue.remember?.(change, issue(closed), context);
+
+    expect(await planned(wanted, {}, context)).toEqual(['issue.state="closed" (already)']);
+    expect(await planned(wanted, {}, context)).toEqual(['issue.state="closed" (already)']);
+
+    await planned({ ...wanted, when: false }, {}, context);
+    expect(await planned(wanted, {}, context)).toEqual(['issue.state="closed"']);
+  });
+
+  it('is not overruled where the rule found it closed', async () => {
+    const context = makeContext();
+    await planned({ state: 'closed' }, closed, context);
+
+    expect(await planned({ state: 'closed' }, {}, context)).toEqual(['issue.state="closed" (already)']);
+  });
+
+  it('is told of by no dry run', async () => {
+    const context = makeContext({ dryRun: true });
+    await planned({ state: 'closed' }, closed, context);
+
+    expect(await planned({ state: 'closed' }, {}, context)).toEqual(['issue.state="closed"']);
+  });
+});
+
+it('notices what the forge did not set', async () => {
+  const [change] = await setIssue.plan({ title: 'x' }, factsOf(), makeContext());
+  if (change === undefined) throw new Error('no change');
+
+  expect(setIssue.confirm?.(change, issue({ title: 'x' }))).toBeUndefined();
+  expect(setIssue.confirm?.(change, issue())).toContain('did not set issue.title');
+});
+
+it('is refused by a forge without locks only where a lock is missing', async () => {
+  const of = async (live: object) =>
+    (await setIssue.plan({ locked: true }, factsOf(live), makeContext())).map(({ requires }) => requires);
+
+  expect(await of({})).toEqual([['issue_lock']]);
+  expect(await of({ is_locked: true })).toEqual([undefined]);
+});
+
+it.each([
+  ['no field', { when: 'true' }, 'name at least one field'],
+  ['no user', { assignees: {} }, 'name at least one user'],
+  ['a pick of none', { assignees: { remove: ['a'], pick: 1 } }, 'pick chooses from add'],
+])('refuses %s', (_title, written, words) => {
+  expect(JSON.stringify((setIssue as Action).arguments.safeParse(written).error?.issues)).toContain(words);
+});
+
+it('refuses a user who is to be added and removed', () => {
+  expect(setIssue.examine?.({ assignees: { add: ['x', 'Ada'], remove: ['ada'] } })).toEqual([
+    { path: ['assignees', 'add', 1], message: 'Ada is under add and under remove' },
+  ]);
+});
