@@ -5,7 +5,7 @@ import { readDefaultBranch } from './bounds/grants.ts';
 import type { Deferral } from './budget/deferral.ts';
 import type { WriteHistory } from './budget/ledger.ts';
 import { reserve } from './budget/reserve.ts';
-import { evaluateRules } from './evaluate-rules.ts';
+import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import type { PlannedChange, Proposal } from './proposal.ts';
 import type { Run } from './record.ts';
@@ -44,8 +44,11 @@ export async function runRules(input: RunInput): Promise<Ran> {
   );
   // In the same turn of the event loop as the plan: a run beside this one must not spend the same budget.
   const reserved = reserve(permitted, past, input);
-  const plan = refuseUnfounded(await refuseUnsupported(reserved.plan, input.capabilities));
-  const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
+  const { plan, recorded } = await prepare(reserved.plan, { input, evaluated, startedMs }).catch((error) => {
+    // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
+    reserved.release(new Set());
+    throw error;
+  });
   const applied = await applyChanges(plan, input);
   reserved.release(idsOfApplied(applied));
   return {
@@ -73,6 +76,16 @@ function candidatesOf(
   return proposals.flatMap((proposal) =>
     proposal.changes.map((change) => ({ change, proposals: [proposal] })),
   );
+}
+
+/** Refuses what this forge cannot make, and records the plan before anything is written. */
+async function prepare(
+  planned: Plan,
+  { input, evaluated, startedMs }: { input: RunInput; evaluated: Evaluated; startedMs: number },
+) {
+  const plan = refuseUnfounded(await refuseUnsupported(planned, input.capabilities));
+  const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
+  return { plan, recorded };
 }
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {

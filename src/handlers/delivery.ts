@@ -79,25 +79,28 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
   ): Promise<Handled> => {
     const runs: Run[] = [];
     let event = first;
-    for (let attempts = 0; ; attempts += 1) {
-      const force = await rulesFor(event);
-      if (!isHeard(event, force)) {
-        return { runs, reason: runs.length === 0 ? 'no rule listens to this event' : undefined };
+    try {
+      for (let attempts = 0; ; attempts += 1) {
+        const force = await rulesFor(event);
+        if (!isHeard(event, force)) {
+          return { runs, reason: runs.length === 0 ? 'no rule listens to this event' : undefined };
+        }
+        const { run, retry, moved, deferral } = await attempt(delivery, event, { ...force, signal });
+        runs.push(run);
+        if (moved && attempts === 0) {
+          forget(event.repository.id);
+          const again = await admissions.admit(originOf(delivery), claimed);
+          if (again.state === 'ignored') return { runs, reason: again.reason };
+          event = again.event;
+          continue;
+        }
+        if (retry !== undefined) throw retry;
+        return { runs, deferral };
       }
-      const { run, retry, moved, deferral } = await attempt(delivery, event, { ...force, signal });
-      runs.push(run);
-      if (moved && attempts === 0) {
-        forget(event.repository.id);
-        const again = await admissions.admit(originOf(delivery), claimed);
-        if (again.state === 'ignored') return { runs, reason: again.reason };
-        event = again.event;
-        continue;
-      }
-      if (retry === undefined) return { runs, deferral };
-      // An attempt that was ended before it wrote anything leaves nothing to tell.
-      if (retry.code === 'stopped' && !runs.some(hasWritten)) throw retry;
-      await options.store.appendRuns(runs, { repositoryId: event.repository.id });
-      throw retry;
+    } catch (error) {
+      if (isWorthRecording(runs, error))
+        await options.store.appendRuns(runs, { repositoryId: event.repository.id });
+      throw error;
     }
   };
 
@@ -112,10 +115,7 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
       return { runs: [], reason: admission.reason };
     }
     await options.preview?.(admission.event);
-    const handled = await runOver(delivery, event, {
-      first: admission.event,
-      signal: lease?.signal,
-    });
+    const handled = await runOver(delivery, event, { first: admission.event, signal: lease?.signal });
     if (delivery.door === 'webhook') await options.onHandled?.(admission.event);
     return handled;
   };
@@ -157,16 +157,39 @@ function createRunAttempt(options: DeliveryHandlerOptions) {
     options.onRun?.(run, event);
     // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
     const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
-    const denial = isDenied ? await findDenial(client.counted({ signal }), event.repository) : undefined;
-    const doubt = denial && retryDenial(denial, delivery, clock.now());
-    return { ...ran, run, ...(doubt instanceof ReeveError && doubt.keepsWork ? { retry: doubt } : {}) };
+    const asking = { delivery, now: () => clock.now() };
+    const doubt = isDenied ? await findDoubt(client.counted({ signal }), event, asking) : undefined;
+    return { ...ran, run, ...(doubt?.keepsWork ? { retry: doubt } : {}) };
   };
+}
+
+/** Returns the error with which the forge denies the whole repository, or for which it cannot be asked whether it does. */
+async function findDoubt(
+  client: Client,
+  { repository }: AdmittedEvent,
+  { delivery, now }: { readonly delivery: Delivery; readonly now: () => Date },
+): Promise<ReeveError | undefined> {
+  try {
+    const denial = await findDenial(client, repository);
+    const doubt = denial && retryDenial(denial, delivery, now());
+    return doubt instanceof ReeveError ? doubt : undefined;
+  } catch (error) {
+    // The run is made, and is recorded whatever the forge answers now.
+    if (error instanceof ReeveError) return error;
+    throw error;
+  }
 }
 
 function hasFailed({ rules, outcomes }: Run): boolean {
   return (
     rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
   );
+}
+
+/** An attempt that was ended before it wrote anything leaves nothing to tell. */
+function isWorthRecording(runs: readonly Run[], error: unknown): boolean {
+  const isStopped = error instanceof ReeveError && error.code === 'stopped';
+  return runs.length > 0 && (!isStopped || runs.some(hasWritten));
 }
 
 function hasWritten({ outcomes }: Run): boolean {

@@ -7,6 +7,7 @@ import type { Metrics } from '../dashboard/metrics/metrics.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
+import { messageOf } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import { createDeliveryHandler } from '../handlers/delivery.ts';
 import { createJobHandler } from '../handlers/jobs.ts';
@@ -90,7 +91,8 @@ export function createWork(options: WorkOptions): Work {
 }
 
 function createHandler(options: WorkOptions, snapshots: Snapshots): ReturnType<typeof createDeliveryHandler> {
-  const { client, account, admissions, rules, memory, store, settings, preview, metrics, clock } = options;
+  const { client, account, admissions, rules, memory, store, settings, preview, metrics, clock, log } =
+    options;
   return createDeliveryHandler({
     client,
     account,
@@ -103,12 +105,24 @@ function createHandler(options: WorkOptions, snapshots: Snapshots): ReturnType<t
     preview,
     repeated: options.repeated,
     lifetimeMs: options.backoff?.lifetimeMs,
-    onHandled: (event) => snapshots.note(event),
+    onHandled: (event) => noteHandled(event, snapshots, log),
     onRun(run, event) {
       metrics.countRun(run);
       options.onRun?.(run, event);
     },
   });
+}
+
+/**
+ * Notes an event for the snapshots of catching up. An event whose note cannot be stored may be found again, which changes
+ * nothing; a delivery that failed for it would be handled again, and its run would not be recorded.
+ */
+async function noteHandled(event: Event, snapshots: Pick<Snapshots, 'note'>, log: Log): Promise<void> {
+  try {
+    await snapshots.note(event);
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'a handled event could not be noted for catching up');
+  }
 }
 
 function createServerSweeps(

@@ -1,4 +1,4 @@
-import { ReeveError } from '../errors.ts';
+import { messageOf, ReeveError } from '../errors.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { HandleJob } from '../store/lease.ts';
 import { type Retention, standardRetention } from '../store/retention-limits.ts';
@@ -117,7 +117,10 @@ export function createSweeps(options: SweepsOptions): Sweeps {
     },
     async stop() {
       await scheduler.stop();
-      await options.snapshots.save();
+      // The store may be full or lost; what is found again changes nothing, and the rest must be closed.
+      await options.snapshots.save().catch((error: unknown) => {
+        log.warn({ error: messageOf(error) }, 'the snapshots of catching up could not be saved');
+      });
     },
   };
 }

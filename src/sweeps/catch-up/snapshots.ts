@@ -60,7 +60,12 @@ export function createSnapshots(
       for (const [id, entry] of kept) {
         if (!entry.isDirty) continue;
         entry.isDirty = false;
-        await store.remember(keyOf(id), { ...entry.seen, items: latest(entry.seen.items) });
+        try {
+          await store.remember(keyOf(id), { ...entry.seen, items: latest(entry.seen.items) });
+        } catch (error) {
+          entry.isDirty = true;
+          throw error;
+        }
       }
     },
   };
