@@ -9,6 +9,7 @@ import { commitHandlers } from './code/commits.ts';
 import { compareHandlers } from './code/compare.ts';
 import { contentsHandlers } from './code/contents.ts';
 import { fileHandlers } from './code/files.ts';
+import { patchHandlers } from './code/patches.ts';
 import { tagHandlers } from './code/tags.ts';
 import { hookHandlers } from './hooks/hooks.ts';
 import { hookTestHandlers } from './hooks/test-delivery.ts';
@@ -62,6 +63,7 @@ export const handlers: Handlers = {
   ...tagHandlers,
   ...forkHandlers,
   ...fileHandlers,
+  ...patchHandlers,
   ...compareHandlers,
   ...branchHandlers,
   ...collaboratorHandlers,

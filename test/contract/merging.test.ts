@@ -64,6 +64,31 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/branches/main')).json.commit.message).toMatch(/^Mine\n/);
   });
 
+  it.each([
+    [{}, 404],
+    [{ delete_branch_after_merge: false }, 200],
+  ])('takes the head branch along by default where the repository says so: %j', async (more, status) => {
+    await ask('PATCH', '', { has_pull_requests: true, default_delete_branch_after_merge: true });
+    expect((await merge({ do: 'merge', ...more })).status).toBe(200);
+
+    expect((await ask('GET', '/branches/topic')).status).toBe(status);
+  });
+
+  it('leaves a head branch that another pull request uses, and the default branch', async () => {
+    await ask('POST', '/branches', { new_branch_name: 'next', old_branch_name: 'main' });
+    await ask('POST', '/pulls', { title: 'Another', head: 'topic', base: 'next' });
+    // Forgejo merges, and tells with 403 that the branch stays.
+    expect([200, 403]).toContain((await merge({ do: 'merge', delete_branch_after_merge: true })).status);
+    expect((await ask('GET', '/branches/topic')).status).toBe(200);
+
+    await ask('POST', '/branches', { new_branch_name: 'old', old_branch_name: 'next' });
+    await write('d.txt', 'four\n', { branch: 'main' });
+    const { number } = (await ask('POST', '/pulls', { title: 'Back', head: 'main', base: 'old' })).json;
+    const back = { do: 'merge', delete_branch_after_merge: true };
+    expect([200, 403]).toContain((await ask('POST', `/pulls/${number}/merge`, back)).status);
+    expect((await ask('GET', '/branches/main')).status).toBe(200);
+  });
+
   it('is refused twice, for drafts, for closed ones, for unknown words and for moved heads', async () => {
     expect((await merge({ do: 'octopus' })).status).toBe(422);
     expect((await merge({ do: 'merge', head_commit_id: '0'.repeat(40) })).status).toBe(409);

@@ -139,6 +139,27 @@ export const contentsOperations = {
     archived: 'after-role',
     source: 'routers/api/v1/repo/file.go ChangeFiles',
   }),
+  applyDiffPatch: defineOperation({
+    id: 'contents.apply-patch',
+    meaning:
+      'Commits a patch: `git apply -3 --whitespace=fix --ignore-whitespace`, which repairs whitespace. A patch that does not apply: 500 on both forges.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/diffpatch',
+    ...codeAs('writer'),
+    body: z.strictObject({
+      ...writing,
+      /** Unified diff, or mails of `git format-patch`, which become one commit. */
+      content: text,
+      /** Not read; Forgejo requires any text here. */
+      sha: text.optional(),
+    }),
+    success: 201,
+    response: FileResponse,
+    errors: [403, 404, 422, 423],
+    archived: 'after-role',
+    baseline: { 'patch that does not apply': 500 },
+    source: 'routers/api/v1/repo/patch.go ApplyDiffPatch; services/repository/files/patch.go',
+  }),
   updateFile: defineOperation({
     id: 'contents.update',
     meaning:

@@ -18,7 +18,7 @@ import { withPush } from './pushes.ts';
 type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
 
 /** Members that every way of writing a file shares. */
-type FileWrite = {
+export type FileWrite = {
   readonly message?: string | undefined;
   readonly branch?: string | undefined;
   readonly new_branch?: string | undefined;
@@ -150,8 +150,11 @@ async function describe(
   return { entries, commit: toFileCommit(address, commit), verification: toVerification(commit) };
 }
 
-/** A single name is both author and committer; without names, the caller is both. */
-function signaturesOf({ context, caller }: Writer, { author, committer, dates }: FileWrite) {
+/** Returns author and committer: a single name is both; without names, the caller is both. */
+export function signaturesOf(
+  { context, caller }: Pick<Writer, 'context' | 'caller'>,
+  { author, committer, dates }: FileWrite,
+) {
   const own = signatureOf(context, caller);
   const sign = (
     person: Person | undefined,
@@ -182,7 +185,8 @@ const verbs = [
   ['Delete', ['delete']],
 ] as const;
 
-function commitMessage(
+/** Returns the message of a commit: the given one, or one that names the files; with a line of who signs it off. */
+export function commitMessage(
   requests: readonly FileEditRequest[],
   writing: FileWrite,
   committer: Signature,

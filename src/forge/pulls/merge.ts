@@ -59,7 +59,9 @@ export const pullMergeHandlers = defineHandlers({
     emitClosed(context, { ...place, actor }, pull);
     const merged = findPull(context, place, params.index).pull;
     context.db.transaction(() => closeByMerge(context, { ...place, actor }, merged));
-    if (body.delete_branch_after_merge) await removeHead(place, findPull(context, place, params.index));
+    const isRemoved =
+      body.delete_branch_after_merge ?? settingsOf(place.repository).default_delete_branch_after_merge;
+    if (isRemoved) await removeHead(place, findPull(context, place, params.index));
     return undefined;
   },
 });

@@ -4,6 +4,10 @@ import { onForgejo } from './row.ts';
 /** Attachments, files, branches, wikis, protections, merging and pull requests. */
 export const code: readonly Difference[] = [
   onForgejo(
+    'Forgejo reads the default of the repository for the head branch on its page alone, not for merges by the API.',
+    'merging > takes the head branch along by default where the repository says so: {}',
+  ),
+  onForgejo(
     'Forgejo says the type of an attachment, too.',
     'attachments > are uploaded to an issue and a comment, listed, read, renamed and removed',
   ),
