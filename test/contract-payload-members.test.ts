@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  eventFamilies,
-  type Family,
-  familyOf,
-  parseDelivery,
-  parseEvent,
-} from '../src/contract/events/events.ts';
+import { eventFamilies, type Family, familyOf } from '../src/contract/events/event-families.ts';
+import { parseDelivery, parseEvent } from '../src/contract/events/events.ts';
 import { makeDeliveries, requiredMembers } from './support/deliveries.ts';
 
 /** Values that no member of any kind may have. */

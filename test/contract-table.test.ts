@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { activitiesOf, eventFamilies, laneOf, parseEvent } from '../src/contract/events/events.ts';
+import { activitiesOf, eventFamilies } from '../src/contract/events/event-families.ts';
+import { laneOf, parseEvent } from '../src/contract/events/events.ts';
 import { payloadShapes } from '../src/contract/events/payloads.ts';
 import { fillPath, type Operation } from '../src/contract/operation.ts';
 import { operations } from '../src/contract/operations.ts';

@@ -4,7 +4,7 @@ import { exampleOf, functionExamples } from '../scripts/reference/function-examp
 import { referencePages } from '../scripts/reference/pages.ts';
 import { stalePages } from '../scripts/reference.ts';
 import { actions } from '../src/actions/actions.ts';
-import { eventFamilies, type Family } from '../src/contract/events/events.ts';
+import { eventFamilies, type Family } from '../src/contract/events/event-families.ts';
 import { compileCondition } from '../src/expressions/conditions.ts';
 import { functions, loops } from '../src/expressions/functions/functions.ts';
 import { facts } from '../src/facts/facts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { actions } from '../src/actions/actions.ts';
 import { capabilityOfEvent } from '../src/client/capabilities.ts';
-import { eventFamilies } from '../src/contract/events/events.ts';
+import { eventFamilies } from '../src/contract/events/event-families.ts';
 import { hookEventNames } from '../src/contract/events/hook-events.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { operations } from '../src/contract/operations.ts';

@@ -1,4 +1,4 @@
-import { activitiesOf, eventFamilies, type Family } from '../../src/contract/events/events.ts';
+import { activitiesOf, eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 
 /** Returns a rule file that listens to a family. */
 export function eventExample(family: Family): string {

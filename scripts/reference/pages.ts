@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
 import { checks } from '../../src/connection/checks/checks.ts';
-import { eventFamilies, type Family } from '../../src/contract/events/events.ts';
+import { eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 import { payloadShapes } from '../../src/contract/events/payloads.ts';
 import { metricTable } from '../../src/dashboard/metrics/metric-table.ts';
 import { errorCodes } from '../../src/errors.ts';

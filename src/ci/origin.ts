@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts';
-import type { Event, Family } from '../contract/events/events.ts';
+import type { Family } from '../contract/events/event-families.ts';
+import type { Event } from '../contract/events/events.ts';
 import { readMember } from '../contract/events/payload-members.ts';
 import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';

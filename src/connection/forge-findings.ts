@@ -25,7 +25,7 @@ export async function checkForge(client: Client, url: string): Promise<Learnt<Ca
 /** Looks whom a credential belongs to. Rejects where the forge does not know it. */
 export async function checkAccount(client: Client): Promise<Learnt<User>> {
   const value = await client.call(operations.getSelf, {});
-  return { finding: ok(`the forge knows it: it belongs to @${value.login}`), value };
+  return { finding: ok(`the forge accepts the token of @${value.login}`), value };
 }
 
 /** Looks whether an account may be used by Reeve: a site administrator’s only where the operator allows it. */
@@ -33,8 +33,8 @@ export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolea
   if (!is_admin) return ok(`@${login} is no site administrator`);
   if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
   return wrong(
-    `@${login} is a site administrator: a stolen token, or a rule gone wrong, would reach everything`,
-    'make an account with the rights that the rules need and give its token; or say --allow-admin (allow-admin: true in the operator file)',
+    `@${login} is a site administrator: a stolen token or a wrong rule could change everything`,
+    'create an account with the access that the rules need and use its token; or set --allow-admin (allow-admin: true in the operator file)',
   );
 }
 
@@ -67,8 +67,8 @@ export async function checkScopes(
   const unknown = needs.filter(({ scope }) => held.get(scope) === 'unknown');
   if (missing.length > 0) {
     return wrong(
-      `the token lacks ${missing.map(({ scope, why }) => `${scope} (${why})`).join(', ')}`,
-      `make a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}`,
+      `the token lacks the scopes ${missing.map(({ scope, why }) => `${scope} (${why})`).join(', ')}`,
+      `create a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}`,
     );
   }
   const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.map(({ scope }) => scope).join(', ')}`;

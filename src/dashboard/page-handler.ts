@@ -30,20 +30,22 @@ export interface PageHandler {
     request: FastifyRequest,
     reply: FastifyReply,
     audience: PageAudience,
-    view: (visit: PageRequest) => Promise<PageView | undefined>,
+    view: (pageRequest: PageRequest) => Promise<PageView | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with bytes to keep, which no browser may take for a page; where there are none, with 404. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
-    find: (visit: PageRequest) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
+    find: (
+      pageRequest: PageRequest,
+    ) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
   ): Promise<FastifyReply>;
   /** Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. */
   act(
     request: FastifyRequest,
     reply: FastifyReply,
     audience: ActAudience,
-    act: (visit: PageRequest) => Promise<string | undefined>,
+    act: (pageRequest: PageRequest) => Promise<string | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with a page for an anonymous viewer. */
   showSignedOut(

@@ -45,7 +45,7 @@ type PageRow = {
   readonly audience: PageAudience;
   /** Absent: it is reached from another page. */
   readonly entry?: string;
-  readonly view: (visit: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
+  readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
 };
 
 /** Every page there is. */
@@ -140,7 +140,7 @@ async function registerDashboardPages(
   registerSignIn(app, pageHandler, { ...parts, forge, dashboardUrl, sessions, makeThrottle });
   for (const { path, audience, view } of pages) {
     app.get(path, (request, reply) =>
-      pageHandler.show(request, reply, audience, (visit) => view(visit, data)),
+      pageHandler.show(request, reply, audience, (pageRequest) => view(pageRequest, data)),
     );
   }
   registerCommands(app, pageHandler, parts);
@@ -161,8 +161,8 @@ function registerCommands(
   const by = ({ viewer }: PageRequest): string => `${viewer.name} by the dashboard`;
 
   app.get('/deliveries/:id/payload', (request, reply) =>
-    pageHandler.send(request, reply, async (visit) => {
-      const found = await findDelivery(visit, store);
+    pageHandler.send(request, reply, async (pageRequest) => {
+      const found = await findDelivery(pageRequest, store);
       if (found?.access !== 'administrator') return undefined;
       const whole = await store.readDelivery(found.delivery.id);
       return whole && { name: `delivery-${whole.id}.json`, bytes: whole.body };
@@ -170,28 +170,30 @@ function registerCommands(
   );
 
   app.post('/deliveries/:id/run', (request, reply) =>
-    pageHandler.act(request, reply, 'everyone', async (visit) => {
-      const found = await findDelivery(visit, store);
+    pageHandler.act(request, reply, 'everyone', async (pageRequest) => {
+      const found = await findDelivery(pageRequest, store);
       if (found?.access !== 'administrator') return undefined;
       const { id } = found.delivery;
       // Where another person was quicker, or the job is done, there is nothing to do, and its page shows the state.
-      const count = canRedrive(found.delivery, found.access) ? await commands.redrive([id], by(visit)) : 0;
-      if (count > 0) log.info({ delivery: id, by: visit.viewer.name }, 'runs again');
+      const count = canRedrive(found.delivery, found.access)
+        ? await commands.redrive([id], by(pageRequest))
+        : 0;
+      if (count > 0) log.info({ delivery: id, by: pageRequest.viewer.name }, 'runs again');
       return `deliveries/${id}`;
     }),
   );
 
   app.post('/deliveries/dead/run', (request, reply) =>
-    pageHandler.act(request, reply, 'operators', async (visit) => {
+    pageHandler.act(request, reply, 'operators', async (pageRequest) => {
       let before: string | undefined;
       let count = 0;
       do {
         const page = await store.listDeliveries({ state: 'dead', limit: 500, ...(before ? { before } : {}) });
         const ids = page.items.map(({ id }) => id);
-        count += await commands.redrive(ids, by(visit));
+        count += await commands.redrive(ids, by(pageRequest));
         before = page.next;
       } while (before !== undefined);
-      log.info({ count, by: visit.viewer.name }, 'dead deliveries run again');
+      log.info({ count, by: pageRequest.viewer.name }, 'dead deliveries run again');
       return 'deliveries';
     }),
   );

@@ -1,7 +1,5 @@
+import type { ReadableUnit } from '../contract/events/event-families.ts';
 import type { Delivery } from '../store/store.ts';
-
-/** A part of a repository that an account may have access to without the others. */
-export type ReadableUnit = 'issues' | 'pulls' | 'code';
 
 /**
  * What a viewer may see of a delivery: nothing; what readers see of its subject; what administrators of its repository
@@ -23,9 +21,9 @@ export interface Viewer {
   readonly isOperator: boolean;
   /** Asks whether they are still who they were, at every visit. */
   confirm(): Promise<void>;
-  accessTo(place: DeliverySubject): Promise<DeliveryAccess>;
+  accessTo(subject: DeliverySubject): Promise<DeliveryAccess>;
   /** Returns the parts of the repository that they may read. */
-  readableUnits(place: DeliverySubject): Promise<ReadonlySet<ReadableUnit>>;
+  readableUnits(subject: DeliverySubject): Promise<ReadonlySet<ReadableUnit>>;
   /** Returns the id of a repository that they may read, by its full name; undefined where there is none. */
   findRepository(name: string): Promise<number | undefined>;
 }

@@ -1,8 +1,9 @@
 import { findAction } from '../actions/actions.ts';
+import type { ReadableUnit } from '../contract/events/event-families.ts';
 import type { Audience } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 import type { Delivery } from '../store/store.ts';
-import type { ReadableUnit, Viewer } from './viewer.ts';
+import type { Viewer } from './viewer.ts';
 
 /** Who looks at a run: what it saw and did may be more than they may see. */
 export type ViewerAccess = {

@@ -86,7 +86,7 @@ export async function playScenario(options: {
     const delivery = await options.store.readDelivery(run.trigger.delivery ?? '');
     say(
       'delivery',
-      `${run.trigger.kind}.${activity} accepted as ${run.trigger.delivery}, ${delivery?.bytes ?? 0} bytes, vouched for by "${delivery?.entry}"`,
+      `${run.trigger.kind}.${activity} accepted as ${run.trigger.delivery}, ${delivery?.bytes ?? 0} bytes, verified with secret "${delivery?.entry}"`,
     );
     sayRun(run, say);
     const labelsAfter = await labelNames(people.ada, index);

@@ -1,4 +1,4 @@
-import type { Family } from '../contract/events/events.ts';
+import type { Family } from '../contract/events/event-families.ts';
 import type { LoadedRule } from './rule.ts';
 
 /** Rules that are in force together, found by what they listen to without looking at the others. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Action } from '../actions/action.ts';
-import type { Family } from '../contract/events/events.ts';
+import type { Family } from '../contract/events/event-families.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Condition } from '../expressions/conditions.ts';
 import type { Fact } from '../facts/fact.ts';

@@ -115,7 +115,7 @@ function createReader(environment: Variables, problems: string[]): ReadVariable 
   );
   for (const name of Object.keys(environment)) {
     if (ours.test(name) && !known.has(name) && !isSecretVariable(name))
-      problems.push(`${name} is no setting of Reeve; known are ${[...known].join(', ')}`);
+      problems.push(`${name} is not a setting of Reeve; known settings are ${[...known].join(', ')}`);
   }
   return (name) => {
     const value = environment[name] === '' ? undefined : environment[name];
@@ -174,7 +174,7 @@ function readSignIn(read: ReadVariable, problems: string[]): Settings['signIn'] 
   const [clientId, clientSecret] = [read('OAUTH2_CLIENT_ID'), read('OAUTH2_CLIENT_SECRET')];
   if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
   if (clientId ?? clientSecret)
-    problems.push('OAUTH2_CLIENT_ID and OAUTH2_CLIENT_SECRET go together; one is missing');
+    problems.push('OAUTH2_CLIENT_ID and OAUTH2_CLIENT_SECRET must be set together; one is missing');
   return undefined;
 }
 

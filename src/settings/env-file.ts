@@ -49,7 +49,7 @@ function quote(name: string, value: string): string {
   if (!value.includes("'")) return `'${value}'`;
   throw new ReeveError(
     'settings',
-    `${name} holds a quote, which an env file cannot: put it into a file of its own and set ${name}_FILE`,
+    `${name} contains a quote, which an env file cannot represent: write it to a separate file and set ${name}_FILE`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../sto
 import type { Claim } from '../store/store.ts';
 import { type Backoff, isExpired } from './backoff.ts';
 import type { Breaker, Ticket } from './breaker.ts';
-import { Cut, type Ending, endingOf } from './ending.ts';
+import { AttemptAborted, type Ending, endingOf } from './ending.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { RoutedEvents } from './routed-events.ts';
 import type { Sleep } from './timer.ts';
@@ -49,7 +49,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const lease: Lease = {
       signal,
       stopping,
-      giveBack: (reason) => new Cut('released', reason),
+      giveBack: (reason) => new AttemptAborted('released', reason),
       async advance(part) {
         heartbeat.progress();
         await store.advance(claim, part);

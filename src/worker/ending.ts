@@ -14,7 +14,7 @@ export type Ending =
   | { readonly how: 'lost' };
 
 /** Thrown inside an attempt that must end now. */
-export class Cut extends Error {
+export class AttemptAborted extends Error {
   readonly ending: 'released' | 'lost' | 'retry';
 
   constructor(ending: 'released' | 'lost' | 'retry', message: string) {
@@ -43,13 +43,13 @@ type AttemptFailure = {
 export function endingOf(failure: AttemptFailure): Ending {
   const { error, claim, backoff, now, blame } = failure;
   const reason = messageOf(error);
-  if (error instanceof Cut && error.ending === 'lost') return { how: 'lost' };
-  if (error instanceof Cut && error.ending === 'released') return { how: 'released', reason };
+  if (error instanceof AttemptAborted && error.ending === 'lost') return { how: 'lost' };
+  if (error instanceof AttemptAborted && error.ending === 'released') return { how: 'released', reason };
   if (error instanceof ReeveError) {
     if (error.code === 'lease-lost') return { how: 'lost' };
     if (error.code === 'stopped') return { how: 'released', reason };
     if (!error.keepsWork) return { how: 'dead', reason };
-  } else if (!(error instanceof Cut)) {
+  } else if (!(error instanceof AttemptAborted)) {
     return { how: 'dead', reason: `unexpected: ${reason}` };
   }
   const retryAfterMs = error instanceof ReeveError ? error.retryAfterMs : undefined;

@@ -1,7 +1,7 @@
 import { ReeveError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Claim, Store } from '../store/store.ts';
-import { Cut } from './ending.ts';
+import { AttemptAborted } from './ending.ts';
 import type { Timer } from './timer.ts';
 
 /** Keeps a lease alive while its work goes on. */
@@ -16,7 +16,7 @@ export interface Heartbeat {
  */
 export function startHeartbeat(
   claim: Claim,
-  cut: AbortController,
+  abortController: AbortController,
   options: { store: Pick<Store, 'heartbeat'>; timer: Timer; leaseMs: number; stallMs: number; log: Log },
 ): Heartbeat {
   const { store, timer, leaseMs, stallMs, log } = options;
@@ -25,14 +25,16 @@ export function startHeartbeat(
   const beat = async (): Promise<void> => {
     sinceProgressMs += leaseMs / 4;
     if (sinceProgressMs > stallMs) {
-      cut.abort(new Cut('retry', `no progress within ${Math.round(stallMs / 1_000)} s`));
+      abortController.abort(
+        new AttemptAborted('retry', `no progress within ${Math.round(stallMs / 1_000)} s`),
+      );
       return;
     }
     try {
       await store.heartbeat(claim, leaseMs);
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'lease-lost')
-        cut.abort(new Cut('lost', error.message));
+        abortController.abort(new AttemptAborted('lost', error.message));
       // Other errors may pass before the lease ends: three more heartbeats follow.
       else log.warn({ delivery: claim.id, error }, 'a heartbeat failed');
     }

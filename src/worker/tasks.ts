@@ -1,4 +1,4 @@
-import { Cut } from './ending.ts';
+import { AttemptAborted } from './ending.ts';
 import type { Sleep } from './timer.ts';
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
@@ -12,13 +12,13 @@ export class Tasks {
   }
 
   /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called once it is over. */
-  begin(run: (cut: AbortController) => Promise<void>, onEnd: () => void): void {
-    const cut = new AbortController();
-    const done = run(cut).finally(() => {
+  begin(run: (abortController: AbortController) => Promise<void>, onEnd: () => void): void {
+    const abortController = new AbortController();
+    const done = run(abortController).finally(() => {
       this.#tasks.delete(task);
       onEnd();
     });
-    const task = { cut, done };
+    const task = { cut: abortController, done };
     this.#tasks.add(task);
   }
 
@@ -32,7 +32,7 @@ export class Tasks {
     const finished = new AbortController();
     await Promise.race([this.idle(), sleep(graceMs, finished.signal)]);
     finished.abort();
-    for (const task of this.#tasks) task.cut.abort(new Cut('released', 'the process is stopping'));
+    for (const task of this.#tasks) task.cut.abort(new AttemptAborted('released', 'the process is stopping'));
     await this.idle();
   }
 }

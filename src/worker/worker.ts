@@ -98,7 +98,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const look = async (): Promise<void> => {
     try {
       const hasMore = await route();
-      for (const claimed of await claim()) tasks.begin((cut) => attend(claimed, cut), loop.wake);
+      for (const claimed of await claim())
+        tasks.begin((abortController) => attend(claimed, abortController), loop.wake);
       if (hasMore) loop.wake();
     } catch (error) {
       // The next check is the next poll: a refusing disk must not cause a busy loop.
@@ -107,10 +108,10 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 
   /** Handles one delivery and records the ending. Never rejects. */
-  const attend = async (claim: Claim, cut: AbortController): Promise<void> => {
-    const heartbeat = startHeartbeat(claim, cut, { store, timer, leaseMs, stallMs, log });
-    const ending = await attempt(claim, cut.signal, heartbeat);
-    await record(claim, ending, cut.signal);
+  const attend = async (claim: Claim, abortController: AbortController): Promise<void> => {
+    const heartbeat = startHeartbeat(claim, abortController, { store, timer, leaseMs, stallMs, log });
+    const ending = await attempt(claim, abortController.signal, heartbeat);
+    await record(claim, ending, abortController.signal);
     heartbeat.stop();
   };
 

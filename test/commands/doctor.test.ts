@@ -89,7 +89,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /forge\.db.*repositories.*chmod 600 .*forge\.db; chmod 700 .*repositories/s,
   ],
   ['file-modes', 'an open token file', async ({ path }) => chmod(path('token'), 0o604), /chmod 600 .*token/],
-  ['bind', 'an open address', async () => ({ HOST: '0.0.0.0' }), /in clear/],
+  ['bind', 'an open address', async () => ({ HOST: '0.0.0.0' }), /not encrypted/],
   [
     'data-folder',
     'a folder that is gone',

@@ -81,7 +81,7 @@ describe('a delivery', () => {
 
     expect(text).toMatch(/<strong>mark<\/strong> <span class="mark unmatched">unmatched/);
     expect(text).toContain('issue.title</code> = a wish');
-    expect(text).toContain('Nothing was to be changed.');
+    expect(text).toContain('No changes.');
   });
 
   it('shows its payload, and gives its bytes unchanged', async () => {

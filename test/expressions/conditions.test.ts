@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Family } from '../../src/contract/events/events.ts';
+import type { Family } from '../../src/contract/events/event-families.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { type ConditionResult, compileCondition } from '../../src/expressions/conditions.ts';

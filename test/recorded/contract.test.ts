@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { activitiesOf, eventFamilies, familyOf } from '../../src/contract/events/event-families.ts';
 import { readEventHeaders } from '../../src/contract/events/event-headers.ts';
-import {
-  activitiesOf,
-  eventFamilies,
-  familyOf,
-  laneOf,
-  parseDelivery,
-} from '../../src/contract/events/events.ts';
+import { laneOf, parseDelivery } from '../../src/contract/events/events.ts';
 import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import { payloadShapes } from '../../src/contract/events/payloads.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';

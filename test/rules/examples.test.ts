@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { actions } from '../../src/actions/actions.ts';
-import { eventFamilies, type Family } from '../../src/contract/events/events.ts';
+import { eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { resolveExpression } from '../../src/expressions/resolve/resolve-expression.ts';
 import { facts } from '../../src/facts/facts.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { eventFamilies, type Family } from '../../src/contract/events/events.ts';
+import { eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 import { authorization, secret } from './harness.ts';
 
 const user = { id: 7, login: 'ada', username: 'ada' };

@@ -31,12 +31,12 @@ export async function checkAccess({ client, account, rules }: Examination): Prom
   const [first] = gaps;
   if (first === undefined) {
     return ok(
-      `the account may do what ${count(loaded.length, 'rule')} would, in ${count(repositories.length, 'place')}`,
+      `the account has the access that ${count(loaded.length, 'rule')} needs, in ${count(repositories.length, 'repository').replace(/ys$/, 'ies')}`,
     );
   }
   return wrong(
-    `in ${first.repository} the account is ${first.held}, and rule ${first.rule} needs ${first.needed}${gaps.length > 1 ? `; ${gaps.length - 1} more such` : ''}`,
-    'give the account that permission there, or narrow the rule by in',
+    `in ${first.repository} the account is ${first.held}, and rule ${first.rule} needs ${first.needed}${gaps.length > 1 ? `; ${gaps.length - 1} more` : ''}`,
+    'give the account that permission there, or restrict the rule with in',
   );
 }
 

@@ -59,16 +59,16 @@ async function checkAddress({ settings, listening }: Examination): Promise<Findi
   const { webhook } = settings;
   const [entry] = settings.secrets;
   if (webhook === undefined || entry === undefined) return skipped('the operator file names no webhook.url');
-  const heard = await listening();
-  if ('advice' in heard) return skipped(heard.text);
+  const listener = await listening();
+  if ('advice' in listener) return skipped(listener.text);
   const there = await probeReceiver(webhook.url, entry);
-  const advice = `have ${new URL(webhook.url).host} pass POST /webhook on to ${settings.host}:${settings.port}, or mend webhook.url`;
-  if (there.who === 'ours') return ok(`${webhook.url} leads to this Reeve`);
+  const advice = `configure ${new URL(webhook.url).host} to forward POST /webhook to ${settings.host}:${settings.port}, or correct webhook.url`;
+  if (there.who === 'ours') return ok(`${webhook.url} reaches this Reeve`);
   if (there.who === 'other-secrets')
-    return wrong(`${webhook.url} leads to a Reeve with other secrets`, advice);
+    return wrong(`${webhook.url} reaches a Reeve with other secrets`, advice);
   if (there.who === 'throttled')
-    return skipped(`${webhook.url} has refused too much to answer; try in a minute`);
-  return wrong(`${webhook.url} does not lead here (${there.why})`, advice);
+    return skipped(`${webhook.url} limits requests after too many failures; try again in a minute`);
+  return wrong(`${webhook.url} does not reach this Reeve (${there.why})`, advice);
 }
 
 const tries = new WeakMap<Examination, Promise<readonly { look: HookState; tried: HookTestResult }[]>>();
@@ -84,24 +84,24 @@ async function tryEach(
   examination: Examination,
 ): Promise<readonly { look: HookState; tried: HookTestResult }[]> {
   const { settings, test, hooks, listening } = examination;
-  const heard = test === 'none' ? undefined : await listening();
+  const listener = test === 'none' ? undefined : await listening();
   const answers: { look: HookState; tried: HookTestResult }[] = [];
-  for (const look of (await hooks()).seen) {
-    const { place, client, match } = look;
+  for (const look of (await hooks()).readable) {
+    const { location, client, match } = look;
     const untried = (why: string): number => answers.push({ look, tried: { came: 'untried', why } });
-    if (heard === undefined) untried('--no-test: no hook was made to deliver');
-    else if ('advice' in heard) untried(heard.text);
-    else if (!match.found?.active) untried(`${locationName(place)} has no active hook that delivers here`);
-    else if (entryFor(place, settings.secrets) === undefined)
-      untried(`${locationName(place)} has no entry of secrets`);
-    else if (place.level !== 'repository' && test !== 'thorough') {
+    if (listener === undefined) untried('--no-test: no test delivery was requested');
+    else if ('advice' in listener) untried(listener.text);
+    else if (!match.found?.active) untried(`${locationName(location)} has no active hook that delivers here`);
+    else if (entryFor(location, settings.secrets) === undefined)
+      untried(`${locationName(location)} has no entry of secrets`);
+    else if (location.level !== 'repository' && test !== 'thorough') {
       untried(
-        `the hook of ${locationName(place)} is tried with --thorough alone: a repository is made for it`,
+        `the hook of ${locationName(location)} is tested only with --thorough: a repository is created for it`,
       );
     } else {
       answers.push({
         look,
-        tried: await testHook({ client, place, hookId: match.found.id, listening: heard }),
+        tried: await testHook({ client, place: location, hookId: match.found.id, listening: listener }),
       });
     }
   }
@@ -111,8 +111,10 @@ async function tryEach(
 async function checkDeliveries(examination: Examination): Promise<Finding> {
   const url = examination.settings.webhook?.url ?? '';
   const answers = await tryAll(examination);
-  const findings = await Promise.all(answers.map(({ look, tried }) => findingOfTest(tried, look.place, url)));
-  if (findings.length === 0) return skipped('no place with a hook can be seen');
+  const findings = await Promise.all(
+    answers.map(({ look, tried }) => findingOfTest(tried, look.location, url)),
+  );
+  if (findings.length === 0) return skipped('no location with a readable hook');
   const worst = findings.find(({ state }) => state === 'wrong');
   if (worst) return worst;
   const isAny = findings.some(({ state }) => state === 'ok');
@@ -124,14 +126,15 @@ async function checkTarget(examination: Examination): Promise<Finding> {
   if (webhook === undefined) return skipped('the operator file names no webhook.url');
   const reach = await reachOf(webhook.url);
   const { hostname } = new URL(webhook.url);
-  if (reach === 'unknown') return wrong(`${hostname} has no address here`, 'mend webhook.url, or the name');
-  if (reach === 'external') return ok(`${hostname} is a public address, which every forge may send to`);
+  if (reach === 'unknown')
+    return wrong(`${hostname} does not resolve on this machine`, 'correct webhook.url, or the DNS entry');
+  if (reach === 'external') return ok(`${hostname} is a public address, which forges allow by default`);
   const came = (await tryAll(examination)).map(({ tried }) => tried.came);
   if (came.includes('nothing'))
-    return wrong(`${hostname} is a ${reach} address, and no delivery came`, allowAdvice(reach));
+    return wrong(`${hostname} is a ${reach} address, and no delivery arrived`, allowAdvice(reach));
   if (came.includes('arrived') || came.includes('refused'))
     return ok(`${hostname} is a ${reach} address, and the forge sends there`);
   return skipped(
-    `${hostname} is a ${reach} address: a forge sends there only where ALLOWED_HOST_LIST says so`,
+    `${hostname} is a ${reach} address: a forge sends there only if ALLOWED_HOST_LIST allows it`,
   );
 }

@@ -70,9 +70,9 @@ export function examine(
     listening: once(async () => {
       const [entry] = settings.secrets;
       if (entry === undefined) throw new ReeveError('settings', 'no webhook secret is configured');
-      const heard = await openListener(settings, entry);
-      if ('close' in heard) closing.push(() => heard.close());
-      return heard;
+      const listener = await openListener(settings, entry);
+      if ('close' in listener) closing.push(() => listener.close());
+      return listener;
     }),
     async close() {
       for (const end of closing.reverse()) await end();

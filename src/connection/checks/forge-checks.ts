@@ -22,7 +22,7 @@ export function clockFinding(forgeMs: number, ourMs: number): Finding {
   const which = forgeMs > ourMs ? 'behind' : 'before';
   return wrong(
     `this machine’s clock is ${seconds} s ${which} the forge’s`,
-    'set both by NTP: the order of events, and what was missed, depends on both',
+    'synchronize both clocks by NTP: the order of events and catch-up depend on them',
   );
 }
 
@@ -43,7 +43,7 @@ export const forgeChecks: readonly Check[] = [
     after: ['forge'],
     run: async ({ forgeUrl }) => {
       const date = await askForgeDate(forgeUrl);
-      return date ? clockFinding(date.forgeMs, date.ourMs) : skipped('the forge tells no date');
+      return date ? clockFinding(date.forgeMs, date.ourMs) : skipped('the forge sends no Date header');
     },
   },
   {
@@ -52,7 +52,7 @@ export const forgeChecks: readonly Check[] = [
     fails: 'The token is wrong, expired or revoked, or its account may not sign in.',
     remedy: 'Create a new token on the forge with the bot’s account, and set it as `FORGE_TOKEN`.',
     after: ['forge'],
-    run: async ({ account }) => ok(`the forge knows it: it belongs to @${(await account()).login}`),
+    run: async ({ account }) => ok(`the forge accepts the token of @${(await account()).login}`),
   },
   {
     id: 'administrator',
@@ -72,7 +72,7 @@ export const forgeChecks: readonly Check[] = [
     after: ['token'],
     run: async ({ client, capabilities, rules, settings }) => {
       if (settings.forge && !('token' in settings.forge.credentials))
-        return ok('a password has no scopes: it may what the account may');
+        return ok('a password has no scopes: it has all access of the account');
       const loaded = (await rules()).flatMap((file) => file.rules);
       return checkScopes(client, neededScopes(loaded), await capabilities());
     },
@@ -116,10 +116,10 @@ export const forgeChecks: readonly Check[] = [
       const lacking = checkCapabilities(loaded, known.capabilities, (path) => readFileSync(path, 'utf8'));
       const [first] = lacking;
       if (first === undefined)
-        return ok(`${count(loaded.length, 'rule')} of the operator, nothing the forge cannot do`);
+        return ok(`${count(loaded.length, 'rule')} of the operator, all supported by the forge`);
       return wrong(
         `${first.path}:${first.line}: ${first.message}`,
-        `update the forge, or take it out (${count(lacking.length, 'place')})`,
+        `update the forge, or remove the feature from the rule (${count(lacking.length, 'place')})`,
       );
     },
   },
@@ -132,7 +132,7 @@ export const forgeChecks: readonly Check[] = [
     run: async ({ client, settings: { dashboard, signIn } }) => {
       if (dashboard === undefined) return skipped('the operator file names no dashboard');
       const fault = faultOf(await findApplication(client, signIn), dashboard, signIn);
-      if (fault === undefined) return ok('the OAuth2 application is as it must be');
+      if (fault === undefined) return ok('the OAuth2 application has the required configuration');
       return wrong(`the OAuth2 application: ${fault}`, `reeve setup --dashboard ${dashboard}`);
     },
   },
@@ -147,8 +147,8 @@ async function checkServed({ client, account, settings }: Examination): Promise<
   const listed = settings.repositories.length;
   if (starred + listed === 0) {
     return wrong(
-      `@${login} has starred no repository, and the operator file lists none: nothing is done anywhere`,
-      `star the repositories that Reeve shall serve, as @${login}`,
+      `@${login} has starred no repository, and the operator file lists none: no repository is served`,
+      `star the repositories to serve, as @${login}`,
     );
   }
   const more = listed === 0 ? '' : `, and ${count(listed, 'pattern')} in the operator file`;

@@ -12,9 +12,8 @@ import { deliveryChecks } from './delivery-checks.ts';
 import type { Examination } from './examination.ts';
 import type { HookState } from './hook-states.ts';
 
-const noWebhook =
-  'the operator file says nothing of hooks (webhook): reeve setup makes them, and they can be looked at';
-const again = 'run reeve setup again: it mends the hooks';
+const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
+const again = 'run reeve setup again: it corrects the hooks';
 
 /** Checks of the hooks as the forge shows them, then of what they deliver. */
 export const hookChecks: readonly Check[] = [
@@ -28,14 +27,14 @@ export const hookChecks: readonly Check[] = [
     after: ['token', 'store'],
     run: async ({ settings, hooks }) => {
       if (settings.webhook === undefined) return skipped(noWebhook);
-      const { seen, hidden } = await hooks();
-      if (seen.length + hidden.length === 0) {
-        return wrong('the operator file names no place for a hook', 'reeve setup --repository owner/name');
+      const { readable, unreadable } = await hooks();
+      if (readable.length + unreadable.length === 0) {
+        return wrong('the operator file names no location of a hook', 'reeve setup --repository owner/name');
       }
-      const titles = seen.map(({ place }) => locationName(place)).join(', ');
-      if (hidden.length === 0) return ok(`the hooks of ${titles} can be seen`);
+      const titles = readable.map(({ location }) => locationName(location)).join(', ');
+      if (unreadable.length === 0) return ok(`the hooks of ${titles} can be read`);
       return skipped(
-        `the hooks of ${count(hidden.length, 'place')} cannot be seen without SETUP_TOKEN of an account that may: ${hidden.join('; ')}${titles && `; those of ${titles} can`}`,
+        `the hooks of ${count(unreadable.length, 'place')} cannot be seen without SETUP_TOKEN of an account that may: ${unreadable.join('; ')}${titles && `; those of ${titles} can`}`,
       );
     },
   },
@@ -45,7 +44,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'A location has none, so no events arrive from it.',
     remedy: '`reeve setup` creates it.',
     after: ['token', 'store', 'hooks'],
-    run: ofHooks('each place has its hook', ({ match, live }, url) => {
+    run: checkEachHook('each location has a hook', ({ match, live }, url) => {
       if (match.found ?? match.elsewhere) return [];
       const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
       return [`has no hook to ${url}${others.length > 0 ? ` (but to ${others.join(', ')})` : ''}`];
@@ -57,7 +56,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'The URL of the hook was changed, or the address of Reeve changed.',
     remedy: '`reeve setup` corrects it; `--webhook URL` sets Reeve’s new address.',
     after: ['token', 'store', 'hooks'],
-    run: ofHooks('hooks point here', ({ match }) =>
+    run: checkEachHook('hooks point here', ({ match }) =>
       match.elsewhere ? [`has a hook that now points to ${match.elsewhere.config?.url}`] : [],
     ),
   },
@@ -67,8 +66,8 @@ export const hookChecks: readonly Check[] = [
     fails: 'A hook was disabled.',
     remedy: '`reeve setup` enables it.',
     after: ['token', 'store', 'hooks'],
-    run: ofHooks('hooks are active', ({ match }) =>
-      match.found && !match.found.active ? ['has a hook that is switched off'] : [],
+    run: checkEachHook('hooks are active', ({ match }) =>
+      match.found && !match.found.active ? ['has a disabled hook'] : [],
     ),
   },
   {
@@ -77,7 +76,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'There are several, so each event arrives several times.',
     remedy: '`reeve setup` keeps one.',
     after: ['token', 'store', 'hooks'],
-    run: ofHooks('each place has one', ({ match }) => {
+    run: checkEachHook('each location has one hook', ({ match }) => {
       const here = match.duplicates.length + (match.found ? 1 : 0);
       return here > 1 ? [`has ${here} hooks that deliver here`] : [];
     }),
@@ -92,9 +91,9 @@ export const hookChecks: readonly Check[] = [
       const { capabilities } = await examination.capabilities();
       const rules = (await examination.rules()).flatMap((file) => file.rules);
       const kinds = hookKinds(examination.settings.webhook?.events ?? 'all', rules, capabilities);
-      const look = ofHooks('hooks hear all that they shall', ({ match }) => {
+      const look = checkEachHook('hooks receive all required events', ({ match }) => {
         const missing = match.found ? missingKinds(match.found, kinds) : [];
-        return missing.length > 0 ? [`has a hook that does not hear ${missing.join(', ')}`] : [];
+        return missing.length > 0 ? [`has a hook that lacks the events ${missing.join(', ')}`] : [];
       });
       return look(examination);
     },
@@ -116,13 +115,13 @@ export const hookChecks: readonly Check[] = [
     remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
     after: ['token', 'store'],
     run: async ({ client, account, settings, hooks, store }) => {
-      const { seen, hiddenPlaces } = await hooks();
-      const active = seen.filter(({ match }) => match.found?.active).map(({ place }) => place);
+      const { readable, unreadableLocations } = await hooks();
+      const active = readable.filter(({ match }) => match.found?.active).map(({ location }) => location);
       return checkServedHooks({
         client,
         login: (await account()).login,
         listed: settings.repositories,
-        places: [...active, ...hiddenPlaces],
+        places: [...active, ...unreadableLocations],
         url: settings.webhook?.url,
         store: await store(),
       });
@@ -132,18 +131,18 @@ export const hookChecks: readonly Check[] = [
 ];
 
 /** Returns the run of a check that looks at each hook that can be seen; `faults` are texts that go on after the place. */
-function ofHooks(
-  right: string,
+function checkEachHook(
+  okText: string,
   faults: (look: HookState, url: string) => readonly string[],
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
     if (settings.webhook === undefined) return skipped(noWebhook);
-    const { seen } = await hooks();
-    if (seen.length === 0) return skipped('no place with a hook can be seen');
-    const found = seen.flatMap((look) =>
-      faults(look, settings.webhook?.url ?? '').map((fault) => `${locationName(look.place)} ${fault}`),
+    const { readable } = await hooks();
+    if (readable.length === 0) return skipped('no location with a readable hook');
+    const found = readable.flatMap((look) =>
+      faults(look, settings.webhook?.url ?? '').map((fault) => `${locationName(look.location)} ${fault}`),
     );
-    return found.length === 0 ? ok(right) : wrong(found.join('; '), again);
+    return found.length === 0 ? ok(okText) : wrong(found.join('; '), again);
   };
 }
 
@@ -151,17 +150,17 @@ async function checkSecrets(examination: Examination): Promise<Finding> {
   const { secrets, data } = examination.settings;
   const key = await loadFingerprintKey(data);
   const unknown: string[] = [];
-  const look = ofHooks('hooks send what the settings say', ({ place, match, known }) => {
+  const look = checkEachHook('hooks send the configured secrets', ({ location, match, known }) => {
     if (match.found === undefined) return [];
-    const entry = entryFor(place, secrets);
-    if (entry === undefined) return ['has no entry of secrets that may speak for all of it'];
-    if (known?.id !== match.found.id) unknown.push(locationName(place));
-    else if (!isLive(known, entry, key)) return ['has a hook that was made with other values'];
+    const entry = entryFor(location, secrets);
+    if (entry === undefined) return ['has no entry of secrets whose scope includes all of it'];
+    if (known?.id !== match.found.id) unknown.push(locationName(location));
+    else if (!isLive(known, entry, key)) return ['has a hook that was created with other secrets'];
     return [];
   });
   const finding = await look(examination);
   if (finding.state !== 'ok' || unknown.length === 0) return finding;
-  return skipped(`${unknown.join(', ')}: not made by setup, so that only a delivery shows what it sends`);
+  return skipped(`${unknown.join(', ')}: not created by setup: only a delivery shows its secrets`);
 }
 
 /** Says whether what a hook was made with is among the live values, the older ones too. */

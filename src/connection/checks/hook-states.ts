@@ -9,7 +9,7 @@ import { readHooks, type Signed } from '../hooks/read-hooks.ts';
 
 /** What was seen at one place that shall have a hook. */
 export type HookState = {
-  readonly place: HookLocation;
+  readonly location: HookLocation;
   /** Of the account that may see and test the hooks there. */
   readonly client: Client;
   readonly live: readonly Hook[];
@@ -19,9 +19,9 @@ export type HookState = {
 
 /** What was seen at the places of the operator file, and why nothing was at the others. */
 export type HookStates = {
-  readonly seen: readonly HookState[];
-  readonly hidden: readonly string[];
-  readonly hiddenPlaces: readonly HookLocation[];
+  readonly readable: readonly HookState[];
+  readonly unreadable: readonly string[];
+  readonly unreadableLocations: readonly HookLocation[];
 };
 
 /** Reads the hooks of every place that the operator file names. */
@@ -30,19 +30,19 @@ export async function readHookStates(
   { webhook }: Settings,
   store: Pick<Store, 'recall'>,
 ): Promise<HookStates> {
-  const seen: HookState[] = [];
-  const hidden: string[] = [];
-  const hiddenPlaces: HookLocation[] = [];
-  for (const place of webhook ? hookLocations(webhook) : []) {
-    const known = await recallSetupHook(store, place);
+  const readable: HookState[] = [];
+  const unreadable: string[] = [];
+  const unreadableLocations: HookLocation[] = [];
+  for (const location of webhook ? hookLocations(webhook) : []) {
+    const known = await recallSetupHook(store, location);
     try {
-      const { client, live } = await readHooks(signed, place);
-      seen.push({ place, client, live, known, match: matchHooks(live, webhook?.url ?? '', known) });
+      const { client, live } = await readHooks(signed, location);
+      readable.push({ location, client, live, known, match: matchHooks(live, webhook?.url ?? '', known) });
     } catch (error) {
       if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
-      hiddenPlaces.push(place);
-      hidden.push(`${locationName(place)} (${messageOf(error)})`);
+      unreadableLocations.push(location);
+      unreadable.push(`${locationName(location)} (${messageOf(error)})`);
     }
   }
-  return { seen, hidden, hiddenPlaces };
+  return { readable, unreadable, unreadableLocations };
 }

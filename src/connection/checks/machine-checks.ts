@@ -46,9 +46,9 @@ export const machineChecks: readonly Check[] = [
       const faults = settings.secrets.flatMap(weaknessOf);
       if (faults.length === 0)
         return ok(
-          `${count(settings.secrets.length, 'entry').replace(/entrys$/, 'entries')} of webhook secrets, none that can be guessed`,
+          `${count(settings.secrets.length, 'entry').replace(/entrys$/, 'entries')} of webhook secrets, none can be guessed`,
         );
-      return wrong(faults.join('; '), 'reeve setup --rotate makes 32 random bytes each');
+      return wrong(faults.join('; '), 'reeve setup --rotate creates 32 random bytes each');
     },
   },
   {
@@ -59,9 +59,9 @@ export const machineChecks: readonly Check[] = [
     remedy: '`chmod 600 FILE`, `chmod 700 FOLDER`.',
     run: async (examination) => {
       const open = await findOpenPaths(examination);
-      if (open.length === 0) return ok('files with secrets are readable by their owner alone');
+      if (open.length === 0) return ok('files with secrets are readable only by their owner');
       const paths = open.map(({ path }) => path).join(', ');
-      return wrong(`others on this machine may read ${paths}`, closingCommands(open));
+      return wrong(`other users of this machine can read ${paths}`, closingCommands(open));
     },
   },
   {
@@ -72,11 +72,11 @@ export const machineChecks: readonly Check[] = [
     remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https URL.',
     run: async ({ settings: { host, webhook } }) => {
       const reach = await reachOf(localUrl(host));
-      if (reach === 'loopback') return ok(`listens on ${host}, which this machine alone reaches`);
+      if (reach === 'loopback') return ok(`listens on ${host}, which only this machine can reach`);
       if (webhook?.url.startsWith('https:'))
         return ok(`listens on ${host}; the forge comes by ${webhook.url}`);
       return wrong(
-        `listens on ${host}, and deliveries come in clear: header and payload can be read on the way`,
+        `listens on ${host}, and deliveries are not encrypted: header and payload can be read in transit`,
         'set HOST=127.0.0.1 behind a proxy with TLS, and webhook.url in the operator file to its https address',
       );
     },
@@ -87,11 +87,11 @@ export const machineChecks: readonly Check[] = [
     fails: 'The token is sent to a public address in clear text (http).',
     remedy: 'Use the https URL of the forge.',
     run: async ({ forgeUrl }) => {
-      if (forgeUrl.startsWith('https:')) return ok('the token goes over https');
+      if (forgeUrl.startsWith('https:')) return ok('the token is sent over https');
       const reach = await reachOf(forgeUrl);
-      if (reach !== 'external') return ok(`the token goes over http, to a ${reach} address`);
+      if (reach !== 'external') return ok(`the token is sent over http to a ${reach} address`);
       return wrong(
-        `the token goes to ${new URL(forgeUrl).host} in clear`,
+        `the token goes to ${new URL(forgeUrl).host} unencrypted`,
         'set FORGE_URL to the https address',
       );
     },
@@ -106,9 +106,9 @@ export const machineChecks: readonly Check[] = [
         'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file';
       if (dashboard?.startsWith('https:')) return ok('people reach the dashboard over https');
       if (dashboard !== undefined && (await reachOf(dashboard)) !== 'loopback')
-        return wrong(`passwords and sessions go to ${new URL(dashboard).host} in clear`, advice);
+        return wrong(`passwords and sessions go to ${new URL(dashboard).host} unencrypted`, advice);
       const reach = await reachOf(localUrl(host));
-      if (reach === 'loopback') return ok('the dashboard is for this machine alone');
+      if (reach === 'loopback') return ok('the dashboard has a loopback address');
       if (webhook?.url.startsWith('https:'))
         return ok(`the dashboard is shown on ${host}, behind the proxy of ${webhook.url}`);
       return wrong(`browsers send the dashboard password to ${host} without encryption`, advice);
@@ -181,14 +181,17 @@ export function spaceFinding(data: string, freeBytes: number, allBytes: number):
 
 async function checkStore({ settings: { data } }: Examination): Promise<Finding> {
   const path = join(data, 'reeve.db');
-  if (!(await stat(path).catch(() => undefined))) return ok('there is none yet; reeve serve makes it');
+  if (!(await stat(path).catch(() => undefined))) return ok('there is no store yet; reeve serve creates it');
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     try {
       const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
       const known = migrations.length;
       if (version > known)
-        return wrong(`the store has schema ${version}, this Reeve knows ${known}`, 'start the newer Reeve');
+        return wrong(
+          `the store has schema ${version}, this Reeve supports up to ${known}`,
+          'start the newer Reeve',
+        );
       return ok(
         version === known ? `schema ${version}` : `schema ${version}; the next start brings it to ${known}`,
       );
@@ -197,8 +200,8 @@ async function checkStore({ settings: { data } }: Examination): Promise<Finding>
     }
   } catch (error) {
     return wrong(
-      `${path} is no store (${error instanceof Error ? error.message : error})`,
-      'go back to a copy of REEVE_DATA, or move the file away: what was missed is found by reading the forge',
+      `${path} is not a store of Reeve (${error instanceof Error ? error.message : error})`,
+      'restore a backup of REEVE_DATA, or move the file away: catch-up then finds missed events',
     );
   }
 }
@@ -210,14 +213,14 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
   const there = await probeReceiver(localAddress(settings.host, settings.port), entry);
   if (there.who === 'ours') return ok(`Reeve runs on ${where} with these secrets`);
   if (there.who === 'throttled')
-    return skipped(`the Reeve on ${where} has refused too much to answer; try in a minute`);
+    return skipped(`the Reeve on ${where} limits requests after too many failures; try again in a minute`);
   if (there.who === 'other-secrets') {
-    return wrong(`the Reeve on ${where} has other webhook secrets`, 'start it anew with these settings');
+    return wrong(`the Reeve on ${where} has other webhook secrets`, 'restart it with these settings');
   }
   if (there.who === 'stranger') {
     return wrong(
       `another program listens on ${where} (${there.why})`,
-      'set PORT to a free one, or end that program',
+      'set PORT to a free port, or stop that program',
     );
   }
   try {
@@ -227,7 +230,7 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
     if (!(error instanceof ReeveError)) throw error;
     return wrong(
       `${error.message}; and nothing answers on ${where}`,
-      'end the other one, or give its HOST and PORT',
+      'stop the other process, or set its HOST and PORT',
     );
   }
 }

@@ -10,8 +10,8 @@ const leastDifferent = 10;
 export function weaknessOf(entry: SecretEntry): readonly string[] {
   const faults: string[] = [];
   for (const kind of ['authorization', 'hmac'] as const) {
-    for (const [place, value] of entry[kind].entries()) {
-      const what = `${kind} value ${place + 1} of "${entry.name}"`;
+    for (const [location, value] of entry[kind].entries()) {
+      const what = `${kind} value ${location + 1} of "${entry.name}"`;
       const own = value.replace(/^(Bearer|Basic|token) /i, '');
       if (placeholders.test(own)) faults.push(`${what} looks like an example`);
       else if (new Set(own).size < leastDifferent) faults.push(`${what} has few different letters`);

@@ -1,5 +1,5 @@
 import { type Capabilities, capabilityOfEvent } from '../../client/capabilities.ts';
-import { eventFamilies } from '../../contract/events/events.ts';
+import { eventFamilies } from '../../contract/events/event-families.ts';
 import { hookEventNames, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 

@@ -39,12 +39,12 @@ export async function openListener(
   if (there.who === 'stranger') {
     return {
       text: `another program listens on ${host}:${port} (${there.why})`,
-      advice: 'set PORT to a free one, or end that program',
+      advice: 'set PORT to a free port, or stop that program',
     };
   }
   return {
     text: `a Reeve runs on ${host}:${port} with other webhook secrets`,
-    advice: 'start it anew with these settings (reeve serve --settings FILE), then run this again',
+    advice: 'restart it with these settings (reeve serve --settings FILE), then run this again',
   };
 }
 

@@ -15,24 +15,24 @@ export const SetupHook = z.object({
 export type SetupHook = z.output<typeof SetupHook>;
 type HookFingerprints = Omit<SetupHook, 'id'>;
 
-const setupHookKey = (place: HookLocation): string => `setup hook ${locationName(place)}`;
+const setupHookKey = (location: HookLocation): string => `setup hook ${locationName(location)}`;
 
 /** Returns what is remembered of the hook at a place. */
 export async function recallSetupHook(
   store: Pick<Store, 'recall'>,
-  place: HookLocation,
+  location: HookLocation,
 ): Promise<SetupHook | undefined> {
-  const found = SetupHook.safeParse(await store.recall(setupHookKey(place)));
+  const found = SetupHook.safeParse(await store.recall(setupHookKey(location)));
   return found.success ? found.data : undefined;
 }
 
 /** Remembers the hook at a place. */
 export async function rememberSetupHook(
   store: Pick<Store, 'remember'>,
-  place: HookLocation,
+  location: HookLocation,
   known: SetupHook,
 ): Promise<void> {
-  await store.remember(setupHookKey(place), known);
+  await store.remember(setupHookKey(location), known);
 }
 
 /** The values a hook is made with: the first live ones of an entry. */
@@ -72,6 +72,6 @@ export function matchHooks(live: readonly Hook[], url: string, known: SetupHook 
 
 /** Returns the kinds that a hook shall hear and does not. */
 export function missingKinds(hook: Hook, kinds: readonly string[]): readonly string[] {
-  const heard = shownEvents(hook.events);
-  return kinds.filter((kind) => !heard.includes(kind));
+  const subscribedEvents = shownEvents(hook.events);
+  return kinds.filter((kind) => !subscribedEvents.includes(kind));
 }

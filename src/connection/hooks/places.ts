@@ -66,13 +66,13 @@ export function repositoryAt({ name }: HookLocation): { owner: string; repo: str
   return { owner, repo };
 }
 
-function locationParams(place: HookLocation): LocationParams {
-  return { ...repositoryAt(place), org: place.name };
+function locationParams(location: HookLocation): LocationParams {
+  return { ...repositoryAt(location), org: location.name };
 }
 
-export async function listHooksAt(client: Client, place: HookLocation): Promise<readonly Hook[]> {
+export async function listHooksAt(client: Client, location: HookLocation): Promise<readonly Hook[]> {
   const found: Hook[] = [];
-  for await (const hook of rows[place.level].list(client, locationParams(place))) found.push(hook);
+  for await (const hook of rows[location.level].list(client, locationParams(location))) found.push(hook);
   return found;
 }
 
@@ -87,17 +87,17 @@ export type HookBody = {
 /** Makes an active hook that signs with this secret. */
 export async function createHookAt(
   client: Client,
-  place: HookLocation,
+  location: HookLocation,
   { url, secret, ...body }: HookBody & { readonly secret: string },
 ): Promise<Hook> {
   const config = {
     url,
     content_type: 'json',
     secret,
-    ...(place.level === 'system' ? { is_system_webhook: 'true' } : {}),
+    ...(location.level === 'system' ? { is_system_webhook: 'true' } : {}),
   };
-  return sendHookCall(client, rows[place.level].create, {
-    params: locationParams(place),
+  return sendHookCall(client, rows[location.level].create, {
+    params: locationParams(location),
     body: { type: 'gitea', active: true, ...body, config },
   });
 }
@@ -105,17 +105,17 @@ export async function createHookAt(
 /** Makes a hook active and as said; its secret stays, since no forge lets it be edited. */
 export async function editHookAt(
   client: Client,
-  place: HookLocation,
+  location: HookLocation,
   { id, url, ...body }: HookBody & { readonly id: number },
 ): Promise<Hook> {
-  return sendHookCall(client, rows[place.level].edit, {
-    params: { ...locationParams(place), id },
+  return sendHookCall(client, rows[location.level].edit, {
+    params: { ...locationParams(location), id },
     body: { active: true, ...body, config: { url, content_type: 'json' } },
   });
 }
 
-export async function deleteHookAt(client: Client, place: HookLocation, id: number): Promise<void> {
-  await client.send(rows[place.level].delete, { params: { ...locationParams(place), id } });
+export async function deleteHookAt(client: Client, location: HookLocation, id: number): Promise<void> {
+  await client.send(rows[location.level].delete, { params: { ...locationParams(location), id } });
 }
 
 async function sendHookCall(client: Client, operation: Operation, input: AnyInput): Promise<Hook> {

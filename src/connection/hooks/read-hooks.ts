@@ -12,16 +12,16 @@ type VisibleHooks = { readonly client: Client; readonly live: readonly Hook[] };
  * Reads the hooks of a place with the first of these that may. Those of an account are shown to that account alone: with
  * another token the forge would answer for the wrong one. Throws the first refusal where none may.
  */
-export async function readHooks(signed: readonly Signed[], place: HookLocation): Promise<VisibleHooks> {
+export async function readHooks(signed: readonly Signed[], location: HookLocation): Promise<VisibleHooks> {
   const isTheirs = ({ login }: Signed): boolean =>
-    place.level !== 'user' || login.toLowerCase() === place.name.toLowerCase();
-  let refusal = new ReeveError('forge-forbidden', `only a token of @${place.name} shows its hooks`, {
+    location.level !== 'user' || login.toLowerCase() === location.name.toLowerCase();
+  let refusal = new ReeveError('forge-forbidden', `only a token of @${location.name} can list its hooks`, {
     status: 403,
   });
   let isRefused = false;
   for (const { client } of signed.filter(isTheirs)) {
     try {
-      return { client, live: await listHooksAt(client, place) };
+      return { client, live: await listHooksAt(client, location) };
     } catch (error) {
       if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
       if (!isRefused) refusal = error;

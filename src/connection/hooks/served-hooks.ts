@@ -30,26 +30,26 @@ type ServedHooks = {
  * has delivered. Wrong where no repository is served, and where no hook is known for one.
  */
 export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
-  const { client, login, listed, places } = given;
-  const unheard: RepositoryRef[] = [];
+  const { client, login, listed, places: locations } = given;
+  const withoutHook: RepositoryRef[] = [];
   let served = 0;
   for await (const page of servedRepositories(client, { login: async () => login, listed })) {
     for (const repository of page.repositories.map(toRepositoryRef)) {
       served += 1;
-      if (!places.some((place) => holds(place, repository))) unheard.push(repository);
+      if (!locations.some((location) => holds(location, repository))) withoutHook.push(repository);
     }
   }
   if (served === 0) {
     return wrong(
-      `no repository is served: @${login} has starred none, and the operator file lists none that can be seen`,
-      `star the repositories that Reeve is to serve, as @${login}, or name them under repositories`,
+      `no repository is served: @${login} has starred none, and the operator file lists none that the account can read`,
+      `star the repositories to serve, as @${login}, or name them under repositories`,
     );
   }
   const silent: string[] = [];
-  for (const repository of unheard.slice(0, maxLooks)) {
+  for (const repository of withoutHook.slice(0, maxLooks)) {
     if (!(await isHeard(repository, given))) silent.push(`${repository.owner}/${repository.name}`);
   }
-  const rest = unheard.length - Math.min(unheard.length, maxLooks);
+  const rest = withoutHook.length - Math.min(withoutHook.length, maxLooks);
   const more = rest > 0 ? `; ${count(rest, 'more repository').replace(/ys$/, 'ies')} not examined` : '';
   const all = count(served, 'served repository').replace(/ys$/, 'ies');
   if (silent.length === 0) return ok(`a hook delivers from each of ${all}${more}`);
@@ -57,14 +57,14 @@ export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   const others = silent.length > maxNamed ? ` and ${silent.length - maxNamed} more` : '';
   return wrong(
     `no hook delivers from ${named}${others}, of ${all}${more}`,
-    'reeve setup --repository OWNER/NAME makes the hook; --organization makes one for all of an organization',
+    'reeve setup --repository OWNER/NAME creates the hook; --organization creates one for all of an organization',
   );
 }
 
 function holds({ level, name }: HookLocation, { owner, name: repository }: RepositoryRef): boolean {
   if (level === 'system') return true;
-  const place = name.toLowerCase();
-  return place === (level === 'repository' ? `${owner}/${repository}` : owner).toLowerCase();
+  const location = name.toLowerCase();
+  return location === (level === 'repository' ? `${owner}/${repository}` : owner).toLowerCase();
 }
 
 /** Looks at a repository's own hooks; where they cannot be seen, or there is none, at what it has delivered. */

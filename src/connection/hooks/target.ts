@@ -37,5 +37,5 @@ export async function reachOf(address: string): Promise<Reach> {
  * Gitea 1.27 on it is called `[security]` too.
  */
 export function allowAdvice(reach: 'loopback' | 'private'): string {
-  return `unless told, a forge sends hooks to public addresses alone: in its app.ini set [webhook] ALLOWED_HOST_LIST = external,${reach} and restart it`;
+  return `by default, a forge delivers only to public addresses: in its app.ini set [webhook] ALLOWED_HOST_LIST = external,${reach} and restart it`;
 }

@@ -52,25 +52,25 @@ async function provoke(options: {
   place: HookLocation;
   hookId: number;
 }): Promise<Provoked | { readonly why: string }> {
-  const { client, place, hookId } = options;
+  const { client, place: location, hookId } = options;
   try {
-    if (place.level !== 'repository') return await makeRepository(client, place);
-    const params = repositoryAt(place);
+    if (location.level !== 'repository') return await makeRepository(client, location);
+    const params = repositoryAt(location);
     const { full_name, empty } = await client.call(operations.getRepository, { params });
     if (empty) return { why: `${full_name} is empty: its hook can be tried once something is pushed` };
     await client.call(operations.testHook, { params: { ...params, id: hookId } });
     return { type: 'push', repository: full_name, tidy: async () => {} };
   } catch (error) {
     if (!(error instanceof ReeveError) || error.retryable) throw error;
-    return { why: `the hook of ${locationName(place)} cannot be tried: ${messageOf(error)}` };
+    return { why: `the hook of ${locationName(location)} cannot be tested: ${messageOf(error)}` };
   }
 }
 
-async function makeRepository(client: Client, place: HookLocation): Promise<Provoked> {
+async function makeRepository(client: Client, location: HookLocation): Promise<Provoked> {
   const body = { name: `reeve-try-${randomBytes(5).toString('hex')}`, private: true };
   const made =
-    place.level === 'organization'
-      ? await client.call(operations.createOrganizationRepository, { params: { org: place.name }, body })
+    location.level === 'organization'
+      ? await client.call(operations.createOrganizationRepository, { params: { org: location.name }, body })
       : await client.call(operations.createRepository, { body });
   const params = { owner: made.owner.login, repo: made.name };
   const tidy = (): Promise<unknown> => client.call(operations.deleteRepository, { params });

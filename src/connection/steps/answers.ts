@@ -93,5 +93,5 @@ async function need(
 ): Promise<string> {
   const answer = await prompt?.ask(question, options);
   if (answer) return answer;
-  throw new ReeveError('usage', `${question}: there is no answer; give it with ${where}`);
+  throw new ReeveError('usage', `${question}: no answer; set it with ${where}`);
 }

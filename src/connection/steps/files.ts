@@ -28,7 +28,7 @@ async function saveSetupFile(file: {
   isPrivate: boolean;
 }): Promise<Finding> {
   const { path, live, wanted, plan, isPrivate } = file;
-  if (live === wanted && isPrivate) return ok(`${path} is as it must be`);
+  if (live === wanted && isPrivate) return ok(`${path} has the required values`);
   const what = live === undefined ? 'written' : live === wanted ? 'made private' : 'brought up to date';
   if (plan) return { state: 'planned', text: `${path} would be ${what}` };
   await mkdir(dirname(path), { recursive: true });

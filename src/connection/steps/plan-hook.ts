@@ -64,10 +64,10 @@ function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook):
 /** Says whether an earlier run made the hook of a place with these very values. */
 export async function isRemembered(
   store: Pick<Store, 'recall'>,
-  place: HookLocation,
+  location: HookLocation,
   { entry, key }: WantedHook,
 ): Promise<boolean> {
-  const known = await recallSetupHook(store, place);
+  const known = await recallSetupHook(store, location);
   const prints = fingerprintHook(hookSecretsOf(entry), key);
   return known !== undefined && known.hmac === prints.hmac && known.authorization === prints.authorization;
 }
@@ -81,10 +81,10 @@ type Bringing = {
 /** Looks at the hooks of a place and decides. */
 export async function planHookAt(
   live: readonly Hook[],
-  { place, store }: Omit<Bringing, 'client'>,
+  { place: location, store }: Omit<Bringing, 'client'>,
   wish: WantedHook,
 ): Promise<HookPlan> {
-  const known = await recallSetupHook(store, place);
+  const known = await recallSetupHook(store, location);
   return planHook(matchHooks(live, wish.url, known), known, wish);
 }
 
@@ -97,7 +97,7 @@ export async function applyHookPlan(
   plan: HookPlan,
   wish: WantedHook,
 ): Promise<{ readonly id: number; readonly others: readonly Hook[] }> {
-  const { client, place, store } = bringing;
+  const { client, place: location, store } = bringing;
   const secrets = hookSecretsOf(wish.entry);
   const body: HookBody = {
     url: wish.url,
@@ -106,16 +106,16 @@ export async function applyHookPlan(
     authorization_header: secrets.authorization,
   };
   const keep = (id: number): Promise<void> =>
-    rememberSetupHook(store, place, { id, ...fingerprintHook(secrets, wish.key) });
+    rememberSetupHook(store, location, { id, ...fingerprintHook(secrets, wish.key) });
   if (plan.do === 'nothing' && plan.hook) return { id: plan.hook.id, others: plan.others };
   if (plan.do === 'edit' && plan.hook) {
     const { id } = plan.hook;
-    const edited = await editHookAt(client, place, { ...body, id });
+    const edited = await editHookAt(client, location, { ...body, id });
     await keep(id);
     // Some kinds cannot be edited on Forgejo: then it is made anew.
     if (shownEvents(edited.events).join() === wish.kinds.join()) return { id, others: plan.others };
   }
-  const made = await createHookAt(client, place, { ...body, secret: secrets.hmac });
+  const made = await createHookAt(client, location, { ...body, secret: secrets.hmac });
   await keep(made.id);
   const old = plan.hook === undefined || plan.others.includes(plan.hook) ? [] : [plan.hook];
   return { id: made.id, others: [...old, ...plan.others] };
@@ -124,10 +124,10 @@ export async function applyHookPlan(
 /** Removes the hooks whose place another one has taken. Returns how many went. */
 export async function removeHooks(
   client: Client,
-  place: HookLocation,
+  location: HookLocation,
   hooks: readonly Hook[],
 ): Promise<number> {
-  for (const { id } of hooks) await deleteHookAt(client, place, id);
+  for (const { id } of hooks) await deleteHookAt(client, location, id);
   return hooks.length;
 }
 
@@ -139,8 +139,8 @@ const said = {
 } as const;
 
 /** Returns what was, or with `isPlan` what would be, done with the hook of a place. */
-export function findingOfPlan(plan: HookPlan, place: HookLocation, isPlan: boolean): Finding {
-  const title = `hook of ${locationName(place)}`;
+export function findingOfPlan(plan: HookPlan, location: HookLocation, isPlan: boolean): Finding {
+  const title = `hook of ${locationName(location)}`;
   const gone = plan.do === 'replace' ? plan.others.length - 1 : plan.others.length;
   const rest = gone === 0 ? '' : `; ${gone} more deliver here and ${isPlan ? 'would go' : 'go'}`;
   if (plan.do === 'nothing') {

@@ -41,7 +41,7 @@ export function planSecrets(
       values: {},
       finding: wrong(
         `${inFiles.join(' and ')} come from files that setup does not write`,
-        'put a new value on a line before the old one in each, then run setup without --rotate',
+        'add a new value on a line before the old one in each file, then run setup without --rotate',
       ),
     };
   }
@@ -69,7 +69,7 @@ function findingOf(
     ...(missing.length > 0 ? [`${missing.join(' and ')}: 32 random bytes each`] : []),
     ...(rotated.length > 0 ? [`${rotated.join(' and ')}: a new value before the live one`] : []),
   ].join('; ');
-  return { state: plan ? 'planned' : 'changed', text: plan ? `would make ${what}` : `made ${what}` };
+  return { state: plan ? 'planned' : 'changed', text: plan ? `would create ${what}` : `created ${what}` };
 }
 
 /** Returns the variables with their first value alone: what is left once no hook sends the older ones. */

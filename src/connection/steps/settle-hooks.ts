@@ -42,30 +42,32 @@ type Hooks = {
  * is as it must be. Where a Reeve runs that would refuse the deliveries, nothing is touched.
  */
 export async function settleHooks(hooks: Hooks): Promise<boolean> {
-  const { settings, steps, places } = hooks;
+  const { settings, steps, places: locations } = hooks;
   const [first] = settings.secrets;
   if (hooks.plan || !hooks.test || first === undefined) return withStore(hooks, undefined);
-  const entry = places.map((place) => entryFor(place, settings.secrets)).find(Boolean) ?? first;
-  const heard = await steps.attempt('receiver', () => openListener(settings, entry));
-  if ('advice' in heard) {
-    steps.tell('receiver', wrong(heard.text, heard.advice), { mustBeRight: true });
+  const entry = locations.map((location) => entryFor(location, settings.secrets)).find(Boolean) ?? first;
+  const listener = await steps.attempt('receiver', () => openListener(settings, entry));
+  if ('advice' in listener) {
+    steps.tell('receiver', wrong(listener.text, listener.advice), { mustBeRight: true });
     return false;
   }
   const where = `${settings.host}:${settings.port}`;
   steps.tell(
     'receiver',
-    ok(heard.by === 'own' ? `listens on ${where} for a moment` : `Reeve runs on ${where} with these secrets`),
+    ok(
+      listener.by === 'own' ? `listens on ${where} temporarily` : `Reeve runs on ${where} with these secrets`,
+    ),
   );
   try {
-    return await withStore(hooks, heard);
+    return await withStore(hooks, listener);
   } finally {
-    await heard.close();
+    await listener.close();
   }
 }
 
-async function withStore(hooks: Hooks, heard: DeliveryListener | undefined): Promise<boolean> {
+async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<boolean> {
   const { settings, plan, steps } = hooks;
-  if (heard) return settleAll(hooks, heard.store, heard);
+  if (listener) return settleAll(hooks, listener.store, listener);
   const path = join(settings.data, 'reeve.db');
   // A plan leaves nothing behind: without a store, nothing is remembered.
   if (plan && !existsSync(path))
@@ -80,15 +82,19 @@ async function withStore(hooks: Hooks, heard: DeliveryListener | undefined): Pro
 
 type Memory = Pick<Store, 'recall' | 'remember'>;
 
-async function settleAll(hooks: Hooks, store: Memory, heard: DeliveryListener | undefined): Promise<boolean> {
+async function settleAll(
+  hooks: Hooks,
+  store: Memory,
+  listener: DeliveryListener | undefined,
+): Promise<boolean> {
   const { settings, plan, steps } = hooks;
   const isNew = plan && !existsSync(join(settings.data, 'fingerprint.key'));
   const key = isNew ? randomBytes(32) : await steps.attempt('store', () => loadFingerprintKey(settings.data));
   let isWhole = true;
-  for (const place of hooks.places) {
-    const entry = entryFor(place, settings.secrets);
+  for (const location of hooks.places) {
+    const entry = entryFor(location, settings.secrets);
     if (entry === undefined) {
-      const text = `no entry of secrets may speak for all of ${locationName(place)}`;
+      const text = `no entry of secrets may speak for all of ${locationName(location)}`;
       steps.tell(
         'hook',
         wrong(
@@ -100,7 +106,7 @@ async function settleAll(hooks: Hooks, store: Memory, heard: DeliveryListener | 
       continue;
     }
     const wish = { url: hooks.url, kinds: hooks.kinds, entry, key };
-    const isRight = await steps.attemptAlone('hook', () => settle(hooks, place, wish, store, heard));
+    const isRight = await steps.attemptAlone('hook', () => settle(hooks, location, wish, store, listener));
     isWhole &&= isRight ?? false;
   }
   return isWhole;
@@ -108,47 +114,47 @@ async function settleAll(hooks: Hooks, store: Memory, heard: DeliveryListener | 
 
 async function settle(
   { makers, plan: isPlan, steps, url }: Hooks,
-  place: HookLocation,
+  location: HookLocation,
   wish: WantedHook,
   store: Memory,
-  heard: DeliveryListener | undefined,
+  listener: DeliveryListener | undefined,
 ): Promise<boolean> {
-  const seen = await readHooks(makers, place).catch(async (error: unknown) => {
+  const seen = await readHooks(makers, location).catch(async (error: unknown) => {
     // Made by an earlier run, with a token that is not kept: nothing says that it is not so any more.
-    const isMade = error instanceof ReeveError && (await isRemembered(store, place, wish));
+    const isMade = error instanceof ReeveError && (await isRemembered(store, location, wish));
     if (!isMade) throw error;
     return messageOf(error);
   });
   if (typeof seen === 'string') {
     steps.tell(
       'hook',
-      skipped(`hook of ${locationName(place)}: made by an earlier run, and cannot be seen now: ${seen}`),
+      skipped(`hook of ${locationName(location)}: created by an earlier run, and not readable now: ${seen}`),
     );
     return true;
   }
   const { client, live } = seen;
-  const plan = await planHookAt(live, { place, store }, wish);
+  const plan = await planHookAt(live, { place: location, store }, wish);
   if (isPlan) {
-    steps.tell('hook', findingOfPlan(plan, place, true));
+    steps.tell('hook', findingOfPlan(plan, location, true));
     return true;
   }
-  const { id, others } = await applyHookPlan({ client, place, store }, plan, wish);
-  steps.tell('hook', findingOfPlan(plan, place, false));
-  if (heard) {
+  const { id, others } = await applyHookPlan({ client, place: location, store }, plan, wish);
+  steps.tell('hook', findingOfPlan(plan, location, false));
+  if (listener) {
     const finding = await findingOfTest(
-      await testHook({ client, place, hookId: id, listening: heard }),
-      place,
+      await testHook({ client, place: location, hookId: id, listening: listener }),
+      location,
       url,
     );
     steps.tell('delivery', finding);
     // The old ones stay while the new one is not known to work: one of them may.
     if (finding.state === 'wrong') return false;
   }
-  const gone = await removeHooks(client, place, others);
+  const gone = await removeHooks(client, location, others);
   if (gone > 0)
     steps.tell('hook', {
       state: 'changed',
-      text: `hook of ${locationName(place)}: ${count(gone, 'old one')} removed`,
+      text: `hook of ${locationName(location)}: ${count(gone, 'old one')} removed`,
     });
   return true;
 }

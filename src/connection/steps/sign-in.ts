@@ -57,8 +57,8 @@ export async function setUpSignIn(
   if (!made.client_id || !made.client_secret) {
     return {
       finding: wrong(
-        'the forge made an OAuth2 application and told no secret',
-        'remove it on the forge and run this again',
+        'the forge created an OAuth2 application but returned no secret',
+        'delete it on the forge and run the command again',
       ),
     };
   }

@@ -62,6 +62,6 @@ function validateWebhook(form: unknown): WebhookForm {
   if (hookLocations(parsed.data).length > 0) return parsed.data;
   throw new ReeveError(
     'usage',
-    'say where the hooks shall be: --repository owner/name, --organization name, --user or --system',
+    'set the locations of the hooks: --repository owner/name, --organization name, --user or --system',
   );
 }

@@ -1,5 +1,6 @@
 import { ReeveError } from '../../errors.ts';
-import { activitiesOf, type Event, eventFamilies, type Family, familyOf, parseEvent } from './events.ts';
+import { activitiesOf, eventFamilies, type Family, familyOf } from './event-families.ts';
+import { type Event, parseEvent } from './events.ts';
 
 /** Returns the event of a payload whose kind is given as a family or an Event-Type. Throws `usage` if it fits none. */
 export function namedEvent(kind: string, payload: Record<string, unknown>): Event {

@@ -6,7 +6,7 @@ import { PullRequest } from '../resources/pulls.ts';
 import { Repository } from '../resources/repositories.ts';
 import { Organization, User } from '../resources/users.ts';
 import { flag, instant, int, resource, text } from '../shape.ts';
-import type { Family } from './events.ts';
+import type { Family } from './event-families.ts';
 
 const from = resource({}, { from: text });
 /** Only with `edited`. Label lists are always empty: compare with the snapshot. */

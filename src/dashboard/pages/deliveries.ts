@@ -17,10 +17,10 @@ const maxLooked = 200;
 
 /** Shows the deliveries that a visitor may see, newest first, narrowed by state and a search. */
 export async function deliveriesPage(
-  visit: PageRequest,
+  pageRequest: PageRequest,
   { store }: Pick<DashboardData, 'store'>,
 ): Promise<PageView> {
-  const { query, viewer, root } = visit;
+  const { query, viewer, root } = pageRequest;
   const state = deliveryStates.find((one) => one === query.get('state'));
   const search = (query.get('search') ?? '').trim().slice(0, 200);
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
@@ -33,8 +33,8 @@ export async function deliveriesPage(
   const mayRedrive = state === 'dead' && search === '' && viewer.isOperator && rows.length > 0;
   const empty = next ? 'None that you may see among these; there are older ones.' : 'There is none.';
   const content = html`${filterForm(root, state, search)}
-${mayRedrive ? visit.button('deliveries/dead/run', 'Try all dead ones again') : undefined}
-${table(['id', 'received', 'kind', 'about', 'state', 'why'], rows, empty)}
+${mayRedrive ? pageRequest.button('deliveries/dead/run', 'Try all dead ones again') : undefined}
+${table(['id', 'received', 'kind', 'subject', 'state', 'reason'], rows, empty)}
 ${unknown > 0 ? html`<p role="alert">Of ${unknown} the forge did not say whether you may see them.</p>` : undefined}
 ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>` : undefined}`;
   return { title: 'Deliveries', content };
@@ -88,7 +88,7 @@ function filterForm(root: string, state: DeliveryState | undefined, search: stri
   );
   return html`<form class="filter" method="get" action="${root}deliveries">
 <label>State <select name="state"><option value="">any</option>${options}</select></label>
-<label>Kind, repository or id of the forge <input type="search" name="search" value="${search}"></label>
+<label>Kind, repository or delivery UUID <input type="search" name="search" value="${search}"></label>
 <button>Show</button></form>`;
 }
 

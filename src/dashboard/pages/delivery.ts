@@ -13,7 +13,7 @@ const maxShownBytes = 256 * 1024;
 /** Runs of one delivery that a page shows: a redriven one has several, a sweep’s job very many. */
 const maxRuns = 20;
 
-/** Returns a delivery that a visitor may see, without its body, and how much of it; undefined where there is none for them. */
+/** Returns a delivery without its body, and the access of the viewer; undefined if the viewer may not see it. */
 export async function findDelivery(
   { viewer, params }: Pick<PageRequest, 'viewer' | 'params'>,
   store: Pick<Store, 'describeDelivery'>,
@@ -25,13 +25,13 @@ export async function findDelivery(
   return access === 'reader' || access === 'administrator' ? { delivery, access } : undefined;
 }
 
-/** Shows one delivery: what came, what each rule said of it and why, and what was done. */
+/** Shows one delivery: its data, the verdict of each rule with the reason, and the changes. */
 export async function deliveryPage(
-  visit: PageRequest,
+  pageRequest: PageRequest,
   { store }: { store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'listRuns'> },
 ): Promise<PageView | undefined> {
-  const { root, viewer } = visit;
-  const found = await findDelivery(visit, store);
+  const { root, viewer } = pageRequest;
+  const found = await findDelivery(pageRequest, store);
   if (found === undefined) return undefined;
   const { delivery, access } = found;
   const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
@@ -41,12 +41,12 @@ export async function deliveryPage(
   );
   const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
   const content = html`${aboutDelivery(delivery)}
-${canRedrive(delivery, access) ? visit.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
-${runs.length > 0 ? runs : html`<p>No rule was asked: there is no run of it.</p>`}
+${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
+${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
 ${whole && viewPayload(whole, root)}`;
-  const place = formatSubject(delivery);
-  const what = place ? `${delivery.eventType} in ${place}` : delivery.eventType;
+  const subject = formatSubject(delivery);
+  const what = subject ? `${delivery.eventType} in ${subject}` : delivery.eventType;
   return { title: `Delivery ${delivery.id}: ${what}`, content };
 }
 
@@ -60,13 +60,13 @@ function aboutDelivery(delivery: Delivery): Html {
   const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf, repeatOf } = delivery;
   const about: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['State', stateMark(state)],
-    ['Why', reason],
+    ['Reason', reason],
     ['Received', timeTag(delivery.receivedAt)],
     ['By', delivery.door],
     ['Kind', delivery.eventType],
     ['Repository', delivery.repository],
-    ['Id of the forge', delivery.door === 'webhook' ? delivery.uuid : undefined],
-    ['Vouched for by', delivery.entry || undefined],
+    ['Delivery UUID', delivery.door === 'webhook' ? delivery.uuid : undefined],
+    ['Verified with', delivery.entry || undefined],
     ['Type', delivery.contentType || undefined],
     ['Attempts', delivery.attempts],
     ['Failing since', timeTag(delivery.failingSince)],
@@ -82,14 +82,14 @@ function aboutDelivery(delivery: Delivery): Html {
   return html`<dl>${entries}</dl>`;
 }
 
-/** Who reads a repository hears of it what rules saw; the payload itself is for those who could hang a hook there. */
+/** Shows the payload. Only for administrators of the repository, who can also create hooks there. */
 function viewPayload(delivery: DeliveryWithBody, root: string): Html {
   return html`<section><h2>Payload</h2>
 <p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
 <pre tabindex="0">${formatPayload(delivery)}</pre></section>`;
 }
 
-/** A payload as people read it; what no delivery should be (no JSON, nested very deep) as it came. */
+/** Returns a payload as indented JSON, or unchanged if it is not JSON or is nested too deep. */
 function formatPayload({ body }: DeliveryWithBody): string {
   const text = Buffer.from(body.subarray(0, maxShownBytes)).toString('utf8');
   if (body.byteLength > maxShownBytes) return `${text}…`;

@@ -15,9 +15,9 @@ const forgeNotes = {
 } as const;
 
 /** Shows how Reeve does: what waits, what is dead, what was done last. People who are no operators begin with what they may see. */
-export async function overviewPage(visit: PageRequest, data: DashboardData): Promise<PageView> {
-  const { viewer, root } = visit;
-  if (!viewer.isOperator) return deliveriesPage(visit, data);
+export async function overviewPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
+  const { viewer, root } = pageRequest;
+  if (!viewer.isOperator) return deliveriesPage(pageRequest, data);
   const { store } = data;
   const [counts, oldest, runs, drift, runners, incidents] = await Promise.all([
     store.counts(),

@@ -7,7 +7,7 @@ import { maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } 
 
 const notForReaders = 'not for readers of this repository';
 
-/** Shows a run: each rule’s verdict with the values it saw, what was to be changed, and what became of it. */
+/** Shows a run: each rule’s verdict with the values it saw, the planned changes, and their outcomes. */
 export function viewRun(run: Run, viewerAccess: ViewerAccess): Html {
   const { requests, ms, mode, trigger } = run;
   const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess);
@@ -22,12 +22,12 @@ export function viewRun(run: Run, viewerAccess: ViewerAccess): Html {
   });
   const rows = [...planned, ...refused];
   return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
-${asked.length > 0 ? asked : html`<p>No rule was asked.</p>`}
-${skipped.length > 0 ? html`<details><summary>Rules that were not asked: ${skipped.length}</summary>${skipped}</details>` : undefined}
-<h3>Changes</h3>${table(['what', 'why', 'request', 'became'], rows, 'Nothing was to be changed.')}`;
+${asked.length > 0 ? asked : html`<p>No rule was evaluated.</p>`}
+${skipped.length > 0 ? html`<details><summary>Rules that were not evaluated: ${skipped.length}</summary>${skipped}</details>` : undefined}
+<h3>Changes</h3>${table(['change', 'reason', 'request', 'outcome'], rows, 'No changes.')}`;
 }
 
-const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
+const resultWords = { held: 'yes', not: 'no', error: 'error', unevaluated: 'not evaluated' } as const;
 
 function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess): Html {
   const { rule, source, commit, line, findings } = verdict;
@@ -36,7 +36,7 @@ function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess): Html {
   const file = viewerAccess.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
   const at = commit === '' ? '' : ` at ${commit.slice(0, 10)}`;
   const rows = findings.map((finding) => [
-    answers[finding.result],
+    resultWords[finding.result],
     html`<code>${finding.expression}</code>`,
     seenBy(finding, verdict, viewerAccess),
     `${finding.line}:${finding.column}`,
@@ -44,7 +44,7 @@ function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess): Html {
   const head = html`<strong>${nameOfRule(rule)}</strong> <span class="mark ${verdict.verdict}">${verdict.verdict}</span>
 ${why === undefined ? undefined : html`<span class="why">${why}</span>`} <code>${file}:${line}${at}</code>`;
   if (rows.length === 0) return html`<p>${head}</p>`;
-  const shown = table(['answer', 'condition', 'saw', 'place'], rows, '');
+  const shown = table(['result', 'condition', 'values', 'line'], rows, '');
   return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary>${shown}</details>`;
 }
 
@@ -63,11 +63,11 @@ function seenBy({ values, result }: Finding, verdict: Verdict, viewerAccess: Vie
   return html`${lines}`;
 }
 
-type Became = { readonly status: string; readonly words: string | undefined };
+type ChangeOutcome = { readonly status: string; readonly words: string | undefined };
 
 function changeRow(
   change: RecordedChange,
-  { status, words }: Became,
+  { status, words }: ChangeOutcome,
   viewerAccess: ViewerAccess,
 ): readonly (Html | string)[] {
   const mark = html`<span class="mark ${status}">${status}</span>`;
@@ -86,7 +86,7 @@ function changeRow(
   ];
 }
 
-function outcomeOf(run: Run, { id }: RecordedChange): Became {
+function outcomeOf(run: Run, { id }: RecordedChange): ChangeOutcome {
   const outcome = run.outcomes.find((one) => one.change === id);
   return { status: outcome?.status ?? 'planned', words: outcome?.error };
 }

@@ -27,7 +27,7 @@ export async function runTable(
   return table(runHeads, await Promise.all(rows), 'There is none.');
 }
 
-function runRow(run: Run, place: string | undefined, root: string): readonly (Html | string)[] {
+function runRow(run: Run, subject: string | undefined, root: string): readonly (Html | string)[] {
   const { trigger, rules, outcomes, changes, refused } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
@@ -42,7 +42,7 @@ function runRow(run: Run, place: string | undefined, root: string): readonly (Ht
   return [
     html`<a href="${root}runs/${run.id}">${timeTag(trigger.at)}</a>`,
     trigger.door,
-    [`${trigger.kind}${activity}`, trigger.item ?? place].filter(Boolean).join(' '),
+    [`${trigger.kind}${activity}`, trigger.item ?? subject].filter(Boolean).join(' '),
     `${matched.join(', ')}${failed > 0 ? ` (${failed} failed)` : ''}`,
     said.filter(Boolean).join(', ') || 'none',
   ];
@@ -57,12 +57,12 @@ export async function runsPage({ query, root }: PageRequest, { store }: RunStore
 }
 
 /** Shows one run. Viewers who may see its delivery may see it; a run without one is for operators. */
-export async function runPage(visit: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
-  const { params, viewer, root } = visit;
+export async function runPage(pageRequest: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
+  const { params, viewer, root } = pageRequest;
   const run = await store.readRun(params.id ?? '');
   if (run === undefined) return undefined;
   const { delivery: id } = run.trigger;
-  const found = id === undefined ? undefined : await findDelivery(visit, store, id);
+  const found = id === undefined ? undefined : await findDelivery(pageRequest, store, id);
   if (found === undefined && !viewer.isOperator) return undefined;
   const viewerAccess = await resolveAccess(viewer, found);
   const from =

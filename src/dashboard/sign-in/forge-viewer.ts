@@ -1,18 +1,12 @@
 import { createTtlCache } from '../../cache/ttl-cache.ts';
 import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
-import { type Family, familyOf } from '../../contract/events/events.ts';
+import { eventFamilies, familyOf, type ReadableUnit } from '../../contract/events/event-families.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import type { User } from '../../contract/resources/users.ts';
 import { type ErrorCode, ReeveError } from '../../errors.ts';
-import {
-  type DeliveryAccess,
-  type DeliverySubject,
-  type ReadableUnit,
-  SignedOut,
-  type Viewer,
-} from '../viewer.ts';
+import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../viewer.ts';
 
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
@@ -24,31 +18,19 @@ const maxKept = 5_000;
 type RepositoryParams = { readonly owner: string; readonly repo: string };
 
 /** Lists that only those are shown who may read what they list. */
-const looks: Readonly<Record<ReadableUnit, (client: Client, params: RepositoryParams) => Promise<unknown>>> =
-  {
-    pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
-    issues: (client, params) =>
-      client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
-    code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
-  };
-
-/** What readers need to read the events of a family; the others are for administrators of the repository. */
-const unitOfFamily: Partial<Record<Family, ReadableUnit>> = {
-  pull_request: 'pulls',
-  pull_request_review: 'pulls',
-  pull_request_comment: 'pulls',
-  issues: 'issues',
-  issue_comment: 'issues',
-  push: 'code',
-  create: 'code',
-  delete: 'code',
-  status: 'code',
+const accessProbes: Readonly<
+  Record<ReadableUnit, (client: Client, params: RepositoryParams) => Promise<unknown>>
+> = {
+  pulls: (client, params) => client.call(operations.listPulls, { params, query: { limit: 1 } }),
+  issues: (client, params) =>
+    client.call(operations.listIssues, { params, query: { limit: 1, type: 'issues' } }),
+  code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
 };
 
-/** Returns the part of a repository that an event of this Event-Type is about; undefined for what only its administrators see. */
-function unitOfEvent(eventType: string): ReadableUnit | undefined {
+/** Returns who sees deliveries of an Event-Type: readers of a unit, or administrators only, also for unknown types. */
+function audienceOf(eventType: string): ReadableUnit | 'administrators' {
   const family = familyOf(eventType);
-  return family && unitOfFamily[family];
+  return family === undefined ? 'administrators' : eventFamilies[family].visibleTo;
 }
 
 /**
@@ -70,7 +52,7 @@ export async function createForgeViewer(
   const read = async (params: RepositoryParams): Promise<Repository | undefined> =>
     orUndefined((await clientOf()).call(operations.getRepository, { params }));
   /** The name of then is followed to where the repository is now; another one that has that name is another one. */
-  const lookAt = async (id: number, params: RepositoryParams): Promise<DeliveryAccess> => {
+  const readAccess = async (id: number, params: RepositoryParams): Promise<DeliveryAccess> => {
     const found = await read(params);
     if (found === undefined || found.id !== id) return 'none';
     return found.permissions?.admin ? 'administrator' : 'reader';
@@ -78,17 +60,17 @@ export async function createForgeViewer(
   const mayRead = (key: string, unit: ReadableUnit, params: RepositoryParams): Promise<boolean> =>
     units.get(`${key} ${unit}`, async () => {
       const client = await clientOf();
-      return (await orUndefined(looks[unit](client, params).then(() => true))) ?? false;
+      return (await orUndefined(accessProbes[unit](client, params).then(() => true))) ?? false;
     });
 
-  const look = async (
-    place: DeliverySubject,
+  const resolveRepository = async (
+    subject: DeliverySubject,
   ): Promise<{ access: DeliveryAccess; key: string; params: RepositoryParams } | undefined> => {
-    const { repository = '', repositoryId: id } = place;
+    const { repository = '', repositoryId: id } = subject;
     const params = parseFullName(repository);
     if (id === undefined || params === undefined) return undefined;
     const key = `${id} ${repository}`;
-    return { key, params, access: await repositories.get(key, () => lookAt(id, params)) };
+    return { key, params, access: await repositories.get(key, () => readAccess(id, params)) };
   };
 
   return {
@@ -99,14 +81,14 @@ export async function createForgeViewer(
     async confirm() {
       self = await asViewer(readSelf, [...unknownToForge, 'forge-forbidden']);
     },
-    async accessTo(place) {
+    async accessTo(subject) {
       if (isOperator()) return 'administrator';
       try {
-        const found = await asViewer(() => look(place));
+        const found = await asViewer(() => resolveRepository(subject));
         if (found?.access !== 'reader') return found?.access ?? 'none';
-        const unit = unitOfEvent(place.eventType);
-        if (unit === undefined) return 'none';
-        return (await asViewer(() => mayRead(found.key, unit, found.params))) ? 'reader' : 'none';
+        const audience = audienceOf(subject.eventType);
+        if (audience === 'administrators') return 'none';
+        return (await asViewer(() => mayRead(found.key, audience, found.params))) ? 'reader' : 'none';
       } catch (error) {
         // One repository that the forge stumbles over takes nothing away from the others.
         const isStumble =
@@ -115,11 +97,11 @@ export async function createForgeViewer(
         throw error;
       }
     },
-    readableUnits: (place) =>
+    readableUnits: (subject) =>
       asViewer(async () => {
-        const found = await look(place);
+        const found = await resolveRepository(subject);
         if (found === undefined) return new Set();
-        const all = Object.keys(looks) as readonly ReadableUnit[];
+        const all = Object.keys(accessProbes) as readonly ReadableUnit[];
         const may = await Promise.all(all.map((unit) => mayRead(found.key, unit, found.params)));
         return new Set(all.filter((_unit, at) => may[at]));
       }),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Family } from '../../contract/events/events.ts';
+import type { Family } from '../../contract/events/event-families.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
 import type { ExpressionEnvironment, Name } from '../../expressions/environment.ts';
 import { anyType, type Type, typeOf, unionOf } from '../../expressions/values/types.ts';

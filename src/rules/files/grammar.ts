@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { activitiesOf, eventFamilies, type Family } from '../../contract/events/events.ts';
+import { activitiesOf, eventFamilies, type Family } from '../../contract/events/event-families.ts';
 
 /**
  * The grammar of rule files, written once: the loader reads with it, `reeve schema` prints it, the reference page tells

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/events.ts';
+import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/event-families.ts';
 import { wordOfForge } from '../../expressions/parse/foreign-words.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { definitionOf } from '../../expressions/values/types.ts';

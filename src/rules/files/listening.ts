@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { eventFamilies, type Family } from '../../contract/events/events.ts';
+import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import { compileGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
 import type { Matcher } from '../../patterns/pattern.ts';

@@ -1,4 +1,4 @@
-import { eventFamilies } from '../../contract/events/events.ts';
+import { eventFamilies } from '../../contract/events/event-families.ts';
 import type { Condition } from '../../expressions/conditions.ts';
 import { compileScope } from '../../patterns/repository-scope.ts';
 import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from '../rule.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { eventFamilies, type Family } from '../../contract/events/events.ts';
+import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
 import { messageOf } from '../../errors.ts';
 import { problemsOf } from '../files/issues.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventFamilies } from '../../contract/events/events.ts';
+import { eventFamilies } from '../../contract/events/event-families.ts';
 
 const kinds = [
   ...new Set(Object.entries(eventFamilies).flatMap(([family, row]) => [family, ...Object.keys(row.types)])),

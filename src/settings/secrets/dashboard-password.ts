@@ -21,6 +21,6 @@ export async function loadDashboardPassword(data: string): Promise<string> {
   if (password.length >= leastLength) return password;
   throw new ReeveError(
     'settings',
-    `REEVE_DATA: ${path} holds less than ${leastLength} characters: write a longer password, or remove the file and one is made`,
+    `REEVE_DATA: ${path} contains fewer than ${leastLength} characters: write a longer password, or delete the file to generate one`,
   );
 }

@@ -13,7 +13,7 @@ const NamedSecret = z
     environment: z.string().min(1).optional().describe('An environment variable with the value.'),
   })
   .refine(({ value, file, environment }) => [value, file, environment].filter(Boolean).length === 1, {
-    message: 'say one of value, file and environment',
+    message: 'set one of value, file and environment',
   });
 
 /** `named-secrets` of the operator file: secrets that operator rules can refer to (`{ secret: NAME }`). */
@@ -43,9 +43,9 @@ export function readNamedSecrets(
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const add = (name: string, where: string, value: string | undefined): void => {
-    if (found.has(name)) problems.push(`${where}: the secret "${name}" is given twice`);
+    if (found.has(name)) problems.push(`${where}: the secret "${name}" is set twice`);
     else if (value === undefined || value.length < leastLength) {
-      problems.push(`${where}: the secret "${name}" has less than ${leastLength} characters`);
+      problems.push(`${where}: the secret "${name}" has fewer than ${leastLength} characters`);
     } else if (/[\r\n\0]/.test(value)) problems.push(`${where}: the secret "${name}" has more than one line`);
     else found.set(name, value);
   };
@@ -82,6 +82,6 @@ export async function loadFingerprintKey(data: string): Promise<Uint8Array> {
   if (key.byteLength === 32) return key;
   throw new ReeveError(
     'settings',
-    `REEVE_DATA: ${path} does not hold 32 bytes: remove it, and hooks with secrets are written anew`,
+    `REEVE_DATA: ${path} does not contain 32 bytes: delete it, and hooks with secrets are written again`,
   );
 }

@@ -65,34 +65,34 @@ export function createCatchUp(options: CatchUpOptions): HandleJob {
   const { store, snapshots, log, clock } = options;
   const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {
-    const mayGoOn = (): void => {
+    const throwIfStopped = (): void => {
       if (lease.signal.aborted) throw lease.signal.reason;
       if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
     };
     const stop = AbortSignal.any([lease.signal, lease.stopping]);
     const client = createWaitingClient(options.client.counted({ signal: lease.signal }), async (ms) => {
       await clock.sleep(ms, stop).catch(() => {}); // Aborted: said below.
-      mayGoOn();
+      throwIfStopped();
     });
-    const beganAt = clock.now();
+    const startedAt = clock.now();
     await snapshots.save();
-    const found = await candidates(client, options.served);
-    await beginNew(found, options, listeningFrom);
-    await store.remember(passKey, beganAt.toISOString());
-    const waiting = await inOrder(found, store);
-    const rest: number[] = [];
+    const candidates = await listCandidates(client, options.served);
+    await createEmptyBaselines(candidates, options, listeningFrom);
+    await store.remember(passKey, startedAt.toISOString());
+    const waiting = await sortByPriority(candidates, store);
+    const deferred: number[] = [];
     let [missed, failed, failedInARow] = [0, 0, 0];
     for (const candidate of waiting) {
-      mayGoOn();
+      throwIfStopped();
       if (client.requests >= budget) {
-        rest.push(candidate.id);
+        deferred.push(candidate.id);
         continue;
       }
       try {
         missed += await catchUpWith(candidate, client, options);
         failedInARow = 0;
       } catch (error) {
-        mayGoOn();
+        throwIfStopped();
         failed += 1;
         failedInARow += 1;
         if (error instanceof ReeveError && error.isHostFailure && failedInARow >= maxFailedInARow)
@@ -104,34 +104,34 @@ export function createCatchUp(options: CatchUpOptions): HandleJob {
       }
       await lease.advance({ runs: [], checkpoint: null });
     }
-    await store.remember(restKey, rest.length === 0 ? undefined : rest);
-    const repositories = waiting.length - rest.length;
-    log.info({ repositories, missed, failed, left: rest.length, requests: client.requests }, 'caught up');
+    await store.remember(restKey, deferred.length === 0 ? undefined : deferred);
+    const repositories = waiting.length - deferred.length;
+    log.info({ repositories, missed, failed, left: deferred.length, requests: client.requests }, 'caught up');
     return { runs: [] };
   };
 }
 
-async function candidates(client: Client, served: ServedBy): Promise<Candidate[]> {
-  const found: Candidate[] = [];
+async function listCandidates(client: Client, served: ServedBy): Promise<Candidate[]> {
+  const candidates: Candidate[] = [];
   for await (const { repositories } of servedRepositories(client, served)) {
     for (const { id, name, full_name, owner, created_at, updated_at } of repositories) {
       const updatedMs = Date.parse(updated_at ?? '') || 0;
       const account = { id: owner.id, login: owner.login };
-      found.push({ id, name, full_name, owner: account, createdAt: created_at ?? undefined, updatedMs });
+      candidates.push({ id, name, full_name, owner: account, createdAt: created_at ?? undefined, updatedMs });
     }
   }
-  return found;
+  return candidates;
 }
 
 /** Gives repositories that were created while Reeve was stopped an empty baseline, so that all of their content is new. */
-async function beginNew(
-  found: readonly Candidate[],
+async function createEmptyBaselines(
+  candidates: readonly Candidate[],
   { snapshots, store }: Pick<CatchUpOptions, 'snapshots' | 'store'>,
   listeningFrom: Date,
 ): Promise<void> {
   // Forges tell whole seconds.
   const before = Math.floor(Date.parse(String(await store.recall(passKey))) / 1_000) * 1_000;
-  for (const { id, createdAt } of found) {
+  for (const { id, createdAt } of candidates) {
     const createdMs = Date.parse(createdAt ?? '');
     // Without a pass before this one nothing is new: NaN is neither before nor after.
     if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFrom.getTime())) continue;
@@ -141,13 +141,13 @@ async function beginNew(
 }
 
 /** What the pass before had no requests left for comes first, then the most recently updated. */
-async function inOrder(
-  found: readonly Candidate[],
+async function sortByPriority(
+  candidates: readonly Candidate[],
   store: Pick<Store, 'recall'>,
 ): Promise<readonly Candidate[]> {
-  const rest = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
-  return found.toSorted(
-    (a, b) => Number(rest.has(b.id)) - Number(rest.has(a.id)) || b.updatedMs - a.updatedMs,
+  const deferred = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
+  return candidates.toSorted(
+    (a, b) => Number(deferred.has(b.id)) - Number(deferred.has(a.id)) || b.updatedMs - a.updatedMs,
   );
 }
 

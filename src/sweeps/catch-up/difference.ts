@@ -37,14 +37,18 @@ const nothing = '0'.repeat(40);
 export function differencesOf(snapshot: RepositorySnapshot, live: CurrentRepository): readonly MissedEvent[] {
   const items = live.items.toSorted((a, b) => a.number - b.number);
   return [
-    ...(snapshot.isNew ? [madeNow] : []),
+    ...(snapshot.isNew ? [repositoryCreated] : []),
     ...refDifferences(snapshot.refs, live.refs),
     ...(snapshot.tags ? tagDifferences(snapshot.tags, live.tags) : []),
     ...items.flatMap((item) => itemDifferences(snapshot, item)),
   ];
 }
 
-const madeNow: MissedEvent = { eventType: 'repository', payload: { action: 'created' }, key: 'created' };
+const repositoryCreated: MissedEvent = {
+  eventType: 'repository',
+  payload: { action: 'created' },
+  key: 'created',
+};
 
 function* refDifferences(
   before: RepositorySnapshot['refs'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ReadableUnit } from '../../../src/contract/events/event-families.ts';
 import { viewRun } from '../../../src/dashboard/pages/run-view.ts';
-import type { ReadableUnit } from '../../../src/dashboard/viewer.ts';
 import type { ViewerAccess } from '../../../src/dashboard/visibility.ts';
 import type { RecordedChange, Run } from '../../../src/engine/record.ts';
 import type { Finding } from '../../../src/rules/verdict.ts';
@@ -204,7 +204,7 @@ it('folds the rules that were not asked, with why, for operators alone', () => {
   const run = { ...makeRun({}), rules };
   const { text } = viewRun(run, operator);
 
-  expect(text).toContain('<summary>Rules that were not asked: 2</summary>');
+  expect(text).toContain('<summary>Rules that were not evaluated: 2</summary>');
   expect(text).toContain('scope: its `in` leaves this repository out');
   expect(text).toContain('of a later version');
   expect(viewRun(run, administrator).text).not.toContain('other');

@@ -37,9 +37,9 @@ describe('named secrets', () => {
     );
 
     expect(problems).toEqual([
-      'named-secrets.A: the secret "A" has less than 8 characters',
+      'named-secrets.A: the secret "A" has fewer than 8 characters',
       expect.stringContaining('named-secrets.B: ENOENT'),
-      'named-secrets.B: the secret "B" has less than 8 characters',
+      'named-secrets.B: the secret "B" has fewer than 8 characters',
       'named-secrets.C: the secret "C" has more than one line',
       'REEVE_SECRET_D_FILE: the secret "D" is given twice',
     ]);
