@@ -64,19 +64,19 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     async () => ({ WEBHOOK_SECRET: strong, WEBHOOK_AUTHORIZATION: `Bearer ${strong}` }),
     /header and signature/,
   ],
-  ['file-modes', 'an open env file', async ({ envFile }) => chmod(envFile, 0o644), /may read .*reeve\.env/],
+  ['file-modes', 'an open env file', async ({ envFile }) => chmod(envFile, 0o644), /can read .*reeve\.env/],
   [
     'file-modes',
     'an open password of the dashboard',
     async ({ path }) =>
       writeFile(path('data/dashboard.password'), 'a password of the dashboard\n', { mode: 0o644 }),
-    /may read .*dashboard\.password/,
+    /can read .*dashboard\.password/,
   ],
   [
     'file-modes',
     'an open data folder',
     async ({ path }) => chmod(path('data'), 0o750),
-    /may read .*data.*chmod 700 .*data/s,
+    /can read .*data.*chmod 700 .*data/s,
   ],
   [
     'file-modes',
@@ -103,7 +103,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /cannot be written/,
   ],
   ['store', 'a newer schema', async ({ path }) => withStore(path, 'PRAGMA user_version = 99'), /schema 99/],
-  ['store', 'junk', async ({ path }) => writeFile(path('data/reeve.db'), 'x'.repeat(8192)), /is no store/],
+  ['store', 'junk', async ({ path }) => writeFile(path('data/reeve.db'), 'x'.repeat(8192)), /is not a store/],
   [
     'process',
     'another program',
@@ -173,14 +173,14 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       const file = await tokenFile(bot, ['read:user', 'read:repository', 'read:organization', 'read:issue']);
       return { FORGE_TOKEN: await readFile(file, 'utf8') };
     },
-    /lacks write:issue \(to set labels/,
+    /lacks the scopes write:issue \(to set labels/,
   ],
   [
     'served',
     'no star',
     async ({ forge, bot, repository }) =>
       void (await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot })),
-    /nothing is done anywhere/,
+    /no repository is served/,
   ],
   [
     'access',
@@ -218,7 +218,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'hooks',
     'an address and no place',
     ({ editOperatorFile }) => editOperatorFile((text) => text.replace(/ +repositories:\n.*\n/, '')),
-    /names no place/,
+    /names no location/,
   ],
   [
     'hook-missing',
@@ -235,7 +235,12 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     ({ editHook }) => editHook({ config: { url: 'http://127.0.0.1:9/webhook' } }),
     /now points to http:\/\/127\.0\.0\.1:9/,
   ],
-  ['hook-inactive', 'a hook switched off', ({ editHook }) => editHook({ active: false }), /switched off/],
+  [
+    'hook-inactive',
+    'a hook switched off',
+    ({ editHook }) => editHook({ active: false }),
+    /has a disabled hook/,
+  ],
   [
     'hook-duplicate',
     'a second hook',
@@ -252,7 +257,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'hook-events',
     'a deafened hook',
     ({ editHook }) => editHook({ events: ['push'] }),
-    /does not hear .*issues/,
+    /lacks the events .*issues/,
   ],
   [
     'served-hooks',
@@ -267,7 +272,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'hook-secret',
     'other secrets in the settings',
     async () => ({ WEBHOOK_SECRET: strong }),
-    /made with other values/,
+    /created with other secrets/,
   ],
   [
     'webhook-address',
@@ -276,13 +281,13 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       const { url } = await bare((_, response) => json(response, { message: 'not here' }, 404));
       await editOperatorFile((text) => text.replace(/url: .*/, `url: ${url}/webhook`));
     },
-    /does not lead here \(it answers 404\)/,
+    /does not reach this Reeve \(it answers 404\)/,
   ],
   [
     'delivery',
     'another header on the hook',
     ({ editHook }) => editHook({ authorization_header: `Bearer ${strong}` }),
-    /not what the settings say/,
+    /does not match the settings/,
   ],
   ['dead', 'a delivery that was given up', async ({ path }) => bury(path), /[12] given up/],
   [
@@ -522,7 +527,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(alone.status).toBe(0);
     expect(beside.out).toContain('Nothing is wrong.');
     expect(beside).toMatchObject({ status: 0, error: '' });
-    expect(beside.out).toMatch(/✓ delivery +a delivery by the hook .* came and was verified/);
+    expect(beside.out).toMatch(/✓ delivery +a delivery by the hook .* arrived and was verified/);
     for (const canary of setup.canaries) expect(beside.out).not.toContain(canary);
   });
 
@@ -588,7 +593,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
       text: expect.stringContaining(`organization ${organization}`),
     });
     expect(entriesOf(thorough, 'delivery')[0]?.text).toMatch(
-      /hook of organization .* came .*hook of repository .* came/,
+      /hook of organization .* arrived .*hook of repository .* arrived/,
     );
     expect(thorough.status).toBe(0);
   });

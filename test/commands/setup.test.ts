@@ -37,7 +37,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const second = await reeveProcess(['setup'], { cwd: folder });
 
     expect({ status: first.status, error: first.error }).toEqual({ status: 0, error: '' });
-    expect(first.out).toMatch(/✓ delivery +a delivery by the hook of repository .* came and was verified/);
+    expect(first.out).toMatch(/✓ delivery +a delivery by the hook of repository .* arrived and was verified/);
     expect(first.out).toContain('Connected.');
     expect(statSync(path('reeve.env')).mode & 0o777).toBe(0o600);
     expect(second).toMatchObject({ status: 0, error: '' });
@@ -231,7 +231,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
 
     const begun = await connection.setup({ rotate: true });
     expect(begun.status).toBe(2);
-    expect(entriesOf(begun, 'receiver')[0]?.advice).toContain('start it anew');
+    expect(entriesOf(begun, 'receiver')[0]?.advice).toContain('restart it');
     expect((await connection.hooks()).map(({ id }) => id)).toEqual([old.id]);
     expect(readEnvFile(connection.envFile).WEBHOOK_SECRET).toMatch(
       new RegExp(`^.{40,}\n${before.WEBHOOK_SECRET}$`),

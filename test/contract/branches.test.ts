@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type Answer, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('branches on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('branches', (forge) => {
   let ada: Account;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
   });
   beforeEach(async () => {
     repository = await forge.makeRepository(ada, { auto_init: true });
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });

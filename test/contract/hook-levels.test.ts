@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
-describe.each(contractForges)('hooks of every level on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('hooks of every level', (forge) => {
   let receiver: HookReceiver;
   let ada: Account;
   let stranger: Account;
@@ -11,7 +10,6 @@ describe.each(contractForges)('hooks of every level on $name', ({ start }) => {
   const config = () => ({ url: receiver.url, content_type: 'json' });
   const made: { path: string; as: Account | string }[] = [];
   beforeAll(async () => {
-    forge = await start();
     receiver = await startReceiver();
     ada = await forge.makeUser();
     stranger = await forge.makeUser();
@@ -21,7 +19,6 @@ describe.each(contractForges)('hooks of every level on $name', ({ start }) => {
     // A system hook must not stay behind on a real forge.
     for (const { path, as } of made) await forge.ask('DELETE', path, { as });
     await receiver.close();
-    await forge.close();
   });
 
   const levels = () => [

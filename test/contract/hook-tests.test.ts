@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges } from '../support/contract-forge.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Account, describeContract } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
-describe.each(contractForges)('test deliveries on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('test deliveries', (forge) => {
   let ada: Account;
   let writer: Account;
   let repository: string;
   let receiver: HookReceiver;
   let path: string;
   beforeAll(async () => {
-    forge = await start();
     receiver = await startReceiver();
     [ada, writer] = await Promise.all([forge.makeUser(), forge.makeUser()]);
     repository = await forge.makeRepository(ada, { auto_init: true });
@@ -21,7 +19,6 @@ describe.each(contractForges)('test deliveries on $name', ({ start }) => {
     path = `/repos/${repository}/hooks/${hook.json.id}/tests`;
   });
   afterAll(async () => {
-    await forge.close();
     await receiver.close();
   });
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-describe.each(contractForges)('repositories on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('repositories', (forge) => {
   let ada: Account;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
   });
-  afterAll(() => forge.close());
 
   const create = (body: object) => forge.ask('POST', '/user/repos', { as: ada, body });
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fillPath, type Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { unwrapShape } from '../../src/forge/http/form-binding.ts';
-import { type Account, type ContractForge, contractForges, freshName } from '../support/contract-forge.ts';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
 const yearOne = '0001-01-01T00:00:00Z';
 const config = { url: 'http://localhost:9/', content_type: 'json' };
@@ -29,14 +29,12 @@ function zerosOf(schema: z.ZodObject, areDates = false): Record<string, unknown>
   return Object.fromEntries(members);
 }
 
-describe.each(contractForges)('members that a Go client leaves unset on $name', ({ start }) => {
-  let forge: ContractForge;
+describeContract('members that a Go client leaves unset', (forge) => {
   let ada: Account;
   let friend: Account;
   let organization: string;
   let repository: string;
   beforeAll(async () => {
-    forge = await start();
     ada = await forge.makeUser();
     friend = await forge.makeUser();
     organization = await forge.makeOrganization(ada);
@@ -45,7 +43,6 @@ describe.each(contractForges)('members that a Go client leaves unset on $name', 
     await ask('POST', '/contents/a.txt', { content: '', message: 'x', new_branch: 'topic' });
     await ask('POST', '/pulls', { title: 'two', head: 'topic', base: 'main' });
   });
-  afterAll(() => forge.close());
 
   const ask = (method: string, path: string, body?: unknown) =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });

@@ -41,7 +41,7 @@ describe('named secrets', () => {
       expect.stringContaining('named-secrets.B: ENOENT'),
       'named-secrets.B: the secret "B" has fewer than 8 characters',
       'named-secrets.C: the secret "C" has more than one line',
-      'REEVE_SECRET_D_FILE: the secret "D" is given twice',
+      'REEVE_SECRET_D_FILE: the secret "D" is set twice',
     ]);
     expect(problems.join()).not.toMatch(/short|lines-of-it|another-value|first-value/);
   });
