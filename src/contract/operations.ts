@@ -29,6 +29,7 @@ import { tagOperations } from './resources/tags.ts';
 import { teamOperations } from './resources/teams.ts';
 import { timelineOperations } from './resources/timeline.ts';
 import { timeOperations } from './resources/times.ts';
+import { topicOperations } from './resources/topics.ts';
 import { transferOperations } from './resources/transfers.ts';
 import { userOperations } from './resources/users.ts';
 import { wikiOperations } from './resources/wiki.ts';
@@ -44,6 +45,7 @@ export const operations = {
   ...repositoryOperations,
   ...starOperations,
   ...transferOperations,
+  ...topicOperations,
   ...wikiOperations,
   ...branchOperations,
   ...tagOperations,

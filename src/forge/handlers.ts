@@ -38,6 +38,7 @@ import { collaboratorHandlers } from './repositories/collaborators.ts';
 import { forkHandlers } from './repositories/forks.ts';
 import { repositoryHandlers } from './repositories/repositories.ts';
 import { starHandlers } from './repositories/stars.ts';
+import { topicHandlers } from './repositories/topics.ts';
 import { transferHandlers } from './repositories/transfers.ts';
 import { reviewCommentHandlers } from './reviews/comments.ts';
 import { requestedReviewerHandlers } from './reviews/requested-reviewers.ts';
@@ -92,6 +93,7 @@ export const handlers: Handlers = {
   ...accountHandlers,
   ...teamHandlers,
   ...transferHandlers,
+  ...topicHandlers,
   ...oauth2Handlers,
   ...wikiHandlers,
 };

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { repositoryAs } from '../row-fields.ts';
+import { inRepository, pages, resource, text } from '../shape.ts';
+
+const path = '/repos/{owner}/{repo}/topics';
+const oneTopic = { params: z.object({ ...inRepository, topic: text }), success: 204 } as const;
+const inFile = 'routers/api/v1/repo/topic.go';
+
+/** Topics of a repository: at most 25, in lower case, of at most 35 letters, digits, `-` and `.`. No webhook is sent. */
+export const topicOperations = {
+  listTopics: defineOperation({
+    id: 'topic.list',
+    meaning: 'Lists the topics of a repository, by name.',
+    method: 'GET',
+    path,
+    ...repositoryAs('reader'),
+    query: z.object(pages),
+    success: 200,
+    response: resource({}, { topics: z.array(text) }),
+    errors: [404],
+    paging: 'count',
+    source: `${inFile} ListTopics`,
+  }),
+  replaceTopics: defineOperation({
+    id: 'topic.replace',
+    meaning: 'Replaces the topics of a repository; duplicate and empty names are dropped.',
+    method: 'PUT',
+    path,
+    ...repositoryAs('admin'),
+    body: z.strictObject({ topics: z.array(text) }),
+    success: 204,
+    errors: [403, 404, 422],
+    source: `${inFile} UpdateTopics`,
+  }),
+  addTopic: defineOperation({
+    id: 'topic.add',
+    meaning: 'Adds a topic to a repository; success also if it has the topic.',
+    method: 'PUT',
+    path: `${path}/{topic}`,
+    ...repositoryAs('admin'),
+    ...oneTopic,
+    errors: [403, 404, 422],
+    source: `${inFile} AddTopic`,
+  }),
+  removeTopic: defineOperation({
+    id: 'topic.remove',
+    meaning: 'Removes a topic from a repository.',
+    method: 'DELETE',
+    path: `${path}/{topic}`,
+    ...repositoryAs('admin'),
+    ...oneTopic,
+    errors: [403, 404, 422],
+    source: `${inFile} DeleteTopic`,
+  }),
+} as const;

@@ -1,0 +1,78 @@
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { RepositoryRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+
+const maxTopics = 25;
+const maxLength = 35;
+
+/** Returns a topic as it is stored, or ends the request with 422. */
+function readTopic(given: string): string {
+  const topic = given.trim().toLowerCase();
+  if (topic.length > maxLength || !/^[a-z0-9][-.a-z0-9]*$/.test(topic)) {
+    throw new ForgeProblem(422, 'Topic names are invalid', 'message');
+  }
+  return topic;
+}
+
+type TopicTarget = RepositoryTarget & { readonly context: ForgeContext };
+
+/** Reads the row anew: requests that came together each keep what the one before has written. */
+function topicsOf({ context, repository }: TopicTarget): readonly string[] {
+  const row = context.db.get<Pick<RepositoryRow, 'topics'>>(
+    'SELECT topics FROM repositories WHERE id = ?',
+    repository.id,
+  );
+  // The column holds what `saveTopics` wrote.
+  return JSON.parse(row?.topics ?? '[]') as string[];
+}
+
+function saveTopics({ context, repository }: TopicTarget, topics: Iterable<string>): void {
+  const all = [...new Set(topics)].toSorted();
+  if (all.length > maxTopics) {
+    throw new ForgeProblem(422, 'Exceeding maximum number of topics per repo', 'message');
+  }
+  context.db.run(
+    'UPDATE repositories SET topics = ?, updated_at = ? WHERE id = ?',
+    JSON.stringify(all),
+    secondsOf(context.clock()),
+    repository.id,
+  );
+}
+
+/** What answers for the topics of a repository. */
+export const topicHandlers = defineHandlers({
+  listTopics(call) {
+    const topics = topicsOf(call);
+    const { offset, limit } = call.page;
+    call.reply.total(topics.length);
+    return { topics: topics.slice(offset, offset + limit) };
+  },
+
+  replaceTopics(call) {
+    const named = call.body.topics.filter((topic) => topic.trim() !== '').map(readTopic);
+    call.context.db.transaction(() => saveTopics(call, named));
+    return undefined;
+  },
+
+  addTopic(call) {
+    const topic = readTopic(call.params.topic);
+    call.context.db.transaction(() => saveTopics(call, [...topicsOf(call), topic]));
+    return undefined;
+  },
+
+  removeTopic(call) {
+    const topic = readTopic(call.params.topic);
+    call.context.db.transaction(() => {
+      const topics = topicsOf(call);
+      if (!topics.includes(topic)) throw new ForgeProblem(404, 'not found');
+      saveTopics(
+        call,
+        topics.filter((other) => other !== topic),
+      );
+    });
+    return undefined;
+  },
+});
