@@ -33,11 +33,7 @@ export async function redrive(
 async function deadIds(store: Store): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let before: string | undefined; ; ) {
-    const page = await store.listDeliveries({
-      state: 'dead',
-      limit: 500,
-      ...(before === undefined ? {} : { before }),
-    });
+    const page = await store.listDeliveries({ state: 'dead', limit: 500, before });
     ids.push(...page.items.map(({ id }) => id));
     if (page.next === undefined) return ids;
     before = page.next;

@@ -248,8 +248,7 @@ async function runSettings(
   { budgets, namedSecrets, data }: ServerOptions,
   { client, store, clock }: { client: Client; store: Store; clock: Pick<Clock, 'now'> },
 ): Promise<RunSettings> {
-  const readRuns: ReadRuns = (repositoryId, before) =>
-    store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
+  const readRuns: ReadRuns = (repositoryId, before) => store.listRuns({ repositoryId, limit: 100, before });
   return {
     ledger: createBudgetLedger({ now: clock.now, readRuns }),
     budgets,

@@ -101,23 +101,23 @@ export type Routing =
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined };
 
 export type DeliveryQuery = {
-  readonly state?: DeliveryState;
+  readonly state?: DeliveryState | undefined;
   /** Part of the Event-Type, the repository's full name or the uuid; case-insensitive. */
-  readonly search?: string;
-  readonly repositoryId?: number;
-  readonly before?: string;
+  readonly search?: string | undefined;
+  readonly repositoryId?: number | undefined;
+  readonly before?: string | undefined;
   /** At most 500; default 50. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 };
 
 export type RunQuery = {
-  readonly delivery?: string;
-  readonly repositoryId?: number;
+  readonly delivery?: string | undefined;
+  readonly repositoryId?: number | undefined;
   /** Runs that started at this instant or later. */
-  readonly since?: Date;
-  readonly before?: string;
+  readonly since?: Date | undefined;
+  readonly before?: string | undefined;
   /** At most 500; default 50. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 };
 
 export type Health = {
