@@ -33,6 +33,13 @@ export type Action<Arguments = unknown> = {
   readonly describesState: boolean;
   /** Whether rule files of repositories may use it without the operator's grant. */
   readonly granted: boolean;
+  /** The head of the pull request is read before any other fact: what it decides holds for that commit. */
+  readonly pinsHead?: true;
+  /**
+   * Whether its rule is evaluated again and again while only checks or `mergeable` keep its conditions from holding: not
+   * every forge sends events of them.
+   */
+  readonly awaitsChecks?: true;
   /** The least powerful rule files that can use it, whatever is granted: those of the operator, or of organizations. Absent: any. */
   readonly onlyFor?: 'operator' | 'organization';
   /** Who sees its applied changes to the repository on the dashboard; `administrators` see failed ones as well. */

@@ -1,8 +1,10 @@
 import type { Action } from './action.ts';
 import { comment } from './comment.ts';
+import { deleteBranch } from './delete-branch.ts';
 import { dismissStaleReviews } from './dismiss-stale-reviews.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { markNotifications } from './mark-notifications.ts';
+import { merge } from './merge.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { protectTags } from './protect-tags.ts';
 import { reportIssue } from './report-issue.ts';
@@ -13,6 +15,7 @@ import { syncBranchProtections } from './sync-branch-protections.ts';
 import { syncHooks } from './sync-hooks.ts';
 import { syncLabels } from './sync-labels.ts';
 import { syncOrganization } from './sync-organization.ts';
+import { updateBranch } from './update-branch.ts';
 
 /** Every action that a step can use. */
 export const actions: readonly Action[] = [
@@ -29,6 +32,9 @@ export const actions: readonly Action[] = [
   openPullRequest as Action,
   syncBranchProtections as Action,
   protectTags as Action,
+  updateBranch as Action,
+  merge as Action,
+  deleteBranch as Action,
 ];
 
 const byName = new Map(actions.map((action) => [action.name, action]));

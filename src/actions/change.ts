@@ -28,8 +28,18 @@ export type Change = {
   readonly joins?: string;
   /** Facts whose cached answers this write invalidates. */
   readonly forgets?: readonly string[];
-  /** Changes are applied by stage, then in plan order: 0 creates objects that others need, 1 is the rest, 2 deletes. */
-  readonly stage?: 0 | 1 | 2;
+  /**
+   * Changes are applied by stage, then in plan order: 0 creates objects that others need, 1 is the rest, 2 deletes, 3 ends
+   * its subject: it is not sent if an earlier change of its rule failed, was refused or deferred.
+   */
+  readonly stage?: 0 | 1 | 2 | 3;
+  /** `if` and `when` of its step are evaluated again from fresh facts immediately before the write. */
+  readonly reconsiders?: true;
+  /**
+   * Wanted, and not possible now: it is refused with this reason. `polls`: what it waits for comes without an event, so its
+   * rule is evaluated again and again for some time.
+   */
+  readonly waits?: { readonly why: string; readonly polls: boolean };
   /** Target of another change of its step that must succeed first: a replaced object is deleted only after its successor exists. */
   readonly needs?: string;
   /** It deletes one of the `there` items of a list; the number of deletions from one list in a run is limited. */

@@ -5,8 +5,10 @@ import type { AnyInput } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
+import { isLast } from './bounds/last.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
-import { levelOfChange, type PlannedChange } from './proposal.ts';
+import { levelOfChange, type PlannedChange, type Proposal } from './proposal.ts';
+import { createReconsider, type Reconsider } from './reconsider.ts';
 import type { Outcome } from './record.ts';
 import { factsOf, factsToRefresh, groupByRequest, inputOf } from './requests.ts';
 import { assertInScope } from './write-scope.ts';
@@ -20,6 +22,8 @@ export type Applied = {
   readonly retry?: ReeveError | undefined;
   /** Set where the forge answered that the repository has another name now. */
   readonly moved?: true | undefined;
+  /** Rules with a change that has to wait for something that comes without an event on some forges. */
+  readonly awaiting: ReadonlySet<string>;
 };
 
 type ApplyOptions = {
@@ -28,12 +32,15 @@ type ApplyOptions = {
   readonly client: Client;
   /** Absent: a change that names a secret fails. */
   readonly secrets?: NamedSecrets | undefined;
+  /** Plans changes with `reconsiders` again; default: without their conditions. */
+  readonly reconsider?: Reconsider | undefined;
 };
 
 /** Plans being applied: what is shared by all of its requests. */
 type Application = ApplyOptions & {
   readonly outcomes: Outcomes;
   readonly sent: Map<string, AnyInput>;
+  readonly awaiting: Set<string>;
   /** True once a request was sent: facts that were read before may be outdated. */
   hasWritten: boolean;
 };
@@ -50,12 +57,20 @@ const freshMs = 250;
  */
 export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   const outcomes = createOutcomes(options.secrets);
-  const application: Application = { ...options, outcomes, sent: new Map(), hasWritten: false };
+  const application: Application = {
+    ...options,
+    outcomes,
+    sent: new Map(),
+    awaiting: new Set(),
+    hasWritten: false,
+  };
   for (const group of groupByRequest(options.changes)) {
     const open: PlannedChange[] = [];
     for (const planned of group) {
       if (outcomes.isInFailedStep(planned))
         outcomes.settle(planned, 'skipped', 'an earlier change of its step failed');
+      else if (isLast(planned) && outcomes.isInFailedRule(planned))
+        outcomes.settle(planned, 'skipped', 'an earlier change of its rule failed');
       else open.push(planned);
     }
     await applyGroup(open, application);
@@ -65,6 +80,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     sent: application.sent,
     retry: outcomes.retry(),
     moved: outcomes.isMoved() ? true : undefined,
+    awaiting: application.awaiting,
   };
 }
 
@@ -73,7 +89,10 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
   if (group.length === 0) return;
   const { outcomes } = application;
   try {
-    const { open, answer, isLimit } = await writeConfirmed(group, application);
+    const [first] = group;
+    const { open, answer, isLimit } = first?.change.reconsiders
+      ? await writeReconsidered(first, application)
+      : await writeConfirmed(group, application);
     for (const planned of open) {
       const missing = unconfirmed(planned, answer);
       if (missing === undefined) await settleShown(planned, answer, application);
@@ -117,6 +136,47 @@ async function writeConfirmed(
     answer: left.length > 0 ? await send(left, again, application) : answer,
     isLimit: false,
   };
+}
+
+/**
+ * Evaluates the conditions of a change again, plans it from facts that know nothing yet, and sends it. A refusal by the forge
+ * is planned again once: the head may have moved, or something else may have merged meanwhile.
+ */
+async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
+  const { facts, outcomes, awaiting, reconsider = createReconsider(undefined) } = application;
+  for (let refusals = 0; ; refusals += 1) {
+    const now = facts.anew();
+    const wanted: Proposal[] = [];
+    let change: Change | undefined;
+    let reason = '';
+    for (const proposal of planned.proposals) {
+      const found = await reconsider(proposal, planned.change.target, now);
+      if ('why' in found) {
+        reason ||= found.why;
+        if (found.polls) awaiting.add(proposal.rule.id);
+      } else if (
+        change === undefined ||
+        JSON.stringify(found.change.value) === JSON.stringify(change.value)
+      ) {
+        change ??= found.change;
+        wanted.push(proposal);
+      }
+    }
+    if (change === undefined) {
+      outcomes.settle(planned, 'skipped', reason);
+      return { open: [], answer: undefined, isLimit: false };
+    }
+    const open = [{ ...planned, change, proposals: wanted }];
+    try {
+      return { open, answer: await send(open, now, application), isLimit: false };
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'forge-conflict') throw error;
+      if (refusals === 0) continue;
+      // The forge has not yet decided whether there is a conflict.
+      if (/try again later/i.test(error.message)) for (const { rule } of wanted) awaiting.add(rule.id);
+      throw error;
+    }
+  }
 }
 
 /** Settles a change that the answer shows; where the answer shows nothing, what is read afterwards decides. */

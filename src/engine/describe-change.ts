@@ -4,7 +4,7 @@ import type { RecordedChange } from './record.ts';
 /** What becomes of one thing, as a line of a difference. */
 type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
 
-type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after'>;
+type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after' | 'irreversible'>;
 
 /** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
 const presenceActions: ReadonlySet<string> = new Set(['set-labels', 'set-issue']);
@@ -13,7 +13,12 @@ const presenceActions: ReadonlySet<string> = new Set(['set-labels', 'set-issue']
  * Describes a change for people: what comes (`+`), what goes (`-`), and what becomes another (`~`), of which only the members
  * that differ are shown.
  */
-export function describeChange({ action, target, before, after }: Described): DescribedChange {
+export function describeChange(change: Described): DescribedChange {
+  const { sign, words } = describeDifference(change);
+  return { sign, words: change.irreversible === undefined ? words : `${words} (cannot be reverted)` };
+}
+
+function describeDifference({ action, target, before, after }: Described): DescribedChange {
   if (presenceActions.has(action) && typeof after === 'boolean') {
     return { sign: after ? '+' : '-', words: target };
   }

@@ -7,6 +7,7 @@ import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
 import type { Proposal } from './proposal.ts';
 import { reasonOf } from './reason.ts';
+import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-input.ts';
 import type { Considered, Selection } from './select-rules.ts';
 
@@ -18,11 +19,17 @@ export type Evaluated = {
   readonly proposals: readonly Proposal[];
   /** Set where the forge could not answer and a later attempt may: a half-known event writes nothing. */
   readonly retry?: ReeveError | undefined;
+  /** Rules that only checks or `mergeable` keep from a step that awaits them. */
+  readonly awaiting: readonly string[];
 };
 
 /** Evaluates the selected rules side by side. A rule that fails does not stop the others. */
 export async function evaluateRules({ considered, decided }: Selection, input: RunInput): Promise<Evaluated> {
   const memory = input.memory ?? createActionMemory();
+  await readHeadFirst(
+    considered.map(({ rule }) => rule),
+    input.facts,
+  );
   const stale = considered.length === 0 ? undefined : await findStaleness(input);
   const evaluated = await Promise.all(
     considered.map((one) => stale?.(one.rule) ?? evaluateOne(one, input, contextFor(one, input, memory))),
@@ -34,10 +41,12 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
     verdicts: verdicts.toSorted((a, b) => input.rules.orderOf(a.rule) - input.rules.orderOf(b.rule)),
     proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
     retry,
+    awaiting: evaluated.filter(({ awaitsChecks }) => awaitsChecks).map(({ verdict }) => verdict.rule),
   };
 }
 
 type EvaluatedRule = {
+  readonly awaitsChecks?: true;
   readonly verdict: Verdict;
   readonly proposals: readonly Proposal[];
   readonly retry?: ReeveError | undefined;

@@ -12,6 +12,8 @@ export interface Outcomes {
   fail(planned: PlannedChange, error: unknown): void;
   /** Says whether all steps that propose the change have failed before. */
   isInFailedStep(planned: PlannedChange): boolean;
+  /** Says whether an earlier change of every rule that proposes the change has failed. */
+  isInFailedRule(planned: PlannedChange): boolean;
   has(planned: PlannedChange): boolean;
   /** Returns the outcomes of these changes, in order. */
   of(changes: readonly PlannedChange[]): readonly Outcome[];
@@ -25,11 +27,13 @@ export interface Outcomes {
 export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
   const outcomes = new Map<string, Outcome>();
   const failedSteps = new Set<Proposal>();
+  const failedRules = new Set<string>();
   let retry: ReeveError | undefined;
   let isMoved = false;
   const redact = (text: string): string => secrets?.redact(text) ?? text;
 
-  const settle: Outcomes['settle'] = ({ id }, status, error) => {
+  const settle: Outcomes['settle'] = ({ id, proposals }, status, error) => {
+    if (status === 'failed') for (const { rule } of proposals) failedRules.add(rule.id);
     outcomes.set(id, { change: id, status, ...(error === undefined ? {} : { error: redact(error) }) });
   };
 
@@ -46,6 +50,7 @@ export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
       retry ??= new ReeveError(code, redact(error.message), { retryAfterMs, status });
     },
     isInFailedStep: ({ proposals }) => proposals.every((proposal) => failedSteps.has(proposal)),
+    isInFailedRule: ({ proposals }) => proposals.every(({ rule }) => failedRules.has(rule.id)),
     has: ({ id }) => outcomes.has(id),
     of: (changes) => changes.flatMap(({ id }) => outcomes.get(id) ?? []),
     retry: () => retry,

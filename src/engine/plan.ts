@@ -58,7 +58,8 @@ function planOf(proposals: readonly Proposal[], limits: RunLimits, from: number)
   for (const group of groups) {
     const { winner, losers, why } = decide(group);
     for (const loser of losers) if (!loser.change.already) refused.push({ planned: loser, why });
-    if (winner && !winner.change.already) kept.push(winner);
+    if (winner?.change.waits) refused.push({ planned: winner, why: winner.change.waits.why });
+    else if (winner && !winner.change.already) kept.push(winner);
   }
   return { changes: withinLimits(inOrder(kept), limits, refused), refused, groups, count };
 }

@@ -1,3 +1,5 @@
+import { findInverse } from '../actions/actions.ts';
+import { irreversibleReason } from '../actions/inverses/irreversible.ts';
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
@@ -36,6 +38,11 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
   }
 }
 
+function irreversibleMember(action: string, operation: string): Pick<RecordedChange, 'irreversible'> {
+  const irreversible = irreversibleReason(findInverse(action, operation));
+  return irreversible === undefined ? {} : { irreversible };
+}
+
 /** Returns a change as a run records it, with the input of its request. */
 export function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
   const { id, change, proposals, watchers = [] } = planned;
@@ -55,5 +62,6 @@ export function recordChange(planned: PlannedChange, input: RecordedChange['inpu
     before: change.before,
     after: change.after,
     reason: change.reason,
+    ...irreversibleMember(change.action, change.operation),
   };
 }

@@ -41,6 +41,8 @@ export type RecordedChange = {
   readonly before: unknown;
   readonly after: unknown;
   readonly reason: string;
+  /** Why it cannot be reverted, if it never can. */
+  readonly irreversible?: string;
 };
 
 export type Outcome = {

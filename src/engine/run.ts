@@ -2,12 +2,14 @@ import type { Subject } from '../contract/events/subject.ts';
 import type { ReeveError } from '../errors.ts';
 import { type Applied, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
+import { refuseEarlyEnds } from './bounds/last.ts';
 import type { Deferral } from './budget/deferral.ts';
 import type { WriteHistory } from './budget/ledger.ts';
 import { reserve } from './budget/reserve.ts';
 import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import type { PlannedChange, Proposal } from './proposal.ts';
+import { createReconsider } from './reconsider.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
 import { refuseRepeated } from './repeated.ts';
@@ -24,6 +26,8 @@ export type Ran = {
   readonly moved?: true | undefined;
   /** Set where an hourly budget stopped changes: the same trigger is to run again. */
   readonly deferral?: Deferral | undefined;
+  /** Rules to evaluate again soon: what they wait for comes without an event on some forges. Absent: none. */
+  readonly awaiting?: readonly string[];
 };
 
 /**
@@ -56,6 +60,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
     retry: evaluated.retry ?? applied.retry,
     moved: applied.moved,
     deferral: reserved.deferral,
+    ...awaitingOf(evaluated.awaiting, plan, applied),
   };
 }
 
@@ -83,15 +88,34 @@ async function prepare(
   planned: Plan,
   { input, evaluated, startedMs }: { input: RunInput; evaluated: Evaluated; startedMs: number },
 ) {
-  const plan = refuseUnfounded(await refuseUnsupported(planned, input.capabilities));
+  const supported = await refuseUnsupported(planned, input.capabilities);
+  const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
   const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
   return { plan, recorded };
 }
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {
   const { client, facts, secrets } = input;
-  if (client === undefined) return { outcomes: [], sent: new Map() };
-  return applyPlan({ changes: changes.filter((planned) => isSent(planned, input)), facts, client, secrets });
+  if (client === undefined) return { outcomes: [], sent: new Map(), awaiting: new Set() };
+  return applyPlan({
+    changes: changes.filter((planned) => isSent(planned, input)),
+    facts,
+    client,
+    secrets,
+    reconsider: createReconsider(input),
+  });
+}
+
+function awaitingOf(
+  evaluated: readonly string[],
+  { refused }: Plan,
+  applied: Applied,
+): Pick<Ran, 'awaiting'> {
+  const held = refused
+    .filter(({ planned }) => planned.change.waits?.polls)
+    .flatMap(({ planned }) => planned.proposals.map(({ rule }) => rule.id));
+  const ids = new Set([...evaluated, ...held, ...applied.awaiting]);
+  return ids.size === 0 ? {} : { awaiting: [...ids] };
 }
 
 function idsOfApplied({ outcomes }: Applied): ReadonlySet<string> {

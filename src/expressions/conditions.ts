@@ -16,7 +16,18 @@ export type Condition = {
   readonly facts: readonly FactRequest[];
   /** Returns the answer with its evidence, paid for by the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
+  /** Returns whether it holds, or would hold if only checks of the commit or `mergeable` said otherwise. Never throws. */
+  readonly prospect: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
+
+/** Whether something holds, waits for checks alone, or does not hold for another reason, which may be an error. */
+export type Prospect = 'held' | 'awaits' | 'not';
+
+/** Returns the prospect of several conditions together. */
+export function jointProspect(prospects: readonly Prospect[]): Prospect {
+  if (prospects.includes('not')) return 'not';
+  return prospects.includes('awaits') ? 'awaits' : 'held';
+}
 
 /** `error` where it could not be known; `cause` then says why, and whether a later attempt may help. */
 export type ConditionResult = {
@@ -56,6 +67,7 @@ export function compileCondition(
   const plant = (leaf: ASTNode): Leaf => ({
     kind: 'leaf',
     part: createPart(leaf, resolution),
+    isOfChecks: ofChecks.test(source.slice(leaf.start, leaf.end)),
     where: { file: place.file, ...place.at(leaf.start) },
   });
   const tree = treeOf(node, plant);
@@ -63,12 +75,28 @@ export function compileCondition(
   const facts = [...resolution.facts.values()];
   const evaluate = (knowledge: Knowledge, meter: Meter): ConditionResult =>
     ask(tree, leaves, new Values(knowledge, environment, meter));
-  return { condition: { source, facts, evaluate } };
+  const prospect = (knowledge: Knowledge, meter: Meter): Prospect => {
+    const values = new Values(knowledge, environment, meter);
+    const truth = (said?: boolean): Truth =>
+      truthOf(tree, (leaf) =>
+        leaf.isOfChecks && said !== undefined ? said : answerOf(leaf.part, values).truth,
+      );
+    const now = truth();
+    if (now !== false) return now === true ? 'held' : 'not';
+    const isAwaiting =
+      leaves.some(({ isOfChecks }) => isOfChecks) && (truth(true) === true || truth(false) === true);
+    return isAwaiting ? 'awaits' : 'not';
+  };
+  return { condition: { source, facts, evaluate, prospect } };
 }
+
+/** What changes without an event on some forges, as expressions name it. */
+const ofChecks = /(?<![\w.])((required_checks|statuses)\b|pull_request\s*\.\s*mergeable\b)/;
 
 type Leaf = {
   readonly kind: 'leaf';
   readonly part: Part;
+  readonly isOfChecks: boolean;
   readonly where: { readonly file: string; readonly line: number; readonly column: number };
 };
 type Tree =

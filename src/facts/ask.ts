@@ -39,6 +39,9 @@ export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory 
   };
 }
 
+/** For each fact by key: whether a cached answer must not be used, and whether it may be taken from another fact's answer. */
+type Sharing = { readonly isAnew: (key: string) => boolean; readonly mayTake: (key: string) => boolean };
+
 type AskedFact = { readonly answer: Promise<unknown>; answeredAtMs: number };
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
@@ -49,16 +52,16 @@ export function createFacts(options: {
   /** A monotonic clock, for the age of answers. */
   clock: Pick<Clock, 'monotonicMs'>;
 }): Facts {
-  return asking(new Map(), new Set());
+  return asking(new Map(), { isAnew: () => false, mayTake: () => true });
 
-  function asking(asked: Map<string, AskedFact>, anew: ReadonlySet<string>): Facts {
+  function asking(asked: Map<string, AskedFact>, { isAnew, mayTake }: Sharing): Facts {
     const ask: Ask = typedAsk((request) => {
       const key = factKey(request);
       const known = asked.get(key);
       if (known) return known.answer;
-      const source = anew.has(key) ? undefined : sourceOf(request);
+      const source = mayTake(key) ? sourceOf(request) : undefined;
       const entry: AskedFact = {
-        answer: source ? takeFrom(source, request, ask) : askForge(request, ask, anew.has(key)),
+        answer: source ? takeFrom(source, request, ask) : askForge(request, ask, isAnew(key)),
         answeredAtMs: Number.POSITIVE_INFINITY,
       };
       asked.set(key, entry);
@@ -88,8 +91,9 @@ export function createFacts(options: {
           kept.delete(key);
           dropped.add(key);
         }
-        return asking(kept, dropped);
+        return asking(kept, { isAnew: (key) => dropped.has(key), mayTake: (key) => !dropped.has(key) });
       },
+      anew: () => asking(new Map(), { isAnew: () => true, mayTake: () => true }),
       forget(names) {
         const id = options.subject.repository?.id;
         for (const name of names) options.memory.drop(`${id}/${name}`);
@@ -139,6 +143,7 @@ export function createGivenFacts(options: {
       return fact?.complete ? fact.complete(value) : value;
     }),
     fresh: () => facts,
+    anew: () => facts,
     forget() {},
   };
   return facts;

@@ -113,6 +113,8 @@ export interface Facts {
   readonly ask: Ask;
   /** Returns facts that request the named ones again if their answer is older than `maxAgeMs`, and share the others. */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
+  /** Returns facts that know nothing yet: each is requested again, and no cached answer is used. */
+  anew(): Facts;
   /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
 }

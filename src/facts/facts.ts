@@ -1,4 +1,5 @@
 import { attachments } from './attachments.ts';
+import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
@@ -12,6 +13,7 @@ import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
 import { head } from './head.ts';
+import { headBranch } from './head-branch.ts';
 import { accountHooks, hooks } from './hooks.ts';
 import { issue } from './issue.ts';
 import { labelDefinitions } from './label-definitions.ts';
@@ -56,6 +58,8 @@ export const facts: readonly Fact[] = [
   commits,
   compare,
   head,
+  baseBranch,
+  headBranch,
   statuses,
   reviews,
   review,

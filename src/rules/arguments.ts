@@ -1,6 +1,12 @@
 import type { z } from 'zod';
 import { ReeveError } from '../errors.ts';
-import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
+import {
+  type Condition,
+  compileCondition,
+  type ExpressionPlace,
+  jointProspect,
+  type Prospect,
+} from '../expressions/conditions.ts';
 import type { Evidence } from '../expressions/evidence.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
 import type { Knowledge } from '../expressions/knowledge.ts';
@@ -18,6 +24,8 @@ export type StepArguments = {
   readonly facts: readonly FactRequest[];
   /** Returns the arguments as the action takes them, or why they cannot be known. Never throws. */
   readonly resolve: (knowledge: Knowledge, meter: Meter) => ResolvedArguments;
+  /** Returns whether their conditions hold, or would if only checks or `mergeable` said otherwise. Absent: there are none. */
+  readonly prospect?: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
 type ResolvedArguments = {
@@ -68,6 +76,12 @@ export function compileArguments(
       written,
       facts,
       resolve: (knowledge, meter) => resolveSlots(written, slots, knowledge, meter),
+      prospect: (knowledge, meter) =>
+        jointProspect(
+          slots.flatMap(({ fills }) =>
+            'condition' in fills ? [fills.condition.prospect(knowledge, meter)] : [],
+          ),
+        ),
     },
   };
 }

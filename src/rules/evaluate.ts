@@ -1,5 +1,6 @@
 import type { Event } from '../contract/events/events.ts';
 import { ReeveError } from '../errors.ts';
+import { jointProspect } from '../expressions/conditions.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { Learning } from './learning.ts';
@@ -33,6 +34,8 @@ export type Evaluation = {
   readonly steps: readonly ResolvedStep[];
   /** Set where something could not be known because of the forge and a later attempt may help: retry the delivery. */
   readonly retry?: ReeveError;
+  /** Set where only checks or `mergeable` keep a step that awaits them from being taken. */
+  readonly awaitsChecks?: true;
 };
 
 /** Returns the verdict on a rule that is not considered, without asking anything. */
@@ -66,7 +69,8 @@ export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Pr
     findings.push(...answer.findings);
     if (answer.result === 'error') return failed(rule, findings, [], answer.reason ?? '', answer.cause);
     if (answer.result === 'not') {
-      return { verdict: { ...headOf(rule), verdict: 'unmatched', findings }, steps: [] };
+      const verdict: Verdict = { ...headOf(rule), verdict: 'unmatched', findings };
+      return { verdict, steps: [], ...(await findAwaiting(rule, knowledge, meter)) };
     }
   }
   return resolveSteps(rule, { knowledge, meter }, findings);
@@ -140,7 +144,26 @@ async function resolveSteps(
   }
   const worst = failures.find(({ cause }) => retryOf(cause)) ?? failures[0];
   if (worst) return failed(rule, findings, steps, failures[0]?.reason ?? worst.reason, worst.cause);
-  return { verdict: { ...headOf(rule), verdict: 'matched', findings }, steps };
+  const verdict: Verdict = { ...headOf(rule), verdict: 'matched', findings };
+  return { verdict, steps, ...(await findAwaiting(rule, knowledge, meter)) };
+}
+
+/** Says whether a step that awaits checks would be taken if only those said otherwise. */
+async function findAwaiting(
+  rule: LoadedRule,
+  knowledge: Learning,
+  meter: Meter,
+): Promise<Pick<Evaluation, 'awaitsChecks'>> {
+  const steps = rule.steps.filter(({ action }) => action.awaitsChecks);
+  if (steps.length === 0) return {};
+  await knowledge.learn(
+    steps.flatMap(({ condition, arguments: given }) => [...(condition?.facts ?? []), ...given.facts]),
+  );
+  const isAwaiting = steps.some(({ condition, arguments: given }) => {
+    const parts = [rule.condition, condition, given];
+    return jointProspect(parts.map((part) => part?.prospect?.(knowledge, meter) ?? 'held')) === 'awaits';
+  });
+  return isAwaiting ? { awaitsChecks: true } : {};
 }
 
 function causeOf({ cause }: { readonly cause?: Error | undefined }): { readonly cause?: Error } {

@@ -144,4 +144,38 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     arguments: () => ({ as: 'read' }),
   },
+  merge: {
+    stays: /a merge cannot be taken back/,
+    on: (setup) => pullFrom(setup, 'topic'),
+    arguments: () => ({ method: 'merge', title: 'Topic', 'delete-branch': true }),
+    // Who may not merge gets 405.
+    refusal: [405],
+  },
+  'delete-branch': {
+    async on(setup) {
+      const subject = await pullFrom(setup, 'done');
+      const params = { ...setup.at, index: subject.index ?? 0 };
+      const body = { do: 'merge', delete_branch_after_merge: false };
+      await setup.owner.client.call(operations.mergePull, { params, body });
+      return subject;
+    },
+    arguments: () => ({}),
+  },
+  'update-branch': {
+    stays: /a branch that was updated stays as it is/,
+    async on(setup) {
+      const subject = await pullFrom(setup, 'behind');
+      await addFile(setup.owner.client, setup.at, 'main', 'ahead.txt');
+      return subject;
+    },
+    arguments: () => ({ how: 'merge', forks: false }),
+  },
 };
+
+/** Opens a pull request from a branch of its own, as ada. */
+async function pullFrom({ ada, at, subjects }: PrivilegeSetup, branch: string): Promise<Subject> {
+  await addFile(ada.client, at, branch, `${branch}.txt`);
+  const body = { title: branch, head: branch, base: 'main' };
+  const { number } = await ada.client.call(operations.createPull, { params: at, body });
+  return { ...subjects.pull_request, index: number };
+}

@@ -37,6 +37,36 @@ async function check(rules: string, args: readonly string[] = [], environment: R
 const label = (name: string, key: string, of: string, more = ''): string =>
   `  ${name}: { on: ${of}, ${more} steps: [{ uses: set-labels, with: { ${key}: [bug] } }] }\n`;
 
+describe('a merge that looks safer than it is', () => {
+  const rules = (when: string, more = '') =>
+    `  auto: { on: pull_request, steps: [{ uses: merge, with: { when: '${when}' } }] }\n${more}`;
+  const gate =
+    "  gate: { on: pull_request, steps: [{ uses: set-status, with: { when: '!pull_request.draft' } }] }\n";
+
+  it('is warned of where it counts reviews', async () => {
+    const found = await check(rules('reviews.exists(r, r.state == "APPROVED")'));
+
+    expect(found).toMatchObject({ status: 0, problems: [] });
+    expect(found.warnings).toEqual([
+      expect.stringContaining('3 merge-reviews: a merge should count approvals'),
+    ]);
+  });
+
+  it('is warned of where a status of another rule is meant to hold it back', async () => {
+    const found = await check(rules('!pull_request.draft', gate));
+
+    expect(found.warnings).toEqual([
+      expect.stringContaining('3 merge-gate: a failed rule blocks only itself: the status of rule gate'),
+    ]);
+  });
+
+  it('is none where it looks at the statuses itself', async () => {
+    const found = await check(rules('statuses.all(s, s.status == "success")', gate));
+
+    expect(found.warnings.filter((warning) => warning.includes('merge-'))).toEqual([]);
+  });
+});
+
 describe('C5: two rules that undo each other', () => {
   it('are a warning, which does not fail', async () => {
     const found = await check(label('one', 'add', 'issues') + label('two', 'remove', 'issues.opened'));

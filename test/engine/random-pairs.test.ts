@@ -66,9 +66,18 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
 /** Returns what is wrong with a request: it leaves the scope of its rules, or no grant allows it. */
 function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairResult): string | undefined {
   const asked = real.run.changes.filter((change) => change.method === method && pathOf(change) === path);
-  const branch = method === 'POST' && path.endsWith('/pulls') ? Reflect.get(Object(body), 'base') : undefined;
+  const branch = branchOf({ method, path, body }, pair);
+  const isOfFork = path.endsWith('/update') && pair.state.pulls.isFork;
   const permitting = asked.flatMap(({ rules, action }) =>
-    rules.map(levelOfRule).filter((level) => permits(level, { action, path, branch }, pair)),
+    rules.map(levelOfRule).filter(
+      (level) =>
+        permits(level, { action, path, branch }, pair) &&
+        (method !== 'DELETE' ||
+          action !== 'merge' ||
+          permits(level, { action: 'delete-branch', path, branch }, pair)) &&
+        // No grant of these pairs includes forks.
+        (level === 'operator' || !isOfFork),
+    ),
   );
   const where = `${method} ${path}`;
   if (asked.length === 0) return `no rule asked for ${where}`;
@@ -77,6 +86,13 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
   if (isTaken && isAt(path, pair)) return `${where} is another repository by now`;
   const isTold = JSON.stringify(body ?? null).includes(secretValue);
   return isTold && !permitting.includes('operator') ? `${where} tells a secret` : undefined;
+}
+
+/** Returns the branch that grants have to cover: the base of the pull request. */
+function branchOf({ method, path, body }: Omit<Written, 'query'>, { state }: Pair): unknown {
+  if (method === 'POST' && path.endsWith('/pulls')) return Reflect.get(Object(body), 'base');
+  const isOfPull = /\/pulls\/\d+\/(merge|update)$/.test(path) || /\/branches\/[^/]+$/.test(path);
+  return isOfPull ? state.pulls.base : undefined;
 }
 
 /** Returns whether files of a level may do this there, by what the operator granted, told apart from the engine's own words. */

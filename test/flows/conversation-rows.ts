@@ -1,3 +1,4 @@
+import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
@@ -190,4 +191,59 @@ steps: [{ uses: open-pull-request, with: { head: promote, base: main, title: Pro
     // No API deletes a pull request: it is closed.
     back: [['closed', 'Promote']],
   },
+  {
+    action: 'merge',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "merge me"
+steps: [{ uses: merge, with: { method: squash, title: "Merged #\${{ pull_request.number }}", delete-branch: true } }]`,
+    arrange: (harness) => openPull(harness, 'mergeable'),
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'merge me' } }),
+    read: async ({ root }, arranged) => ({
+      merged: (await root.call(operations.getPull, { params: { ...at, ...arranged } })).merged,
+      branches: await branchesLike(root, 'mergeable'),
+    }),
+    declared: { merged: true, branches: [] },
+    stays: { merge: /a merge cannot be taken back/ },
+    back: { merged: true, branches: ['mergeable'] },
+  },
+  {
+    action: 'delete-branch',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "tidy up"
+steps: [{ uses: delete-branch }]`,
+    async arrange(harness) {
+      const arranged = await openPull(harness, 'merged-before');
+      const body = { do: 'merge', delete_branch_after_merge: false } as const;
+      await harness.root.call(operations.mergePull, { params: { ...at, ...arranged }, body });
+      return arranged;
+    },
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'tidy up' } }),
+    read: ({ root }) => branchesLike(root, 'merged-before'),
+    declared: [],
+  },
+  {
+    action: 'update-branch',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "keep up"
+steps: [{ uses: update-branch }]`,
+    async arrange(harness) {
+      const arranged = await openPull(harness, 'slow');
+      await addFile(harness.root, at, 'main', 'ahead.txt');
+      return arranged;
+    },
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'keep up' } }),
+    read: async ({ root }) =>
+      (await root.call(operations.compare, { params: { ...at, basehead: 'slow...main' } })).total_commits,
+    declared: 0,
+    stays: { update: /a branch that was updated stays as it is/ },
+    back: 0,
+  },
 ];
+
+async function branchesLike(root: Client, name: string): Promise<readonly string[]> {
+  const all = await root.call(operations.listBranches, { params: at });
+  return all.map((branch) => branch.name).filter((one) => one === name);
+}

@@ -143,11 +143,12 @@ async function again(row: ActionRow, { trigger }: Run): Promise<void> {
 /** Changes that are not reverted are listed one by one, the last first. */
 function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly [string, unknown])[] {
   return run.changes.toReversed().flatMap(({ target, operation }) => {
-    const kind = operation.endsWith('.delete')
-      ? 'hook-gone'
-      : target.startsWith('hook')
-        ? target.split(':')[0]
-        : target;
+    const kind =
+      operation.includes('hook') && operation.endsWith('.delete')
+        ? 'hook-gone'
+        : /^(hook|merge|update)/.test(target)
+          ? target.split(':')[0]
+          : target;
     const why = stays[kind ?? ''];
     return why ? [[target, expect.stringMatching(why)] as const] : [];
   });

@@ -14,6 +14,8 @@ export type FakeForgeState = {
   readonly protected: readonly string[];
   readonly hooks: readonly string[];
   readonly reviews: number;
+  /** Pull requests: whether they are merged, into which branch, and whether from a fork. */
+  readonly pulls: { readonly merged: boolean; readonly base: string; readonly isFork: boolean };
   /** As it tells itself: forges differ in what the name of a branch leads to. */
   readonly version: string;
   /** What Reeve wrote before: `rule/key`, as comments and as issues of this state. */
@@ -49,18 +51,31 @@ export function contentsOf(where: string, path: string, { files }: FakeForgeStat
   return { ...entry(path), encoding: 'base64', content, size: Buffer.byteLength(text) };
 }
 
-export function issueOf(number: number, { words, defined, carried }: FakeForgeState): Row {
-  const side = (ref: string): Row => ({ ref, sha: commit });
+export function issueOf(
+  number: number,
+  repositoryId: number,
+  { words, defined, carried, pulls }: FakeForgeState,
+): Row {
+  const { merged, base, isFork } = pulls;
+  const side = (ref: string, id: number): Row => ({
+    ref,
+    sha: commit,
+    repo_id: id,
+    repo: { id, name: 'demo', full_name: 'acme/demo', owner: ada },
+  });
   return {
     id: number,
     number,
     title: words,
     body: words,
-    state: 'open',
+    state: merged ? 'closed' : 'open',
+    merged,
+    merged_by: merged ? botAccount : null,
+    mergeable: !merged,
     user: ada,
     labels: defined.flatMap((name, place) => (carried.includes(name) ? [labelOf(name, place)] : [])),
-    head: side('work'),
-    base: side('main'),
+    head: side('work', isFork ? 1 : repositoryId),
+    base: side(base, repositoryId),
   };
 }
 
@@ -82,7 +97,7 @@ const none = (): readonly Row[] => [];
 export const collections: readonly Collection[] = [
   {
     of: /\/issues\/\d+\/labels$/,
-    begins: (state) => issueOf(1, state).labels as readonly Row[],
+    begins: (state) => issueOf(1, 1, state).labels as readonly Row[],
   },
   { of: /^\/repos\/[^/]+\/[^/]+\/labels$/, begins: ({ defined }) => defined.map(labelOf) },
   { of: /^\/orgs\/[^/]+\/labels$/, begins: () => [{ id: 501, name: 'shared', color: '00ff00' }] },
@@ -136,6 +151,7 @@ export const collections: readonly Collection[] = [
     of: /\/milestones$/,
     begins: () => ['next', 'now'].map((title) => ({ title, state: 'open' })),
   },
+  { of: /\/branches$/, begins: () => [{ name: 'work', commit: { id: commit } }] },
   { of: /\/pulls$/, begins: none },
   { of: /\/statuses\/[^/]+$/, begins: none },
   { of: /^\/notifications\/threads$/, begins: none },

@@ -62,12 +62,16 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     const [, parent = '', last = ''] = split ?? [];
     const key = decodeURIComponent(last);
     const list = listAt(parent);
-    const found = list?.find(({ id, number, rule_name }) =>
-      [number ?? id, rule_name].map(String).includes(key),
+    const found = list?.find(({ id, number, rule_name, name }) =>
+      [number ?? id, rule_name, parent.endsWith('/branches') ? name : undefined].map(String).includes(key),
     );
     if (found || !/\/(issues|pulls|threads)$/.test(parent)) return found;
     // Whatever number an event speaks of is there.
-    const made = parent.endsWith('threads') ? threadOf(Number(key), state) : issueOf(Number(key), state);
+    const [, , owner = '', name = ''] = parent.split('/');
+    const repositoryId = Number(repositoryOf(owner, name, state).id);
+    const made = parent.endsWith('threads')
+      ? threadOf(Number(key), state)
+      : issueOf(Number(key), repositoryId, state);
     list?.push(made);
     return made;
   }
@@ -118,7 +122,12 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
   }
 
   function write(method: string, path: string, query: Row, body: Row): unknown {
-    if (path.endsWith('/tests')) return undefined;
+    if (path.endsWith('/tests') || /\/pulls\/\d+\/update$/.test(path)) return undefined;
+    const merged = /^(.*\/pulls\/\d+)\/merge$/.exec(path);
+    if (merged) {
+      const now = { merged: true, state: 'closed', merged_by: botAccount };
+      return void Object.assign(thingAt(merged[1] ?? '') ?? absent(path), now);
+    }
     const dismissed = /^(.*)\/dismissals$/.exec(path);
     if (dismissed) return Object.assign(thingAt(dismissed[1] ?? '') ?? absent(path), { dismissed: true });
     if (/\/issues\/\d+\/labels$/.test(path)) {

@@ -29,6 +29,7 @@ export function makeFacts(
       return fact?.complete ? fact.complete(value) : value;
     }),
     fresh: () => facts,
+    anew: () => facts,
     forget() {},
   };
   return facts;

@@ -90,6 +90,11 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
         there: fc.subarray(['evil/demo', '..', '%2e%2e/%2e%2e', 'a#b']),
         hooks: fc.subarray(['https://ci.example.org/', 'https://evil.example/..']),
         reviews: fc.integer({ min: 0, max: 3 }),
+        pulls: fc.record({
+          merged: lead === 'delete-branch' ? fc.constant(true) : fc.constant(false),
+          base: fc.constantFrom('main', 'main', 'main2'),
+          isFork: fc.constantFrom(false, false, true),
+        }),
         version: fc.constantFrom('1.27.0', '1.23.8', '15.0.3+gitea-1.22.0'),
         own: fc.subarray([
           ['r0/k', 'open'],
@@ -113,6 +118,7 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
             protected: there,
             hooks: made.hooks,
             reviews: made.reviews,
+            pulls: made.pulls,
             version: made.version,
             own: made.own,
           },

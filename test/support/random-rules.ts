@@ -201,6 +201,23 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['head', 'base', 'title'],
       ),
+    merge: (trigger) =>
+      maybe<unknown>(
+        {
+          when: asking(trigger),
+          method: fc.constantFrom('merge', 'squash'),
+          title: saying(trigger),
+          message: saying(trigger),
+          'delete-branch': fc.boolean(),
+        },
+        ['method'],
+      ),
+    'delete-branch': (trigger) => maybe<unknown>({ when: asking(trigger) }, []),
+    'update-branch': (trigger) =>
+      maybe<unknown>(
+        { when: asking(trigger), how: fc.constantFrom('merge', 'rebase'), forks: fc.boolean() },
+        [],
+      ),
     'sync-branch-protections': () =>
       fc.record({
         protections: fc.uniqueArray(

@@ -5,6 +5,7 @@ import { type DecodedText, decodeText } from './decode-text.ts';
 import { maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { loadDefaults, loadRule } from './load-rule.ts';
+import { mergeGates } from './merge-gates.ts';
 import { opposingRules } from './opposing-rules.ts';
 import { readYaml } from './yaml-source.ts';
 
@@ -59,7 +60,7 @@ export function loadRuleFile(source: RuleFileSource): LoadedFile {
   }
   const rules = file.readable ? loadValue(file.value, context) : [];
   if (context.problems.length === 0) {
-    const warnings = [...context.warnings, ...opposingRules(rules, file)];
+    const warnings = [...context.warnings, ...opposingRules(rules, file), ...mergeGates(rules, file)];
     return { rules, problems: [], ...(warnings.length > 0 ? { warnings } : {}) };
   }
   const problems = context.problems.toSorted((a, b) => a.line - b.line || a.column - b.column);

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import type { Repository } from '../contract/resources/repositories.ts';
+import { baseBranch } from '../facts/base-branch.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { headBranch } from '../facts/head-branch.ts';
+import { pullRequest } from '../facts/pull-request.ts';
+import { repository } from '../facts/repository.ts';
+import { statuses } from '../facts/statuses.ts';
+import { indexParams } from '../facts/where.ts';
+import { condition, defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+import { irreversible } from './inverses/irreversible.ts';
+import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
+import { unpassedChecks } from './merging/protection.ts';
+import { sidesOf, waiting } from './merging/pull.ts';
+import type { PlanContext } from './plan-context.ts';
+
+const methods = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
+type MergeMethod = (typeof methods)[number];
+
+const MergeForm = z.strictObject({
+  when: condition().optional().meta({ description: 'It is merged as soon as this condition holds.' }),
+  method: z
+    .enum(methods)
+    .optional()
+    .meta({ description: 'How to merge; default: the default of the repository.' }),
+  title: template()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'First line of the commit message; default: that of the forge.' }),
+  message: template().max(60_000).optional().meta({ description: 'Rest of the commit message.' }),
+  'delete-branch': z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Deletes the head branch afterwards, as `delete-branch` does.' }),
+});
+type MergeArguments = z.output<typeof MergeForm>;
+
+/** Setting of the repository that allows a method. */
+const permits: Readonly<Record<MergeMethod, keyof Repository>> = {
+  merge: 'allow_merge_commits',
+  rebase: 'allow_rebase',
+  'rebase-merge': 'allow_rebase_explicit',
+  squash: 'allow_squash_merge',
+  'fast-forward-only': 'allow_fast_forward_only_merge',
+};
+
+const pullFact = requestOf(pullRequest);
+const repositoryFact = requestOf(repository);
+const baseFact = requestOf(baseBranch);
+const statusesFact = requestOf(statuses);
+
+/**
+ * Merges the pull request at the head commit that was read before any other fact. It never forces a merge and never uses the
+ * forge's own scheduled merge, which skips protections.
+ */
+export const merge = defineAction<MergeArguments>({
+  name: 'merge',
+  meaning:
+    'Merges the pull request while `when` holds, at the head commit that the conditions were evaluated for; the forge refuses if the head has moved. It is never forced: a draft, a conflict, or a protection that is not met keeps it waiting. It goes last in a run, its conditions are evaluated again immediately before, and it is not sent if an earlier change of its rule failed, was refused or deferred.',
+  example: `uses: merge
+with:
+  when: pull_request.labels.exists(l, l.name == "auto-merge") && statuses.all(s, s.status == "success")
+  method: squash
+  delete-branch: true
+`,
+  arguments: MergeForm,
+  of: ['pull_request'],
+  needs: { access: 'writer', scopes: ['repository'] },
+  describesState: false,
+  granted: false,
+  visibleTo: 'pulls',
+  pinsHead: true,
+  awaitsChecks: true,
+  inverses: {
+    [operations.mergePull.id]: irreversible('a merge cannot be taken back: revert its commits'),
+    [operations.deleteBranch.id]: undoDeleteBranch,
+  },
+  adoption: undefined,
+  facts: (given) => (given.when === false ? [pullFact] : [pullFact, repositoryFact, baseFact]),
+  async plan(given, facts, context) {
+    const pull = await facts.ask(pullFact);
+    const isWanted = given.when ?? true;
+    if (!pull.merged && (!isWanted || pull.state !== 'open')) return [];
+    const merging = pull.merged ? merged(pull, facts) : await mergingOf(pull, given, facts, context);
+    if (!given['delete-branch'] || (pull.merged && !isMergedByUs(pull, context))) return [merging];
+    const deletion = deletionOf(pull, await facts.ask(requestOf(headBranch)), facts, {
+      action: 'merge',
+      follows: merging,
+    });
+    return deletion ? [merging, deletion] : [merging];
+  },
+});
+
+/** A branch that was kept by the person who merged is left alone. */
+function isMergedByUs({ merged_by }: PullRequest, { account }: PlanContext): boolean {
+  return account === undefined || merged_by?.id === account.id;
+}
+
+function targetOf({ number }: PullRequest): string {
+  return `merge:#${number}`;
+}
+
+function merged(pull: PullRequest, facts: Facts): Change {
+  return {
+    action: 'merge',
+    operation: operations.mergePull.id,
+    input: { params: indexParams(facts.subject) },
+    target: targetOf(pull),
+    value: 'merged',
+    before: 'merged',
+    after: 'merged',
+    reason: 'it is merged already',
+    stage: 3,
+    already: true,
+  };
+}
+
+async function mergingOf(
+  pull: PullRequest,
+  given: MergeArguments,
+  facts: Facts,
+  context: PlanContext,
+): Promise<Change> {
+  const { head, base } = sidesOf(pull);
+  const method = methodOf(given, await facts.ask(repositoryFact));
+  const { title, message } = given;
+  const change = {
+    action: 'merge',
+    operation: operations.mergePull.id,
+    input: {
+      params: indexParams(facts.subject),
+      body: {
+        do: method,
+        head_commit_id: head,
+        // Said in any case: left out, the forge takes the setting of the repository.
+        delete_branch_after_merge: false,
+        ...(title === undefined ? {} : { merge_title_field: title }),
+        ...(message === undefined ? {} : { merge_message_field: message }),
+      },
+    },
+    target: targetOf(pull),
+    value: {
+      method,
+      ...(title === undefined ? {} : { title }),
+      ...(message === undefined ? {} : { message }),
+    },
+    before: 'open',
+    after: 'merged',
+    branch: base,
+    stage: 3,
+    reconsiders: true,
+    reads: [pullFact],
+    verify: true,
+  } as const;
+  if (pull.draft) return waiting(change, 'it is a draft');
+  if (pull.mergeable === false) {
+    return waiting(change, 'it conflicts with its base, or the forge has not checked that yet', true);
+  }
+  const required = await facts.ask(baseFact);
+  const unpassed = required.enable_status_check
+    ? unpassedChecks(required, await facts.ask(statusesFact), context.meter)
+    : undefined;
+  if (unpassed !== undefined) return waiting(change, unpassed, true);
+  return { ...change, reason: given.when === undefined ? 'its rule applies' : 'its condition holds' };
+}
+
+/** Returns how to merge. Throws if the repository does not allow it. */
+function methodOf(given: MergeArguments, settings: Repository): MergeMethod {
+  const byDefault = methods.find((one) => one === settings.default_merge_style) ?? 'merge';
+  const method = given.method ?? byDefault;
+  if (settings[permits[method]] !== false) return method;
+  const allowed = methods.filter((one) => settings[permits[one]] !== false);
+  throw new Error(
+    `the repository does not allow the merge method ${method}; it allows ${allowed.join(', ') || 'none'}`,
+  );
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import { compare } from '../facts/compare.ts';
+import { requestOf } from '../facts/fact.ts';
+import { pullRequest } from '../facts/pull-request.ts';
+import { indexParams } from '../facts/where.ts';
+import { condition, defineAction } from './action.ts';
+import { irreversible } from './inverses/irreversible.ts';
+import { sidesOf, waiting } from './merging/pull.ts';
+
+const UpdateBranch = z.strictObject({
+  when: condition().optional().meta({ description: 'It is updated only while this condition holds.' }),
+  how: z.enum(['merge', 'rebase']).default('merge').meta({ description: 'How the base gets into the head.' }),
+  forks: z.boolean().default(false).meta({
+    description:
+      'Updates heads in forks as well. The forge may then run workflows of the fork with the rights of Reeve’s account: see the security page.',
+  }),
+});
+type UpdateBranch = z.output<typeof UpdateBranch>;
+
+const pullFact = requestOf(pullRequest);
+
+/** Brings the head branch of the pull request up to date with its base. */
+export const updateBranch = defineAction<UpdateBranch>({
+  name: 'update-branch',
+  meaning:
+    'Brings the head branch of the open pull request up to date with its base while it is behind and not in conflict. A head in a fork is updated only with `forks: true`, and for rule files of repositories and organizations only if the grant says `forks: true` as well.',
+  example: `uses: update-branch
+with:
+  when: pull_request.labels.exists(l, l.name == "keep-updated")
+  how: rebase
+`,
+  arguments: UpdateBranch,
+  of: ['pull_request'],
+  needs: { access: 'writer', scopes: ['repository'] },
+  describesState: true,
+  granted: false,
+  visibleTo: 'pulls',
+  awaitsChecks: true,
+  inverses: {
+    [operations.updatePull.id]: irreversible('a branch that was updated stays as it is'),
+  },
+  adoption: undefined,
+  facts: (given) => (given.when === false ? [] : [pullFact]),
+  async plan(given, facts) {
+    if (given.when === false) return [];
+    const pull = await facts.ask(pullFact);
+    if (pull.state !== 'open' || pull.merged) return [];
+    const { head, base, isFork } = sidesOf(pull);
+    const between = requestOf(compare, `${head}...${base}`);
+    const { total_commits, commits } = await facts.ask(between);
+    const behind = Math.max(total_commits ?? 0, commits.length);
+    const change = {
+      action: 'update-branch',
+      operation: operations.updatePull.id,
+      input: { params: indexParams(facts.subject), query: { style: given.how } },
+      target: `update:#${pull.number}`,
+      value: { how: given.how },
+      before: { head, behind },
+      after: { behind: 0 },
+      branch: base,
+      ...(isFork ? ({ fork: true } as const) : {}),
+      reads: [pullFact, between],
+    } as const;
+    if (behind === 0) return [{ ...change, already: true, reason: 'it is up to date with its base' }];
+    if (isFork && !given.forks) {
+      return [waiting(change, 'its head is in a fork, and forks: true is not set')];
+    }
+    if (pull.mergeable === false) {
+      return [waiting(change, 'it conflicts with its base, or the forge has not checked that yet', true)];
+    }
+    return [{ ...change, reason: `it is ${behind} ${behind === 1 ? 'commit' : 'commits'} behind ${base}` }];
+  },
+});

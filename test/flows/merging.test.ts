@@ -1,0 +1,234 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { at, type Harness, people } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
+
+let harness: Harness;
+afterEach(() => harness.close());
+
+const whenGreen = `when: 'statuses.exists(s, s.context == "ci") && statuses.all(s, s.status == "success")'`;
+const rulesWith = (steps: string, on = 'pull_request: [edited]') => `version: 1
+rules:
+  auto-merge:
+    on: { ${on} }
+    if: pull_request.title.startsWith("Ready")
+    steps:
+${steps.replace(/^/gm, '      ')}
+`;
+const merging = rulesWith(`- uses: merge\n  with: { method: merge, ${whenGreen}, delete-branch: true }`);
+
+async function report(state: 'success' | 'pending' | 'failure', index: number): Promise<void> {
+  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  await harness.root.call(operations.createStatus, {
+    params: { ...at, sha: head?.sha ?? '' },
+    body: { state, context: 'ci' },
+  });
+}
+
+/** Says that a pull request is ready, and returns the run that came of it. */
+async function makeReady(index: number, title = 'Ready'): Promise<Run> {
+  const seen = harness.runs.length;
+  await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { title } });
+  const run = await harness.waitForRun(
+    (one) => harness.runs.indexOf(one) >= seen && one.rules.some(({ verdict }) => verdict !== 'skipped'),
+  );
+  await harness.idle();
+  return run;
+}
+
+const stateOf = async (index: number) => {
+  const { merged, state } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  return merged ? 'merged' : state;
+};
+
+const isMergeRequest = ({ method, path }: { method: string; path: string }): boolean =>
+  method === 'POST' && path.endsWith('/merge');
+
+describe('merge', () => {
+  it('merges what is green at the head it has looked at, and deletes the branch', async () => {
+    harness = await startOperatorHarness(merging);
+    const { number, head } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('success', number);
+
+    const run = await makeReady(number);
+
+    expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied', 'applied']);
+    expect(run.changes[0]?.input).toMatchObject({ body: { head_commit_id: head?.sha } });
+    expect(await stateOf(number)).toBe('merged');
+    const branches = await harness.root.call(operations.listBranches, { params: at });
+    expect(branches.map(({ name }) => name)).toEqual(['main']);
+  });
+
+  it('does not merge a commit that was pushed after it looked', async () => {
+    harness = await startOperatorHarness(merging);
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('success', number);
+    let pushes = 0;
+    harness.proxy.decide = (passing) =>
+      isMergeRequest(passing) && pushes === 0
+        ? {
+            kind: 'pass',
+            async before() {
+              pushes += 1;
+              await addFile(harness.ada, at, 'work', 'late.txt');
+            },
+          }
+        : { kind: 'pass' };
+
+    const run = await makeReady(number);
+
+    expect(pushes).toBe(1);
+    expect(await stateOf(number)).toBe('open');
+    // The refusal was planned again: the new head has no status.
+    expect(harness.proxy.passed.filter(isMergeRequest)).toHaveLength(1);
+    expect(run.outcomes[0]).toMatchObject({ status: 'skipped' });
+  });
+
+  it('evaluates its conditions again immediately before', async () => {
+    harness = await startOperatorHarness(
+      rulesWith(`- uses: comment
+  with: { text: Merging. }
+- uses: merge
+  with: { method: merge, ${whenGreen} }`),
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('success', number);
+    let isDone = false;
+    harness.proxy.decide = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/comments') && !isDone
+        ? {
+            kind: 'pass',
+            async after() {
+              isDone = true;
+              await report('failure', number);
+            },
+          }
+        : { kind: 'pass' };
+
+    const run = await makeReady(number);
+
+    expect(run.outcomes.map(({ status }) => status)).toEqual(['applied', 'skipped']);
+    expect(run.outcomes[1]?.error).toContain('no longer');
+    expect(harness.proxy.passed.filter(isMergeRequest)).toEqual([]);
+    expect(await stateOf(number)).toBe('open');
+  });
+
+  it('goes last, and not at all once an earlier change of its rule failed', async () => {
+    harness = await startOperatorHarness(
+      rulesWith(`- uses: merge
+  with: { method: merge }
+- uses: comment
+  with: { text: Merged. }`),
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    harness.proxy.decide = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/comments')
+        ? { kind: 'answer', status: 422, body: '{"message":"no"}' }
+        : { kind: 'pass' };
+
+    const run = await makeReady(number);
+
+    expect(run.changes.map(({ action }) => action)).toEqual(['comment', 'merge']);
+    expect(run.outcomes.map(({ status }) => status)).toEqual(['failed', 'skipped']);
+    expect(await stateOf(number)).toBe('open');
+  });
+
+  it('does not merge where another step of its rule failed or was refused', async () => {
+    harness = await startOperatorHarness(
+      rulesWith(`- uses: merge
+  with: { method: merge }
+- uses: set-labels
+  with: { add: [unknown] }`),
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+
+    const run = await makeReady(number);
+
+    expect(run.refused.map(({ change, why }) => [change.action, why])).toEqual([
+      ['merge', 'it goes last, and a step of its rule failed'],
+    ]);
+    expect(await stateOf(number)).toBe('open');
+  });
+
+  it('never merges a draft, or against a protection', async () => {
+    harness = await startOperatorHarness(
+      rulesWith('- uses: merge\n  with: { method: merge }').replace(/ {4}if:.*\n/, ''),
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await harness.root.call(operations.createBranchProtection, {
+      params: at,
+      body: { rule_name: 'main', required_approvals: 1 },
+    });
+
+    const draft = await makeReady(number, 'WIP: Work');
+    const refused = await makeReady(number, 'Work');
+
+    expect(draft.refused.map(({ why }) => why)).toEqual(['it is a draft']);
+    expect(refused.outcomes[0]?.error).toContain('the forge answered 405');
+    expect(await stateOf(number)).toBe('open');
+  });
+
+  it('waits in a conflict', async () => {
+    harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'));
+    const { number } = await harness.openPull('work', { 'c.txt': 'one' });
+    await addFile(harness.root, at, 'main', 'c.txt', 'another');
+
+    const run = await makeReady(number);
+
+    expect(run.refused.map(({ why }) => why)).toEqual([
+      expect.stringContaining('it conflicts with its base'),
+    ]);
+    expect(writesOf(harness)).toEqual([]);
+  });
+
+  it('is sent once, though its answer is lost', async () => {
+    harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'), {
+      server: { backoff: { firstMs: 50 } },
+    });
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    let lost = 0;
+    harness.proxy.decide = (passing) => {
+      if (!isMergeRequest(passing) || lost > 0) return { kind: 'pass' };
+      lost += 1;
+      return { kind: 'lose' };
+    };
+
+    await harness.ada.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { title: 'Ready' },
+    });
+    await expect.poll(() => stateOf(number), { timeout: 20_000 }).toBe('merged');
+    await harness.idle();
+
+    expect(writesOf(harness).filter((request) => request.endsWith('/merge'))).toHaveLength(1);
+  });
+});
+
+describe('update-branch', () => {
+  it('updates the head that is behind, and never that of a fork', async () => {
+    harness = await startOperatorHarness(rulesWith('- uses: update-branch'));
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await harness.ada.call(operations.createFork, { params: at, body: { name: 'copy' } });
+    const fork = { owner: people.ada, repo: 'copy' };
+    await addFile(harness.ada, fork, 'theirs', 'fork.txt');
+    const { number: ofFork } = await harness.ada.call(operations.createPull, {
+      params: at,
+      body: { title: 'From a fork', head: `${people.ada}:theirs`, base: 'main' },
+    });
+    await addFile(harness.root, at, 'main', 'ahead.txt');
+    await harness.idle();
+
+    const own = await makeReady(number);
+    const theirs = await makeReady(ofFork);
+
+    expect(own.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);
+    expect(theirs.refused.map(({ why }) => why)).toEqual([
+      'its head is in a fork, and forks: true is not set',
+    ]);
+    expect(writesOf(harness).filter((one) => one.includes('/update'))).toEqual([
+      `POST pulls/${number}/update?style=merge`,
+    ]);
+  });
+});
