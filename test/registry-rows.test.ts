@@ -66,9 +66,18 @@ describe.each(Object.values(operations).map((row: Operation) => [row.id, row] as
       const isRunner = /\/runners(\/\{runner_id\})?$/.test(row.path) && row.response !== undefined;
       const isContents = row.method === 'GET' && /\/contents/.test(row.path);
       const isCompare = /\/compare\//.test(row.path);
+      const isWorkflowRun = /\/actions\/.*runs(\/\{run\})?$/.test(row.path);
 
       expect(row.normalize).toBe(
-        isRunner ? 'runners' : isContents ? 'contents' : isCompare ? 'compare' : undefined,
+        isRunner
+          ? 'runners'
+          : isContents
+            ? 'contents'
+            : isCompare
+              ? 'compare'
+              : isWorkflowRun
+                ? 'workflow-runs'
+                : undefined,
       );
     });
   },

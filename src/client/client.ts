@@ -16,7 +16,11 @@ type ItemOf<O extends Operation> =
     ? I
     : NonNullable<AnswerOf<O>> extends { runners: readonly (infer I)[] }
       ? I
-      : never;
+      : NonNullable<AnswerOf<O>> extends { workflow_runs: readonly (infer I)[] }
+        ? I
+        : NonNullable<AnswerOf<O>> extends { topics: readonly (infer I)[] }
+          ? I
+          : never;
 
 /** Client of one forge. The credential is sent only in the `Authorization` header, and only to that forge. */
 export interface Client {

@@ -23,12 +23,18 @@ export function readAnswer(operation: Operation, answer: ForgeAnswer, redact: Re
   // 205 has a body that fetch does not return; callers that need it read the resource again.
   if (operation.response === undefined || answer.status === 205) return undefined;
   const where = `${operation.method} ${operation.path}`;
-  const said = operation.media === 'text' ? answer.text : parseAnswer(answer.text, where, redact);
-  const parsed = operation.response.safeParse(normalizeAnswer(operation, said));
+  const said = answer.status === 204 ? undefined : bodyOf(operation, answer, redact);
+  const parsed = operation.response.safeParse(said);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new ReeveError(
     'forge-unexpected',
     `${where}: unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`,
   );
+}
+
+function bodyOf(operation: Operation, answer: ForgeAnswer, redact: Redact): unknown {
+  if (operation.media === 'text') return answer.text;
+  const where = `${operation.method} ${operation.path}`;
+  return normalizeAnswer(operation, parseAnswer(answer.text, where, redact));
 }

@@ -83,7 +83,7 @@ export type Operation = {
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
   /** The answer differs between forges: the client converts it to the baseline's form by the function of this name. */
-  readonly normalize?: 'runners' | 'contents' | 'compare';
+  readonly normalize?: 'runners' | 'contents' | 'compare' | 'workflow-runs';
   /** Slashes of a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea both. */
   readonly oneSegment?: true;
   /** Wrong status that the baseline answers for a mistake of the caller; the suite accepts it as well. */

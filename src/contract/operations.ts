@@ -33,6 +33,7 @@ import { topicOperations } from './resources/topics.ts';
 import { transferOperations } from './resources/transfers.ts';
 import { userOperations } from './resources/users.ts';
 import { wikiOperations } from './resources/wiki.ts';
+import { workflowOperations } from './resources/workflows.ts';
 
 /** All operations by short name: those that the client can send and the embedded forge serves. */
 export const operations = {
@@ -64,6 +65,7 @@ export const operations = {
   ...hookOperations,
   ...ownerHookOperations,
   ...runnerOperations,
+  ...workflowOperations,
   ...attachmentOperations,
   ...dependencyOperations,
   ...milestoneOperations,

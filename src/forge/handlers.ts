@@ -44,6 +44,7 @@ import { reviewCommentHandlers } from './reviews/comments.ts';
 import { requestedReviewerHandlers } from './reviews/requested-reviewers.ts';
 import { reviewHandlers } from './reviews/reviews.ts';
 import { runnerHandlers } from './runners/runners.ts';
+import { workflowHandlers } from './runners/workflows.ts';
 import { statusHandlers } from './statuses/statuses.ts';
 import { wikiHandlers } from './wiki/wiki.ts';
 
@@ -80,6 +81,7 @@ export const handlers: Handlers = {
   ...organizationHandlers,
   ...repositoryHandlers,
   ...runnerHandlers,
+  ...workflowHandlers,
   ...starHandlers,
   ...reviewHandlers,
   ...reviewCommentHandlers,

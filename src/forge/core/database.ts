@@ -11,6 +11,7 @@ import { conversation } from './migrations/007-conversation.ts';
 import { protections } from './migrations/008-protections.ts';
 import { unfinished } from './migrations/009-unfinished.ts';
 import { timeline } from './migrations/010-timeline.ts';
+import { workflows } from './migrations/011-workflows.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -25,6 +26,7 @@ const migrations = [
   protections,
   unfinished,
   timeline,
+  workflows,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

@@ -146,6 +146,38 @@ export type HookTaskRow = {
   readonly again_of: string;
 };
 
+/** A run of a workflow. */
+export type WorkflowRunRow = {
+  readonly id: number;
+  readonly repo_id: number;
+  /** Counted by repository. */
+  readonly number: number;
+  readonly workflow_id: string;
+  /** Full name. */
+  readonly ref: string;
+  readonly sha: string;
+  readonly title: string;
+  readonly event: string;
+  readonly actor_id: number;
+  /** JSON. */
+  readonly inputs: string;
+  readonly status: string;
+  /** Empty until the run is completed. */
+  readonly conclusion: string;
+  readonly created_at: Seconds;
+  readonly started_at: Seconds;
+  readonly completed_at: Seconds;
+};
+
+export type WorkflowJobRow = {
+  readonly id: number;
+  readonly run_id: number;
+  readonly name: string;
+  /** JSON list. */
+  readonly labels: string;
+  readonly status: string;
+};
+
 /** A repository that was offered to a new owner, who has not answered yet. */
 export type TransferRow = {
   readonly repo_id: number;

@@ -4,6 +4,10 @@ import { onForgejo } from './row.ts';
 /** Conventions, hooks, machines, and members of answers. */
 export const surface: readonly Difference[] = [
   onForgejo(
+    'Forgejo has no list of workflows, other members of a run, and answers a dispatch with the run by a member of the body.',
+    'workflows > *',
+  ),
+  onForgejo(
     'Forgejo ends every JSON body with a newline.',
     'conventions > answers JSON without a space before the charset and without a newline at the end',
   ),

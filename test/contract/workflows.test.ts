@@ -1,0 +1,174 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { describeContract } from '../support/contract-forge.ts';
+import { makeSharedRepository, type SharedRepository } from '../support/shared-repository.ts';
+
+const encode = (text: string): string => Buffer.from(text).toString('base64');
+
+const byHand = `name: Deploy
+on:
+  push:
+    branches: [release]
+  workflow_dispatch:
+    inputs:
+      target: { default: staging }
+      note: {}
+jobs:
+  build:
+    runs-on: nowhere
+    steps: [{ run: "true" }]
+  deploy:
+    name: Roll out
+    needs: build
+    runs-on: [nowhere, linux]
+    steps: [{ run: "true" }]
+`;
+const onPush = `on: { push: { branches: [release] } }
+jobs: { test: { runs-on: nowhere, steps: [{ run: "true" }] } }
+`;
+
+describeContract('workflows', (forge) => {
+  let shared: SharedRepository;
+  let tip: string;
+  beforeAll(async () => {
+    shared = await makeSharedRepository(forge, { auto_init: true });
+    await shared.ask('PATCH', '', { body: { has_actions: true } });
+    const files = Object.entries({ 'deploy.yml': byHand, 'test.yaml': onPush, 'notes.txt': 'x' }).map(
+      ([name, text]) => ({
+        operation: 'create',
+        path: `.gitea/workflows/${name}`,
+        content: encode(text),
+      }),
+    );
+    const { json } = await shared.ask('POST', '/contents', { body: { files, message: 'add workflows' } });
+    tip = json.commit.sha;
+  });
+  const dispatch = (
+    body: object,
+    more: { as?: 'writer' | 'reader'; workflow?: string; query?: string } = {},
+  ) =>
+    shared.ask('POST', `/actions/workflows/${more.workflow ?? 'deploy.yml'}/dispatches${more.query ?? ''}`, {
+      body,
+      as: more.as ?? 'owner',
+    });
+  const runs = async (query = '') => (await shared.ask('GET', `/actions/runs${query}`)).json;
+
+  it('are those of the default branch', async () => {
+    const { json } = await shared.ask('GET', '/actions/workflows');
+    const one = await shared.ask('GET', '/actions/workflows/deploy.yml');
+
+    expect(json.total_count).toBe(2);
+    expect(json.workflows.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([
+      ['deploy.yml', 'Deploy'],
+      ['test.yaml', 'test.yaml'],
+    ]);
+    expect(one.json).toMatchObject({
+      id: 'deploy.yml',
+      path: '.gitea/workflows/deploy.yml',
+      state: 'active',
+    });
+    expect(one.json).toEqual(json.workflows[0]);
+    expect((await shared.ask('GET', '/actions/workflows/notes.txt')).status).toBe(404);
+    expect((await shared.ask('GET', '/actions/workflows/nothing.yml/runs')).status).toBe(404);
+    expect((await shared.ask('GET', '/actions/workflows/test.yaml/runs')).json).toMatchObject({
+      total_count: 0,
+    });
+  });
+
+  it('are run by hand, on a branch or a tag, and the run is found', async () => {
+    await shared.ask('POST', '/tags', { body: { tag_name: 'v1' } });
+    const first = await dispatch({ ref: 'main' });
+    const second = await dispatch({ ref: 'refs/tags/v1', inputs: { target: 'production' } });
+
+    expect([first.status, first.text, second.status]).toEqual([204, '', 204]);
+    const found = await runs(`?event=workflow_dispatch&head_sha=${tip}`);
+    expect(found.total_count).toBe(2);
+    expect(found.workflow_runs).toMatchObject([
+      { path: 'deploy.yml@refs/tags/v1', run_number: 2 },
+      {
+        path: 'deploy.yml@refs/heads/main',
+        run_number: 1,
+        head_branch: 'main',
+        head_sha: tip,
+        event: 'workflow_dispatch',
+        display_title: 'add workflows',
+        status: 'queued',
+        actor: { login: shared.owner.name },
+      },
+    ]);
+    const { id } = found.workflow_runs[0];
+    expect((await shared.ask('GET', `/actions/runs/${id}`)).json).toMatchObject({ id, run_number: 2 });
+    expect((await shared.ask('GET', '/actions/runs/99999999')).status).toBe(404);
+  });
+
+  it('answer a dispatch with the run where that is asked for', async () => {
+    const { status, json } = await dispatch(
+      { ref: 'refs/heads/main' },
+      { query: '?return_run_details=true' },
+    );
+
+    expect(status).toBe(200);
+    expect((await shared.ask('GET', `/actions/runs/${json.workflow_run_id}`)).json.url).toBe(json.run_url);
+  });
+
+  it.each([
+    ['a branch that is not there', { ref: 'nothing' }, 'deploy.yml', 404],
+    ['a tag that is not there', { ref: 'refs/tags/v0' }, 'deploy.yml', 404],
+    ['a workflow that is not there', { ref: 'main' }, 'nothing.yml', 404],
+    ['a workflow that is not run by hand', { ref: 'main' }, 'test.yaml', 422],
+    ['no ref', {}, 'deploy.yml', 422],
+  ])('are not run for %s', async (_, body, workflow, status) => {
+    const before = (await runs()).total_count;
+
+    expect((await dispatch(body, { workflow })).status).toBe(status);
+    expect((await runs()).total_count).toBe(before);
+  });
+
+  describe('in the list of runs', () => {
+    it('come newest first, in pages with links', async () => {
+      await dispatch({ ref: 'main' });
+      await dispatch({ ref: 'main' });
+      const { json, headers } = await shared.ask('GET', '/actions/runs?limit=1');
+
+      expect(json.workflow_runs).toHaveLength(1);
+      expect(json.workflow_runs[0].run_number).toBe(json.total_count);
+      expect(headers.get('link')).toContain('rel="next"');
+      expect(headers.get('x-total-count')).toBe(String(json.total_count));
+    });
+
+    it('are narrowed by branch, state, actor and event', async () => {
+      await dispatch({ ref: 'main' }, { as: 'writer' });
+      const count = async (query: string) => (await runs(`?${query}`)).total_count;
+
+      expect(await count(`actor=${shared.writer.name}`)).toBe(1);
+      expect(
+        await count(`actor=${shared.writer.name}&branch=main&status=queued&event=workflow_dispatch`),
+      ).toBe(1);
+      expect(await count('branch=nothing')).toBe(0);
+      expect(await count('event=push')).toBe(0);
+      expect(await count('status=success&status=failure')).toBe(0);
+      expect((await shared.ask('GET', '/actions/runs?status=odd')).status).toBe(400);
+      // The baseline answers 500.
+      expect([404, 500]).toContain((await shared.ask('GET', '/actions/runs?actor=nobody-here')).status);
+    });
+  });
+
+  it('are read by readers who sign in, and run by writers', async () => {
+    expect(await shared.statuses('GET', '/actions/workflows')).toEqual([200, 200, 200, 404, 404]);
+    expect(await shared.statuses('GET', '/actions/workflows/deploy.yml')).toEqual([200, 200, 200, 404, 404]);
+    expect(await shared.statuses('GET', '/actions/workflows/deploy.yml/runs')).toEqual([
+      200, 200, 200, 404, 404,
+    ]);
+    expect(await shared.statuses('GET', '/actions/runs')).toEqual([200, 200, 200, 404, 404]);
+    const path = '/actions/workflows/deploy.yml/dispatches';
+    expect(await shared.statuses('POST', path, { ref: 'main' })).toEqual([204, 204, 403, 404, 404]);
+  });
+
+  it('are gone while the repository has no actions', async () => {
+    const other = await makeSharedRepository(forge, { auto_init: true });
+    await other.ask('PATCH', '', { body: { has_actions: false } });
+
+    // The baseline answers 500 to administrators.
+    expect([404, 403, 500]).toContain((await other.ask('GET', '/actions/workflows')).status);
+    expect([404, 403]).toContain((await other.ask('GET', '/actions/runs', { as: 'reader' })).status);
+  });
+});
