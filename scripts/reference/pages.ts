@@ -80,9 +80,15 @@ function factPage(fact: Fact): string {
     call,
     fact.meaning,
     code('cel', fact.example),
-    `Available for: ${words(fact.of)}. Contains ${shown[fact.shows]}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
+    `Available for: ${words(fact.of)}. Contains ${shown[fact.shows]}. Needs ${accessWords(fact)}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
     membersOf(fact.shape),
   );
+}
+
+function accessWords({ needs: { access, scopes, sometimes } }: Fact): string {
+  const token =
+    scopes.length === 0 ? '' : ` and a token with ${words(scopes.map((scope) => `read:${scope}`))}`;
+  return `${access} access${sometimes ? ` (sometimes ${sometimes})` : ''}${token}`;
 }
 
 function eventPage(family: Family): string {

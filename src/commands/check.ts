@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { findCapabilities } from '../client/capabilities.ts';
 import { type ClientOptions, createClient } from '../client/client.ts';
+import { missingAccess } from '../connection/checks/missing-access.ts';
 import { ReeveError } from '../errors.ts';
 import { count, type Terminal } from '../output/terminal.ts';
 import { checkCapabilities } from '../rules/check-capabilities.ts';
@@ -47,7 +48,8 @@ export async function check(
   const problems = [...files.flatMap((file) => file.problems), ...lacking];
   const repositories = options.repository ?? [];
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
-  const warnings = [...files.flatMap((file) => file.warnings ?? []), ...labels];
+  const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
+  const warnings = [...files.flatMap((file) => file.warnings ?? []), ...labels, ...access];
   if (options.json) {
     terminal.out(JSON.stringify({ files: files.length, rules: loaded.length, problems, warnings }));
     return problems.length === 0 ? 0 : 1;

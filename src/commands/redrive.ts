@@ -33,7 +33,11 @@ export async function redrive(
 async function deadIds(store: Store): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let before: string | undefined; ; ) {
-    const page = await store.listDeliveries({ state: 'dead', limit: 500, before });
+    const page = await store.listDeliveries({
+      state: 'dead',
+      limit: 500,
+      ...(before === undefined ? {} : { before }),
+    });
     ids.push(...page.items.map(({ id }) => id));
     if (page.next === undefined) return ids;
     before = page.next;

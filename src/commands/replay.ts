@@ -177,7 +177,7 @@ async function unlessGone(run: Promise<Run>, what: string, terminal: Terminal): 
 
 async function* storedSince(from: Date, store: Store) {
   for (let before: string | undefined; ; ) {
-    const page = await store.listDeliveries({ limit: 200, before });
+    const page = await store.listDeliveries({ limit: 200, ...(before === undefined ? {} : { before }) });
     for (const { id, door, receivedAt, copyOf } of page.items) {
       if (receivedAt < from) return;
       const delivery = door === 'webhook' && copyOf === undefined ? await store.readDelivery(id) : undefined;

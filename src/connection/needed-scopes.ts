@@ -1,4 +1,5 @@
 import type { ScopeCategory } from '../contract/operation.ts';
+import { factsOfRule } from '../rules/facts-of-rule.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 
 /** What every Reeve asks of its token, and for what. */
@@ -24,6 +25,10 @@ export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
   for (const rule of rules) {
     if (rule.each?.kind === 'notification')
       add('read:notification', `for rule ${rule.name}, each: notification`);
+    for (const fact of factsOfRule(rule)) {
+      for (const category of fact.needs.scopes)
+        add(`read:${category}`, `for rule ${rule.name}, fact ${fact.name}`);
+    }
     for (const { action, arguments: given } of rule.steps) {
       const why = `for rule ${rule.name}, action ${action.name}`;
       for (const category of categoriesOf(rule, action.needs.scopes, given.written))

@@ -188,7 +188,7 @@ function registerCommands(
       let before: string | undefined;
       let count = 0;
       do {
-        const page = await store.listDeliveries({ state: 'dead', limit: 500, before });
+        const page = await store.listDeliveries({ state: 'dead', limit: 500, ...(before ? { before } : {}) });
         const ids = page.items.map(({ id }) => id);
         count += await commands.redrive(ids, by(pageRequest));
         before = page.next;

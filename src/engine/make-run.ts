@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { Subject } from '../contract/events/subject.ts';
+import { unitsPerRun } from '../expressions/budget/budget.ts';
 import { createFacts, createGivenFacts } from '../facts/ask.ts';
 import type { FactMemory, Facts } from '../facts/fact.ts';
 import type { Run, Trigger } from './record.ts';
@@ -45,7 +46,7 @@ type RunParts = Pick<
   /** Our id of the delivery or job. */
   readonly delivery?: string | undefined;
   readonly facts: LiveFacts | GivenFacts;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'> & Partial<Pick<Clock, 'sleep'>>;
 };
 
 /** A run, and how many of its requests the forge answered with 403 or 404. */
@@ -120,25 +121,28 @@ type Start = {
   readonly trigger: Trigger;
   readonly subject: Subject;
   /** Stands in for the live subject where facts are given. */
-  readonly payload?: Readonly<Record<string, unknown>>;
+  readonly payload?: Readonly<Record<string, unknown>> | undefined;
   readonly about: Pick<RunInput, 'event' | 'item'>;
 };
 
 async function make(parts: RunParts, { now, trigger, subject, payload, about }: Start): Promise<MadeRun> {
   const { id = randomUUID(), clock } = parts;
-  const { client, facts } = sourceOf(parts, subject, payload);
+  const { client, facts } = sourceOf(parts, { now, subject, payload, about });
   const ran = await runRules({ ...parts, ...about, id, trigger, facts, client, now, clock });
   return { ...ran, denials: client?.denials ?? 0 };
 }
 
 /** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */
 function sourceOf(
-  { facts, clock }: RunParts,
-  subject: Subject,
-  payload: Start['payload'],
+  { facts, clock, maxAnnouncedAgeMs }: RunParts,
+  { now, subject, payload, about }: Omit<Start, 'trigger'>,
 ): { readonly facts: Facts; readonly client?: Client } {
   if ('given' in facts) return { facts: createGivenFacts({ subject, given: facts.given, payload }) };
   const { memory, signal } = facts;
   const client = facts.client.counted({ signal });
-  return { client, facts: createFacts({ client, subject, memory, clock }) };
+  const occasion = about.event && { event: about.event, now, maxAnnouncedAgeMs };
+  return {
+    client,
+    facts: createFacts({ client, subject, memory, clock, occasion, units: unitsPerRun }),
+  };
 }

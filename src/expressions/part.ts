@@ -29,7 +29,7 @@ export type Result = { readonly value: unknown } | { readonly error: string; rea
 
 /** Returns the part of an expression that starts at this node. */
 export function createPart(node: ASTNode, resolution: Resolution): Part {
-  const reads = collectReads(node);
+  const reads = collectReads(node, resolution.members);
   const roots = [...new Map([...reads.needs, ...reads.asks].map((root) => [factKey(root), root])).values()];
   return {
     text: textOf(node),

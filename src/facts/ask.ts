@@ -4,11 +4,14 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
+import { Meter, type Pool } from '../patterns/meter.ts';
 import {
   type Ask,
   type AskContext,
   type Fact,
+  type FactClock,
   type FactMemory,
+  type FactOccasion,
   type FactRequest,
   type Facts,
   factKey,
@@ -42,16 +45,21 @@ export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory 
 /** For each fact by key: whether a cached answer must not be used, and whether it may be taken from another fact's answer. */
 type Sharing = { readonly isAnew: (key: string) => boolean; readonly mayTake: (key: string) => boolean };
 
-type AskedFact = { readonly answer: Promise<unknown>; answeredAtMs: number };
+type AskedFact = { readonly answer: Promise<unknown>; answeredAtMs: number; readonly pool: Pool };
+
+/** What the facts of a run are asked with. */
+type FactsOptions = {
+  readonly client: Client;
+  readonly subject: Subject;
+  readonly memory: FactMemory;
+  readonly clock: FactClock;
+  readonly occasion?: FactOccasion | undefined;
+  /** Units that the patterns which one fact evaluates may cost; absent: no limit. */
+  readonly units?: number | undefined;
+};
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
-export function createFacts(options: {
-  client: Client;
-  subject: Subject;
-  memory: FactMemory;
-  /** A monotonic clock, for the age of answers. */
-  clock: Pick<Clock, 'monotonicMs'>;
-}): Facts {
+export function createFacts(options: FactsOptions): Facts {
   return asking(new Map(), { isAnew: () => false, mayTake: () => true });
 
   function asking(asked: Map<string, AskedFact>, { isAnew, mayTake }: Sharing): Facts {
@@ -60,9 +68,12 @@ export function createFacts(options: {
       const known = asked.get(key);
       if (known) return known.answer;
       const source = mayTake(key) ? sourceOf(request) : undefined;
+      const pool = { left: options.units ?? Number.POSITIVE_INFINITY };
+      const call = { ask, anew: isAnew(key), pool, options };
       const entry: AskedFact = {
-        answer: source ? takeFrom(source, request, ask) : askForge(request, ask, isAnew(key)),
+        answer: source ? takeFrom(source, request, call) : askForge(request, call),
         answeredAtMs: Number.POSITIVE_INFINITY,
+        pool,
       };
       asked.set(key, entry);
       const stamp = (): void => {
@@ -98,26 +109,51 @@ export function createFacts(options: {
         const id = options.subject.repository?.id;
         for (const name of names) options.memory.drop(`${id}/${name}`);
       },
+      costOf(request) {
+        const left = asked.get(factKey(request))?.pool.left;
+        return left === undefined || options.units === undefined ? 0 : options.units - left;
+      },
     };
   }
+}
 
-  /** Takes a fact from the answer of another fact; if that does not contain it, requests it. */
-  async function takeFrom(source: AskedFact, request: FactRequest, ask: AskContext['ask']): Promise<unknown> {
-    const answer = await source.answer.catch(() => undefined);
-    const value: unknown =
-      typeof answer === 'object' && answer !== null ? Reflect.get(answer, request.name) : undefined;
-    return value === undefined || value === null ? askForge(request, ask, false) : value;
-  }
+/** Takes a fact from the answer of another fact; if that does not contain it, requests it. */
+async function takeFrom(source: AskedFact, request: FactRequest, call: ForgeCall): Promise<unknown> {
+  const answer = await source.answer.catch(() => undefined);
+  const value: unknown =
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, request.name) : undefined;
+  return value === undefined || value === null ? askForge(request, call) : value;
+}
 
-  async function askForge(request: FactRequest, ask: AskContext['ask'], anew: boolean): Promise<unknown> {
-    const fact = findFact(request.name);
-    const { client, subject, memory } = options;
-    if (fact === undefined) throw new ReeveError('internal', `there is no fact "${request.name}"`);
-    if (!fact.of.includes(subject.kind)) {
-      throw new ReeveError('forge-not-found', `a ${subject.kind} has no ${request.name}`);
-    }
-    return fact.ask({ client, subject, memory, ask, anew }, request.argument);
+async function askForge(request: FactRequest, { ask, anew, pool, options }: ForgeCall): Promise<unknown> {
+  const fact = findFact(request.name);
+  const { client, subject, memory, clock, occasion, units } = options;
+  if (fact === undefined) throw new ReeveError('internal', `there is no fact "${request.name}"`);
+  if (!fact.of.includes(subject.kind)) {
+    throw new ReeveError('forge-not-found', `a ${subject.kind} has no ${request.name}`);
   }
+  const describe = (): string =>
+    `too large to judge: ${factKey(request)} needs more than ${units} units of evaluation; see docs/reference/limits.md`;
+  const meter = new Meter({ pool, reserve: 0, describe });
+  return fact.ask({ client, subject, memory, ask, anew, occasion, meter, clock }, request.argument);
+}
+
+/** How one fact is asked. */
+type ForgeCall = {
+  readonly ask: AskContext['ask'];
+  readonly anew: boolean;
+  readonly pool: Pool;
+  readonly options: FactsOptions;
+};
+
+/** Returns facts of which one has this answer, whatever its argument; the others are those given. */
+export function withAnswer(facts: Facts, name: string, answer: unknown): Facts {
+  return {
+    ...facts,
+    ask: typedAsk(async (request) => (request.name === name ? answer : facts.ask(request))),
+    fresh: (requests, maxAgeMs) => withAnswer(facts.fresh(requests, maxAgeMs), name, answer),
+    anew: () => withAnswer(facts.anew(), name, answer),
+  };
 }
 
 /** Thrown when a what-if reads a fact that was not given: there is no forge to request it from. */
@@ -145,6 +181,7 @@ export function createGivenFacts(options: {
     fresh: () => facts,
     anew: () => facts,
     forget() {},
+    costOf: () => 0,
   };
   return facts;
 }
@@ -154,6 +191,8 @@ function givenValue(
   fact: Fact | undefined,
   given: Readonly<Record<string, unknown>>,
 ): unknown {
+  const [owner = '', member] = request.name.split('.');
+  if (member !== undefined) return memberIn(Object.hasOwn(given, owner) ? given[owner] : undefined, member);
   const value = Object.hasOwn(given, request.name) ? given[request.name] : undefined;
   if (fact?.argument === undefined || request.argument === undefined) return value;
   const byArgument = typeof value === 'object' && value !== null ? value : {};
@@ -164,7 +203,15 @@ function givenValue(
 
 const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
 
+/** Returns the member of a value that is a fact of its own, such as `pull_request.behind`. */
+function memberIn(value: unknown, member: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return undefined;
+  return Reflect.get(value, member);
+}
+
 function standIn(name: string, payload: Readonly<Record<string, unknown>> = {}): unknown {
+  const [owner = '', member] = name.split('.');
+  if (member !== undefined) return memberIn(standIn(owner, payload), member);
   if (standIns.has(name)) return payload[name] ?? undefined;
   const carrier = payload.pull_request ?? payload.issue;
   if (name === 'head') return headIn(carrier) ?? headIn({ head: { sha: payload.after } });

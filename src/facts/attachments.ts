@@ -18,6 +18,7 @@ export const attachments = defineFact({
   visibleTo: 'subject',
   shape: list(Attached),
   of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'attachments.exists(a, a.name.glob("*.{log,txt}"))',
   complete: (written) =>

@@ -14,6 +14,7 @@ export const baseBranch = defineFact({
   visibleTo: 'code',
   shape: Branch,
   of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 2,
   example: 'base_branch.protected && base_branch.required_approvals >= 1',
   async ask({ client, subject, ask }) {

@@ -13,6 +13,7 @@ export const branchProtections = defineFact({
   visibleTo: 'administrators',
   shape: list(BranchProtection),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'admin', scopes: ['repository'] },
   requests: 1,
   example: 'branch_protections.exists(p, p.rule_name == "main" && p.required_approvals > 0)',
   ask: ({ client, subject }) =>

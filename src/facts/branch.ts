@@ -11,6 +11,7 @@ export const branch = defineFact({
   visibleTo: 'code',
   shape: Branch,
   of: ['branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'branch.protected && branch.required_approvals < 2',
   ask: ({ client, subject }) => {

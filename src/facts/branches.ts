@@ -13,6 +13,7 @@ export const branches = defineFact({
   visibleTo: 'code',
   shape: list(Branch),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'branches.exists(b, b.name == "develop" && b.protected)',
   async ask({ client, subject }) {

@@ -12,6 +12,7 @@ export const collaborators = defineFact({
   visibleTo: 'administrators',
   shape: list(User),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'collaborators.exists(c, c.login == "release-bot")',
   async ask({ client, subject }) {

@@ -12,6 +12,7 @@ export const comment = defineFact({
   visibleTo: 'subject',
   shape: Comment,
   of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'comment.body.startsWith("/label ")',
   ask: ({ client, subject }) => {

@@ -12,6 +12,7 @@ export const comments = defineFact({
   visibleTo: 'subject',
   shape: list(Comment),
   of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'comments.exists(c, c.user.login == "ci" && c.body.startsWith("Coverage"))',
   ask: ({ client, subject }) => client.call(operations.listComments, { params: indexParams(subject) }),

@@ -13,6 +13,7 @@ export const compare = defineFact({
   visibleTo: 'operators',
   shape: Compare,
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   argument: 'base...head',
   requests: 1,
   example: 'compare("main...develop").total_commits > 0',

@@ -36,6 +36,7 @@ export const contents = defineFact({
   visibleTo: 'code',
   shape: File.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   argument: 'path',
   requests: 1,
   example: 'contents("CODEOWNERS") != null && contents("CODEOWNERS").content.contains("@acme/release")',

@@ -14,6 +14,7 @@ export const dependencies = defineFact({
   visibleTo: 'operators',
   shape: list(Issue),
   of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'dependencies.exists(i, i.state == "open")',
   async ask({ client, subject }) {

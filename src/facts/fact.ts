@@ -1,6 +1,11 @@
 import type { z } from 'zod';
 import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
+import type { Family } from '../contract/events/event-families.ts';
+import type { Event } from '../contract/events/events.ts';
 import type { Subject, SubjectKind } from '../contract/events/subject.ts';
+import type { Access, ScopeCategory } from '../contract/operation.ts';
+import type { Meter } from '../patterns/meter.ts';
 
 /**
  * Who may read the value of a fact: `repository` anyone with write access, `admin` its administrators,
@@ -38,6 +43,15 @@ export type FactRequest<Value = unknown> = {
 /** Asks a fact and returns its value. */
 export type Ask = <Value>(request: FactRequest<Value>) => Promise<Value>;
 
+/** The event of a run, for facts that compare it with live state. */
+export type FactOccasion = {
+  readonly event: Pick<Event, 'family' | 'activity' | 'payload' | 'sender'>;
+  /** The instant of the run. */
+  readonly now: Date;
+  /** Age beyond which a comment triggers nothing; absent where past events are planned. */
+  readonly maxAnnouncedAgeMs?: number | undefined;
+};
+
 /** Context of a fact's request. `memory` outlives the run; entries are removed by key. */
 export type AskContext = {
   readonly client: Client;
@@ -45,9 +59,17 @@ export type AskContext = {
   readonly memory: FactMemory;
   /** True if a cached answer must not be used: a write or a rule has shown it to be stale. */
   readonly anew: boolean;
+  /** Absent where no event started the run. */
+  readonly occasion?: FactOccasion | undefined;
+  /** Pays for patterns of the repository that the fact evaluates; what it spends is charged to each rule that reads the fact. */
+  readonly meter: Meter;
+  readonly clock: FactClock;
   /** Reads another fact of the same run (requested once). */
   readonly ask: Ask;
 };
+
+/** A clock that never goes back, for the age of answers; `sleep` waits until a forge has computed what it is asked for. */
+export type FactClock = Pick<Clock, 'monotonicMs'> & Partial<Pick<Clock, 'sleep'>>;
 
 /** Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with the repository's id. */
 export interface FactMemory {
@@ -70,8 +92,21 @@ export type Fact<Value = unknown> = {
   readonly shape: z.ZodType<Value>;
   /** Subjects that have this fact. */
   readonly of: readonly SubjectKind[];
+  /** What the account needs on the forge to read it: access, and read scopes of the token. */
+  readonly needs: {
+    readonly access: Access;
+    readonly scopes: readonly ScopeCategory[];
+    /** Access that it needs in cases which `meaning` names. */
+    readonly sometimes?: Access;
+  };
+  /** Event families that have it; absent: all of them, and schedules. */
+  readonly families?: readonly Family[];
+  /** A rule that listens to one of its `families` may also listen to others: there it has a value that says so. */
+  readonly elsewhere?: true;
   /** Name of its literal argument (`contents("path")`); absent: the fact takes none. */
   readonly argument?: string;
+  /** Returns why a literal argument cannot be meant, to continue a sentence about it. */
+  readonly examineArgument?: (argument: string) => string | undefined;
   /** Number of requests if the answer has one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
@@ -117,6 +152,8 @@ export interface Facts {
   anew(): Facts;
   /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
+  /** Returns the units that the patterns of an answered fact cost. */
+  costOf(request: FactRequest): number;
 }
 
 /** Returns a key that is equal for equal requests only. */

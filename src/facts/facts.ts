@@ -1,3 +1,4 @@
+import { approvals } from './approvals.ts';
 import { attachments } from './attachments.ts';
 import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
@@ -9,6 +10,7 @@ import { comments } from './comments.ts';
 import { commits } from './commits.ts';
 import { compare } from './compare.ts';
 import { contents } from './contents.ts';
+import { contributions } from './contributions.ts';
 import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
@@ -28,10 +30,13 @@ import { ownLabels } from './own-labels.ts';
 import { pullRequest } from './pull-request.ts';
 import { repository } from './repository.ts';
 import { repositoryId } from './repository-id.ts';
+import { requiredChecks } from './required-checks.ts';
 import { review } from './review.ts';
 import { reviews } from './reviews.ts';
+import { senderPermission } from './sender-permission.ts';
 import { statuses } from './statuses.ts';
 import { tagProtections } from './tag-protections.ts';
+import { team } from './team.ts';
 import { trackedTimes } from './tracked-times.ts';
 import { wiki } from './wiki.ts';
 import { wikiPages } from './wiki-pages.ts';
@@ -75,6 +80,11 @@ export const facts: readonly Fact[] = [
   wiki,
   openPull,
   ownIssues,
+  senderPermission,
+  team,
+  contributions,
+  approvals,
+  requiredChecks,
 ];
 
 const byName = new Map(facts.map((fact) => [fact.name, fact]));

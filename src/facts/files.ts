@@ -14,6 +14,7 @@ export const files = defineFact({
   visibleTo: 'code',
   shape: list(ChangedFile),
   of: ['pull_request', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'files.exists(f, f.filename.glob("docs/**"))',
   complete: (written) =>

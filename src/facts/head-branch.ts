@@ -18,6 +18,7 @@ export const headBranch = defineFact({
     .object({ name: text, sha: text, protected: flag, is_default: flag, used_by: z.array(int) })
     .nullable(),
   of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 4,
   example: 'head_branch != null && !head_branch.protected && head_branch.used_by.size() == 0',
   async ask(context) {

@@ -18,6 +18,7 @@ export const head = defineFact({
   visibleTo: 'code',
   shape: z.object({ sha: text }),
   of: ['pull_request', 'branch', 'repository'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'head.sha != ""',
   async ask(context) {

@@ -11,6 +11,7 @@ export const issue = defineFact({
   visibleTo: 'subject',
   shape: Issue,
   of: ['issue', 'pull_request', 'notification'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'issue.state == "open" && issue.title.lower().contains("crash")',
   ask: ({ client, subject }) => client.call(operations.getIssue, { params: indexParams(subject) }),

@@ -20,6 +20,7 @@ export const labelDefinitions = defineFact({
   visibleTo: 'repository',
   shape: list(LabelDefinition),
   of: ['repository', 'issue', 'pull_request', 'branch'],
+  needs: { access: 'reader', scopes: ['issue', 'organization'] },
   requests: 2,
   example: 'label_definitions.exists(l, l.name == "triage")',
   complete: (written) => {

@@ -12,6 +12,7 @@ export const labels = defineFact({
   visibleTo: 'subject',
   shape: list(Label),
   of: ['issue', 'pull_request', 'notification'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   within: ['pull_request', 'issue'],
   example: 'labels.exists(l, l.name == "security")',

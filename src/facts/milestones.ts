@@ -12,6 +12,7 @@ export const milestones = defineFact({
   visibleTo: 'issues',
   shape: list(Milestone),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'milestones.exists(m, m.state == "open" && m.title == "next")',
   async ask({ client, subject }) {

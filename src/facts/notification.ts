@@ -12,6 +12,7 @@ export const notification = defineFact({
   visibleTo: 'operators',
   shape: NotificationThread,
   of: ['notification'],
+  needs: { access: 'self', scopes: ['notification'] },
   requests: 1,
   example: 'notification.subject.state in ["closed", "merged"]',
   ask: ({ client, subject }) => {

@@ -13,6 +13,7 @@ export const openPull = defineFact({
   visibleTo: 'operators',
   shape: PullRequest.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   argument: 'base...head',
   requests: 1,
   example: 'open_pull("main...develop") == null',

@@ -12,6 +12,7 @@ export const organization = defineFact({
   visibleTo: 'operators',
   shape: Organization,
   of: ['organization', 'repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'anyone', scopes: ['organization'] },
   requests: 1,
   example: 'organization.visibility == "private"',
   ask: ({ client, subject }) =>

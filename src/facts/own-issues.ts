@@ -12,6 +12,7 @@ export const ownIssues = defineFact({
   visibleTo: 'operators',
   shape: list(Issue),
   of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
+  needs: { access: 'reader', scopes: ['issue', 'user'] },
   argument: 'owner/name',
   requests: 2,
   example: 'own_issues("acme/ops").filter(i, i.state == "open").size() < 20',

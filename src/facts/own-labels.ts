@@ -14,6 +14,7 @@ export const ownLabels = defineFact({
   visibleTo: 'repository',
   shape: list(Label),
   of: ['repository', 'organization'],
+  needs: { access: 'reader', scopes: ['issue', 'organization'] },
   requests: 1,
   example: 'own_labels.all(l, l.description != "")',
   complete: completeLabels,

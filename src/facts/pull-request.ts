@@ -11,6 +11,7 @@ export const pullRequest = defineFact({
   visibleTo: 'subject',
   shape: PullRequest,
   of: ['pull_request', 'notification'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: '!pull_request.draft && pull_request.additions + pull_request.deletions > 500',
   ask: ({ client, subject }) => client.call(operations.getPull, { params: indexParams(subject) }),

@@ -12,6 +12,7 @@ export const repositoryId = defineFact({
   visibleTo: 'administrators',
   shape: z.object({ id: int }),
   of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'repository_id.id == event.repository.id',
   async ask({ subject, memory, anew, ask }) {

@@ -10,6 +10,7 @@ export const repository = defineFact({
   visibleTo: 'repository',
   shape: Repository,
   of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: '!repository.archived && repository.default_branch == "main"',
   ask: ({ client, subject }) => client.call(operations.getRepository, { params: repositoryParams(subject) }),

@@ -15,6 +15,7 @@ export const review = defineFact({
   visibleTo: 'subject',
   shape: PullReview,
   of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'review.official && !review.stale',
   async ask({ subject, ask }) {

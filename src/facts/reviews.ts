@@ -13,6 +13,7 @@ export const reviews = defineFact({
   visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'reviews.exists(r, r.state == "APPROVED" && r.official && !r.dismissed)',
   async ask({ client, subject }) {

@@ -14,6 +14,7 @@ export const statuses = defineFact({
   visibleTo: 'code',
   shape: list(CommitStatus),
   of: ['pull_request', 'branch', 'repository'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 2,
   example: 'statuses.all(s, s.status == "success")',
   async ask({ client, subject, ask }) {

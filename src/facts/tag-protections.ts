@@ -12,6 +12,7 @@ export const tagProtections = defineFact({
   visibleTo: 'administrators',
   shape: list(TagProtection),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'admin', scopes: ['repository'] },
   requests: 1,
   example: 'tag_protections.exists(p, p.name_pattern == "v*")',
   ask: ({ client, subject }) =>

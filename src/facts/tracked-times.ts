@@ -13,6 +13,7 @@ export const trackedTimes = defineFact({
   visibleTo: 'administrators',
   shape: list(TrackedTime),
   of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'tracked_times.exists(t, t.time > 8 * 3600)',
   async ask({ client, subject }) {

@@ -14,6 +14,7 @@ export const wikiPages = defineFact({
   visibleTo: 'administrators',
   shape: list(WikiPageMetaData),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'wiki_pages.exists(p, p.title == "Home")',
   async ask({ client, subject }) {

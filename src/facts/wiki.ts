@@ -23,6 +23,7 @@ export const wiki = defineFact({
   visibleTo: 'administrators',
   shape: Page.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
   argument: 'page',
   requests: 1,
   example: 'wiki("Freeze") != null && wiki("Freeze").content.contains("frozen: yes")',

@@ -69,8 +69,8 @@ type Details = {
   /** Path of the rule file. */
   readonly source?: string;
   /** Revision of that file (see `LoadedRule.revision`). */
-  readonly revision?: string | undefined;
-  readonly repositoryId?: number | undefined;
+  readonly revision?: string;
+  readonly repositoryId?: number;
   /** What the rule was evaluated on: the lane of a delivery, the item of a sweep. */
   readonly subject?: string;
   /** Id of the run. */

@@ -63,7 +63,7 @@ function occurrenceOf(
     run: id,
     ...(isPublic ? { isPublic } : {}),
     ...(trigger.kind === 'schedule' ? { isSweep: true } : {}),
-    revision,
-    repositoryId,
+    ...(revision === undefined ? {} : { revision }),
+    ...(repositoryId === undefined ? {} : { repositoryId }),
   };
 }

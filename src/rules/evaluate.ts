@@ -54,12 +54,9 @@ export function failRule(rule: LoadedRule, reason: string): Verdict {
  * failed: those before are planned. Never rejects.
  */
 export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Promise<Evaluation> {
-  const knowledge = new Learning(
-    situation.facts,
-    givenBy(situation),
-    rule.level === 'operator' ? 'all' : 'repository',
-  );
   const { meter } = situation;
+  const sees = rule.level === 'operator' ? 'all' : 'repository';
+  const knowledge = new Learning(situation.facts, givenBy(situation), { sees, meter });
   const filtered = await filterPaths(rule, situation, knowledge);
   if (filtered) return filtered;
   const findings: Finding[] = [];

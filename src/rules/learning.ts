@@ -2,6 +2,7 @@ import { messageOf, ReeveError } from '../errors.ts';
 import type { Knowledge, Known } from '../expressions/knowledge.ts';
 import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
+import type { Meter } from '../patterns/meter.ts';
 
 /**
  * The knowledge of one rule in one run: what was given, and the facts that were asked so far. Facts are asked in
@@ -12,13 +13,19 @@ export class Learning implements Knowledge {
   readonly #facts: Facts;
   readonly #given: Readonly<Record<string, unknown>>;
   readonly #sees: 'all' | 'repository';
+  readonly #meter: Meter | undefined;
   readonly #known = new Map<string, Known>();
 
-  /** `sees`: all, or what anybody may know who may write in the repository. */
-  constructor(facts: Facts, given: Readonly<Record<string, unknown>>, sees: 'all' | 'repository' = 'all') {
+  /** `sees`: all, or what anybody may know who may write in the repository. `meter` pays for what facts evaluate. */
+  constructor(
+    facts: Facts,
+    given: Readonly<Record<string, unknown>>,
+    { sees = 'all', meter }: { readonly sees?: 'all' | 'repository'; readonly meter?: Meter } = {},
+  ) {
     this.#facts = facts;
     this.#given = given;
     this.#sees = sees;
+    this.#meter = meter;
   }
 
   /** Asks what is not known yet. */
@@ -40,6 +47,8 @@ export class Learning implements Knowledge {
   async #ask(request: FactRequest): Promise<void> {
     try {
       const value = await this.#facts.ask(request);
+      // Asked once for all rules, and charged to each that reads it: what a rule may do does not depend on the others.
+      this.#meter?.charge(this.#facts.costOf(request));
       const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
       this.#known.set(factKey(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
     } catch (error) {

@@ -28,6 +28,7 @@ export const problemCodes = {
   'merge-reviews': 'A warning: a merge counts reviews that the forge does not count.',
   'merge-gate': 'A warning: a status of another rule holds back a merge only if the branch requires it.',
   'unknown-label': 'A warning: a label does not exist in a repository that the rule covers.',
+  access: 'A warning: the account may not read a fact of the rule in a repository that the rule covers.',
   'expression-type': 'An expression compares, joins or returns values of the wrong type.',
   template: 'A template is invalid, or not allowed in this position.',
   level: 'A file from this source may not use this.',

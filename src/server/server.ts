@@ -248,7 +248,8 @@ async function runSettings(
   { budgets, namedSecrets, data }: ServerOptions,
   { client, store, clock }: { client: Client; store: Store; clock: Pick<Clock, 'now'> },
 ): Promise<RunSettings> {
-  const readRuns: ReadRuns = (repositoryId, before) => store.listRuns({ repositoryId, limit: 100, before });
+  const readRuns: ReadRuns = (repositoryId, before) =>
+    store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
   return {
     ledger: createBudgetLedger({ now: clock.now, readRuns }),
     budgets,

@@ -101,23 +101,23 @@ export type Routing =
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined };
 
 export type DeliveryQuery = {
-  readonly state?: DeliveryState | undefined;
+  readonly state?: DeliveryState;
   /** Part of the Event-Type, the repository's full name or the uuid; case-insensitive. */
-  readonly search?: string | undefined;
-  readonly repositoryId?: number | undefined;
-  readonly before?: string | undefined;
+  readonly search?: string;
+  readonly repositoryId?: number;
+  readonly before?: string;
   /** At most 500; default 50. */
-  readonly limit?: number | undefined;
+  readonly limit?: number;
 };
 
 export type RunQuery = {
-  readonly delivery?: string | undefined;
-  readonly repositoryId?: number | undefined;
+  readonly delivery?: string;
+  readonly repositoryId?: number;
   /** Runs that started at this instant or later. */
-  readonly since?: Date | undefined;
-  readonly before?: string | undefined;
+  readonly since?: Date;
+  readonly before?: string;
   /** At most 500; default 50. */
-  readonly limit?: number | undefined;
+  readonly limit?: number;
 };
 
 export type Health = {

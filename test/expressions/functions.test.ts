@@ -96,7 +96,7 @@ describe('a function of lists', () => {
   it.each([
     'people.distinct()',
     'texts.sort()',
-    'pages.flatten()',
+    '[texts, texts].flatten()',
     'sets.contains(texts, texts)',
     'pages.sum()',
   ])('%s stops at the budget before the work is done', (source) => {

@@ -45,7 +45,7 @@ describe('what lies in other repositories', () => {
     ['repository', undefined],
   ] as const)('reaches conditions as they may see it: %s', async (sees, title) => {
     const facts = makeFacts({ dependencies: [there] }, { subject: issue });
-    const knowledge = new Learning(facts, {}, sees);
+    const knowledge = new Learning(facts, {}, { sees });
     await knowledge.learn([{ name: 'dependencies' }]);
 
     expect(knowledge.find({ name: 'dependencies' })).toEqual({

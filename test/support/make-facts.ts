@@ -31,6 +31,7 @@ export function makeFacts(
     fresh: () => facts,
     anew: () => facts,
     forget() {},
+    costOf: () => 0,
   };
   return facts;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { codeAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
+import { User } from './users.ts';
 
 const Identity = resource({}, { name: text, email: text, username: text });
 const Verification = resource(
@@ -62,8 +63,12 @@ export const CommitEntry = resource(
         author: resource({}, { name: text, email: text, date: instant }),
         committer: resource({}, { name: text, email: text, date: instant }),
         tree: resource({}, { sha: text, url: text, created: instant }),
+        verification: Verification,
       },
     ),
+    /** The accounts behind the addresses; null if none has the address. */
+    author: User,
+    committer: User,
     parents: z.array(resource({ sha: text }, { url: text, created: instant })),
     /** `status` is added, removed or modified. Not in every list. */
     files: z.array(resource({ filename: text }, { status: text })),

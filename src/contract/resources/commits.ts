@@ -3,13 +3,6 @@ import { defineOperation } from '../operation.ts';
 import { codeAs } from '../row-fields.ts';
 import { flag, inRepository, text } from '../shape.ts';
 import { CommitEntry } from './branches.ts';
-import { User } from './users.ts';
-
-/** A single commit: as in a list, with the accounts of its e-mail addresses. */
-const SingleCommit = CommitEntry.extend({
-  author: User.nullish(),
-  committer: User.nullish(),
-});
 
 export const commitOperations = {
   getCommit: defineOperation({
@@ -21,7 +14,7 @@ export const commitOperations = {
     params: z.object({ ...inRepository, sha: text }),
     query: z.object({ stat: flag.optional(), verification: flag.optional(), files: flag.optional() }),
     success: 200,
-    response: SingleCommit,
+    response: CommitEntry,
     errors: [404, 422],
     source: 'routers/api/v1/repo/commits.go GetSingleCommit',
   }),

@@ -1,7 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import {
   type Delivery,
-  type DeliveryQuery,
   type DeliveryState,
   deliveryStates,
   type Page,
@@ -25,7 +24,7 @@ export async function deliveriesPage(
   const state = deliveryStates.find((one) => one === query.get('state'));
   const search = (query.get('search') ?? '').trim().slice(0, 200);
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
-  const asked = { state, search, before };
+  const asked = { ...(state ? { state } : {}), ...(search ? { search } : {}), ...(before ? { before } : {}) };
   const { items, next, unknown } = viewer.isOperator
     ? { ...(await store.listDeliveries({ ...asked, limit: shown })), unknown: 0 }
     : await visibleTo(viewer, store, asked);
@@ -41,7 +40,7 @@ ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>`
   return { title: 'Deliveries', content };
 }
 
-type DeliveryFilter = Pick<DeliveryQuery, 'state' | 'search' | 'before'>;
+type DeliveryFilter = { readonly state?: DeliveryState; readonly search?: string; readonly before?: string };
 type Visible = Page<Delivery> & { readonly unknown: number };
 
 /**
@@ -55,7 +54,11 @@ async function visibleTo(
   { state, search = '', before }: DeliveryFilter,
 ): Promise<Visible> {
   const repositoryId = search.includes('/') ? await viewer.findRepository(search) : undefined;
-  const stretch = await store.listDeliveries({ limit: maxLooked, before, repositoryId });
+  const stretch = await store.listDeliveries({
+    limit: maxLooked,
+    ...(before === undefined ? {} : { before }),
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+  });
   const accesses = await Promise.all(stretch.items.map((delivery) => viewer.accessTo(delivery)));
   const isWanted = (delivery: Delivery): boolean =>
     (state === undefined || delivery.state === state) && isFoundBy(delivery, search);

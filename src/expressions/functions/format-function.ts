@@ -5,7 +5,7 @@ import { toNumber } from '../values/arithmetic.ts';
 import { memberNamesOfValue } from '../values/member-names.ts';
 import { describeValue, Failure, kindOf } from '../values/values.ts';
 import type { FunctionRow } from './function-row.ts';
-import { toText } from './general-functions.ts';
+import { scalarToText } from './general-functions.ts';
 
 /** Digits after the point where the text says none, as CEL has it. */
 const defaultPrecision = 6;
@@ -59,15 +59,15 @@ function write(value: unknown, verb: string, digits: string | undefined, meter: 
     case 's':
       return writeAny(value, meter, 0);
     case 'd':
-      return isInt(value) ? `${value}` : wrong(verb, value);
+      return isInt(value) ? `${value}` : cannotWrite(verb, value);
     case 'f':
     case 'e':
       return writeFraction(value, verb, digits === undefined ? defaultPrecision : Number(digits));
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0';
-      return isInt(value) ? BigInt(value).toString(2) : wrong(verb, value);
+      return isInt(value) ? BigInt(value).toString(2) : cannotWrite(verb, value);
     case 'o':
-      return isInt(value) ? BigInt(value).toString(8) : wrong(verb, value);
+      return isInt(value) ? BigInt(value).toString(8) : cannotWrite(verb, value);
     default:
       return writeHexadecimal(value, verb);
   }
@@ -77,18 +77,18 @@ function isInt(value: unknown): value is number | bigint {
   return kindOf(value) === 'int';
 }
 
-function wrong(verb: string, value: unknown): Failure {
+function cannotWrite(verb: string, value: unknown): Failure {
   return new Failure(`format(): %${verb} cannot have ${describeValue(value)}`);
 }
 
 function writeHexadecimal(value: unknown, verb: string): string | Failure {
-  if (!isInt(value) && typeof value !== 'string') return wrong(verb, value);
+  if (!isInt(value) && typeof value !== 'string') return cannotWrite(verb, value);
   const text = typeof value === 'string' ? Buffer.from(value).toString('hex') : BigInt(value).toString(16);
   return verb === 'X' ? text.toUpperCase() : text;
 }
 
 function writeFraction(value: unknown, verb: 'f' | 'e', precision: number): string | Failure {
-  if (!['int', 'double'].includes(kindOf(value))) return wrong(verb, value);
+  if (!['int', 'double'].includes(kindOf(value))) return cannotWrite(verb, value);
   if (precision > maxPrecision)
     return new Failure(`format(): at most ${maxPrecision} digits after the point`);
   const number = toNumber(value);
@@ -111,7 +111,7 @@ function writeAny(value: unknown, meter: Meter, depth: number): string | Failure
   }
   const kind = kindOf(value);
   if (kind === 'list' || kind === 'map') return writeNested(value, meter, depth);
-  return kind === 'too large' ? wrong('s', value) : toText(value);
+  return kind === 'too large' ? cannotWrite('s', value) : scalarToText(value);
 }
 
 function writeNested(value: unknown, meter: Meter, depth: number): string | Failure {

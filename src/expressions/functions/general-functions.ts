@@ -21,7 +21,7 @@ export const generalFunctions: readonly FunctionRow[] = [
     takes: [['string', 'number', 'bool', 'timestamp', 'duration']],
     gives: { kind: 'string' },
     meaning: 'The value as text.',
-    run: ([value], meter) => parsed(value, meter, toText),
+    run: ([value], meter) => parsed(value, meter, scalarToText),
   },
   {
     name: 'int',
@@ -89,7 +89,7 @@ function countCodePoints(text: string): number {
 }
 
 /** Returns a value that is no list and no object as text. */
-export function toText(value: unknown): string {
+export function scalarToText(value: unknown): string {
   switch (kindOf(value)) {
     case 'double': {
       const plain = toNumber(value);

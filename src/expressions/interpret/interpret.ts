@@ -58,6 +58,8 @@ class Interpreter implements Builder {
   }
 
   build(node: ASTNode): Evaluate {
+    const member = this.resolution.members.get(node);
+    if (member) return buildSlot(this.slotOf(member), node);
     switch (node.op) {
       case 'value':
         return buildLiteral(node.args);
@@ -106,6 +108,8 @@ class Interpreter implements Builder {
     const [argument] = given;
     const [root = '', ...chain] = (argument && chainOf(argument)) ?? [];
     const type = argument && this.resolution.types.get(argument);
+    const member = argument && this.resolution.members.get(argument);
+    if (member) return interpretHas(this.slotOf(member), [], adapterOf(type ?? anyType));
     return interpretHas(this.slotOf({ name: root }), chain, adapterOf(type ?? anyType));
   }
 

@@ -23,8 +23,8 @@ export type Reads = {
 };
 
 /** Returns what an expression reads, each chain once, in the order of the text. */
-export function collectReads(node: ASTNode): Reads {
-  const collector = new Collector();
+export function collectReads(node: ASTNode, members: ReadonlyMap<ASTNode, FactRequest>): Reads {
+  const collector = new Collector(members);
   collector.visit(node, new Set());
   return {
     reads: [...collector.reads.values()],
@@ -46,6 +46,11 @@ class Collector {
   readonly reads = new Map<string, Read>();
   readonly needs = new Map<string, FactRequest>();
   readonly asks = new Map<string, FactRequest>();
+  readonly #members: ReadonlyMap<ASTNode, FactRequest>;
+
+  constructor(members: ReadonlyMap<ASTNode, FactRequest>) {
+    this.#members = members;
+  }
 
   visit(node: ASTNode, variables: ReadonlySet<string>): void {
     if (this.#chain(node, variables, [])) return;
@@ -64,13 +69,13 @@ class Collector {
   #chain(node: ASTNode, variables: ReadonlySet<string>, shown: readonly string[]): boolean {
     const path: (string | number)[] = [];
     let inner: ASTNode = node;
-    while (inner.op === '.' || inner.op === '[]') {
+    while (!this.#members.has(inner) && (inner.op === '.' || inner.op === '[]')) {
       const key = inner.op === '.' ? inner.args[1] : literalOf(inner.args[1]);
       if (typeof key !== 'string' && typeof key !== 'bigint') return false;
       path.unshift(typeof key === 'bigint' ? Number(key) : key);
       inner = inner.args[0];
     }
-    const root = inner.op === 'id' ? { name: inner.args } : factOfCall(inner);
+    const root = this.#members.get(inner) ?? (inner.op === 'id' ? { name: inner.args } : factOfCall(inner));
     if (root === undefined) return false;
     if (root.argument === undefined && variables.has(root.name)) return true;
     const text = textOf(node);
@@ -83,9 +88,11 @@ class Collector {
     const [name, ...path] = (argument && chainOf(argument)) ?? [];
     if (argument === undefined || name === undefined || variables.has(name)) return;
     const text = textOf(argument);
-    const root = { name };
-    if (!this.reads.has(text)) this.reads.set(text, { node: argument, text, root, path, shown: [] });
-    this.asks.set(name, root);
+    const member = this.#members.get(argument);
+    const root = member ?? { name };
+    const inside = member ? [] : path;
+    if (!this.reads.has(text)) this.reads.set(text, { node: argument, text, root, path: inside, shown: [] });
+    this.asks.set(root.name, root);
   }
 
   #loop(list: ASTNode, [variable, ...bodies]: readonly ASTNode[], variables: ReadonlySet<string>): void {

@@ -19,6 +19,8 @@ export abstract class Resolution {
   /** What was made of the literal patterns of calls. */
   readonly matchers = new Map<ASTNode, Matcher>();
   readonly types = new Map<ASTNode, Type>();
+  /** Members that are facts of their own (`pull_request.behind`), and how they are asked. */
+  readonly members = new Map<ASTNode, FactRequest>();
   /** The type of what each loop takes from its list. */
   readonly items = new Map<ASTNode, Type>();
   readonly environment: ExpressionEnvironment;

@@ -68,6 +68,9 @@ function resolveFact(resolver: Resolution, node: CallNode, scope: Scope): Type {
   if (known.missingOn.length > 0 && !scope.present.has(name)) {
     resolver.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}`);
   }
+  const wrong = known.fact.examineArgument?.(literal);
+  if (wrong !== undefined)
+    return resolver.refuse(argument ?? node, 'value', `${name}("${literal.slice(0, 64)}"): ${wrong}`);
   const request = { name, argument: literal };
   resolver.facts.set(factKey(request), request);
   return known.type;

@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import type { Name } from '../environment.ts';
 import { foreignActivities, wordOfForge } from '../parse/foreign-words.ts';
 import { nearest } from '../parse/nearest.ts';
 import { chainOf, literalOf, textOf } from '../parse/tree.ts';
@@ -102,6 +103,19 @@ export class Resolver extends Resolution {
   }
 
   #member(node: ASTNode, object: ASTNode, member: string, scope: Scope): Type {
+    const own =
+      object.op === 'id' && !scope.variables.has(object.args) && this.#memberFact(object.args, member);
+    if (own) {
+      const chain = chainOf(node)?.join('.') ?? '';
+      if (own.missingOn.length > 0 && !scope.present.has(chain)) {
+        const message = `${own.missingOn.join(' and ')} has no ${chain}: ask has(${chain}) first`;
+        this.refuse(node, 'needs-has', message);
+      }
+      const request = { name: chain };
+      this.facts.set(chain, request);
+      this.members.set(node, request);
+      return own.type;
+    }
     const type = this.resolve(object, scope);
     this.warnOfNull(object, scope);
     const found = memberOf(type, member);
@@ -124,10 +138,20 @@ export class Resolver extends Resolution {
     return found.type;
   }
 
+  /** Returns the fact that a member is; undefined where the owner itself may not be used. */
+  #memberFact(owner: string, member: string): Name | undefined {
+    const { names } = this.environment;
+    return names.get(owner)?.refusal === undefined ? names.get(`${owner}.${member}`) : undefined;
+  }
+
   #index(node: ASTNode, object: ASTNode, index: ASTNode, scope: Scope): Type {
     const type = this.resolve(object, scope);
     const key = this.resolve(index, scope);
     const literal = literalOf(index);
+    if (typeof literal === 'string' && object.op === 'id' && this.#memberFact(object.args, literal)) {
+      const message = `write ${object.args}.${literal}: it is read on its own`;
+      return this.refuse(node, 'expression', message);
+    }
     if (typeof literal === 'string' && alternatives(type).some((one) => one.kind === 'object')) {
       const found = memberOf(type, literal);
       if (found) return found.type;

@@ -1,6 +1,6 @@
 import type { BranchProtection } from '../../contract/resources/protections.ts';
-import { createGlob } from '../../patterns/glob.ts';
-import { GlobError } from '../../patterns/glob-error.ts';
+import { compileForgeGlob } from '../../patterns/forge-glob.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import type { Database } from '../core/database.ts';
 import type { Seconds } from '../core/rows.ts';
 
@@ -86,23 +86,17 @@ export function isPattern(ruleName: string): boolean {
 /** A plain name ignores case; a pattern does not, and one that is broken stands for itself. */
 function matchesRule(ruleName: string, branch: string): boolean {
   if (!isPattern(ruleName)) return ruleName.toLowerCase() === branch.toLowerCase();
-  return compileForgeGlob(ruleName, '/')?.(branch) ?? ruleName === branch;
+  return createForgeGlob(ruleName, '/')?.(branch) ?? ruleName === branch;
 }
 
-/**
- * Returns the matcher of a glob as the forge writes them (no list, no leading `!`, `**` is any text), undefined for a
- * broken one.
- */
-export function compileForgeGlob(
+/** Returns what tells whether a text matches a glob of the forge, undefined for a broken one. */
+export function createForgeGlob(
   pattern: string,
   separator: '/' | '' | '/.',
 ): ((text: string) => boolean) | undefined {
-  try {
-    return createGlob(pattern.replace(/^!/, '\\!'), { separator, segments: false });
-  } catch (error) {
-    if (error instanceof GlobError) return undefined;
-    throw error;
-  }
+  const matches = compileForgeGlob(pattern, separator);
+  const meter = createUnlimitedMeter();
+  return matches && ((text) => matches(text, meter));
 }
 
 /**
@@ -114,7 +108,7 @@ export function compileFilePatterns(patterns: string): ((path: string) => boolea
     .toLowerCase()
     .split(';')
     .map((pattern) => pattern.trim())
-    .flatMap((pattern) => (pattern === '' ? [] : [compileForgeGlob(pattern, '/.')]))
+    .flatMap((pattern) => (pattern === '' ? [] : [createForgeGlob(pattern, '/.')]))
     .filter((matcher) => matcher !== undefined);
   if (matchers.length === 0) return undefined;
   return (path) => {

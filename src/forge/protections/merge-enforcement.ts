@@ -5,7 +5,7 @@ import { isAncestor } from '../git/history.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { combineStates, latestStatuses } from '../statuses/combined-status.ts';
 import { mayBypass, mayMerge, type RulePlace } from './branch-access.ts';
-import { type BranchRule, compileFilePatterns, compileForgeGlob, findBranchRule } from './branch-rules.ts';
+import { type BranchRule, compileFilePatterns, createForgeGlob, findBranchRule } from './branch-rules.ts';
 import { listChangedPaths } from './enforcement.ts';
 
 type Merging = RulePlace & {
@@ -59,7 +59,7 @@ function passesChecks({ db, repository, pull }: MergePlace, rule: BranchRule): b
   const statuses = latestStatuses(db, repository.id, pull.head_sha);
   const patterns = rule.status_check_contexts ?? [];
   if (patterns.length === 0) return combineStates(statuses.map(({ state }) => state)) === 'success';
-  const matchers = patterns.flatMap((pattern) => compileForgeGlob(pattern, '') ?? []);
+  const matchers = patterns.flatMap((pattern) => createForgeGlob(pattern, '') ?? []);
   const areMet = matchers.every((matches) => statuses.some(({ context }) => matches(context)));
   const asked = statuses.filter(({ context }) => matchers.some((matches) => matches(context)));
   return areMet && combineStates(asked.map(({ state }) => state)) === 'success';

@@ -9,7 +9,7 @@ import { secondsOf, toInstant } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { namesAmong, type Readers, readersOf, teamIds, userIds } from './allowlists.ts';
 import { isInTeams, type RulePlace } from './branch-access.ts';
-import { compileForgeGlob } from './branch-rules.ts';
+import { createForgeGlob } from './branch-rules.ts';
 
 type TagRuleRow = {
   readonly id: number;
@@ -145,7 +145,7 @@ function matchesTag(pattern: string, tag: string): boolean {
   if (pattern.length >= 2 && pattern.startsWith('/') && pattern.endsWith('/')) {
     return compileExpression(pattern.slice(1, -1))?.(tag) ?? true;
   }
-  return compileForgeGlob(pattern, '')?.(tag) ?? true;
+  return createForgeGlob(pattern, '')?.(tag) ?? true;
 }
 
 /** The baseline stores what it cannot read; so do we, and refuse. */

@@ -47,7 +47,7 @@ export function createEnvironment(options: {
   };
   const factsByName = new Map(registry.facts.map((fact) => [fact.name, fact]));
   for (const fact of registry.facts) {
-    add(fact.name, ({ subject }) => rowOfFact(fact, subject, registry));
+    add(fact.name, (occasion) => rowOfFact(fact, occasion, registry, occasions));
   }
   for (const [name, shape] of Object.entries(registry.variables)) {
     if (factsByName.has(name)) continue;
@@ -59,7 +59,17 @@ export function createEnvironment(options: {
 }
 
 /** A fact that is also the item of a sweep (`organization`) is given there, whatever subjects the fact is of. */
-function rowOfFact(fact: Fact, subject: SubjectKind, registry: RuleRegistry): NameRow {
+function rowOfFact(
+  fact: Fact,
+  occasion: Occasion,
+  registry: RuleRegistry,
+  occasions: readonly Occasion[],
+): NameRow {
+  const { subject } = occasion;
+  const { families } = fact;
+  const isHeard = ({ family }: Occasion): boolean =>
+    family !== undefined && (families?.includes(family) ?? true);
+  if (families && !(fact.elsewhere ? occasions.some(isHeard) : isHeard(occasion))) return { type: undefined };
   if (fact.of.includes(subject)) return { fact, ...rowOf(fact.shape) };
   const item = fact.name === subject ? registry.variables[fact.name] : undefined;
   return item ? rowOf(item) : { type: undefined };

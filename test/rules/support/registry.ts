@@ -25,6 +25,7 @@ function makeFact(
     meaning: name,
     shows: more.shows ?? 'repository',
     visibleTo: 'administrators',
+    needs: { access: 'reader', scopes: ['repository'] },
     requests: 1,
     example: name,
     ask: async () => undefined,

@@ -1,0 +1,49 @@
+import type { Client } from '../../client/client.ts';
+import { operations } from '../../contract/operations.ts';
+import type { Problem } from '../../rules/problem.ts';
+import { problemAtLine } from '../../rules/problem-at-line.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { findAccessGaps, possibleWants, starredAccess, toRepositoryAccess } from './access.ts';
+
+/**
+ * Returns a warning for each rule that names a fact which the account may not read in a repository of its scope: those
+ * given by name, or those that the account has starred. `textOf` gives a file's text.
+ */
+export async function missingAccess(
+  rules: readonly LoadedRule[],
+  {
+    client,
+    repositories,
+    textOf,
+  }: {
+    readonly client: Client;
+    readonly repositories: readonly string[];
+    readonly textOf: (path: string) => string;
+  },
+): Promise<readonly Problem[]> {
+  const isAsked = (rule: LoadedRule): boolean =>
+    (rule.level === 'operator' || repositories.length > 0) &&
+    possibleWants(rule).some(({ needed }) => needed === 'writer' || needed === 'admin');
+  const wanted = rules.filter(isAsked);
+  if (wanted.length === 0) return [];
+  const gaps = findAccessGaps(wanted, await readAccess(client, repositories), possibleWants);
+  return wanted.flatMap((rule) => {
+    const [first, ...others] = gaps.filter((gap) => gap.rule === rule);
+    if (first === undefined) return [];
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const message = `rule ${rule.name}: ${first.what} needs ${first.needed} access, and the account is ${first.held} in ${first.repository}${more}: the rule can fail there`;
+    return [problemAtLine({ code: 'access', message, path: rule.source, line: rule.line }, textOf)];
+  });
+}
+
+async function readAccess(client: Client, names: readonly string[]) {
+  if (names.length === 0) {
+    const { login } = await client.call(operations.getSelf, {});
+    return starredAccess(client, login);
+  }
+  const read = names.map((name) => {
+    const [owner = '', repo = ''] = name.split('/');
+    return client.call(operations.getRepository, { params: { owner, repo } });
+  });
+  return (await Promise.all(read)).map(toRepositoryAccess);
+}

@@ -1,0 +1,50 @@
+import { PullReview } from '../contract/resources/reviews.ts';
+import { list } from '../contract/shape.ts';
+import { baseBranch } from './base-branch.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { pullRequest } from './pull-request.ts';
+import { reviews as reviewsRow } from './reviews.ts';
+import { askPermission, isWriter } from './sender-permission.ts';
+
+/** States of a review that are an opinion, or ask for a new one; a comment is neither. */
+const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
+
+/** The approving reviews that count. */
+export const approvals = defineFact({
+  name: 'approvals',
+  meaning:
+    'The approving reviews that count: the latest opinion of each person, neither dismissed nor stale, not by the author, not followed by a new request for a review, and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: list(PullReview),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'], sometimes: 'admin' },
+  requests: 3,
+  example: 'approvals.size() >= 2',
+  async ask(context) {
+    const { ask } = context;
+    const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
+    const given = latestApprovals(all, pull.user?.id);
+    if (given.length === 0) return [];
+    const base = await ask(requestOf(baseBranch));
+    return base.protected ? given.filter(({ official }) => official) : byWriters(given, context);
+  },
+});
+
+/** Returns the latest opinion of each person where it approves and is neither stale nor dismissed, oldest first. */
+function latestApprovals(all: readonly PullReview[], author: number | undefined): PullReview[] {
+  const latest = new Map<number, PullReview>();
+  for (const review of all.toSorted((a, b) => a.id - b.id)) {
+    const { user, state, dismissed } = review;
+    if (!user || user.id <= 0 || user.id === author || dismissed || !opinions.has(state ?? '')) continue;
+    latest.set(user.id, review);
+  }
+  return [...latest.values()].filter(({ state, stale }) => state === 'APPROVED' && !stale);
+}
+
+async function byWriters(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {
+  const written = await Promise.all(
+    given.map(async ({ user }) => user != null && isWriter(await askPermission(context, user))),
+  );
+  return given.filter((_, place) => written[place]);
+}

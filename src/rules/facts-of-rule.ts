@@ -1,0 +1,20 @@
+import { type Fact, type FactRequest, factKey } from '../facts/fact.ts';
+import { findFact } from '../facts/facts.ts';
+import type { LoadedRule } from './rule.ts';
+
+/** Returns the facts that a rule names, each once; what its actions read by themselves is in the needs of these. */
+export function requestsOfRule({ on, condition, steps }: LoadedRule): readonly FactRequest[] {
+  const readsPaths = on.some(({ paths, pathsIgnore }) => paths !== undefined || pathsIgnore !== undefined);
+  const requests = [
+    ...(readsPaths ? [{ name: 'files' }] : []),
+    ...(condition?.facts ?? []),
+    ...steps.flatMap((step) => [...(step.condition?.facts ?? []), ...step.arguments.facts]),
+  ];
+  return [...new Map(requests.map((request) => [factKey(request), request])).values()];
+}
+
+/** Returns the rows of the facts that a rule names. */
+export function factsOfRule(rule: LoadedRule): readonly Fact[] {
+  const names = new Set(requestsOfRule(rule).map(({ name }) => name));
+  return [...names].flatMap((name) => findFact(name) ?? []);
+}

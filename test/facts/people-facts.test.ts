@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Family } from '../../src/contract/events/event-families.ts';
+import type { Subject } from '../../src/contract/events/subject.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { freshName } from '../support/contract-forge.ts';
+import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
+
+let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
+let setup: PrivilegeSetup;
+beforeAll(async () => {
+  privilegeForge = await startPrivilegeForge();
+  setup = await privilegeForge.make({ access: 'admin', scopes: ['repository', 'issue'] });
+});
+afterAll(() => privilegeForge.close());
+
+type Sender = { readonly id: number; readonly login: string };
+
+/** Asks a fact as an account, in the run of an event by a sender. */
+function ask(
+  name: string,
+  options: {
+    client?: Client;
+    subject?: Partial<Subject>;
+    sender?: Sender;
+    argument?: string;
+    family?: Family;
+  } = {},
+): Promise<unknown> {
+  const { client = setup.holder.client, subject, sender, argument, family = 'pull_request' } = options;
+  const facts = createFacts({
+    client,
+    subject: { ...setup.subjects.pull_request, ...subject },
+    memory: createFactMemory(systemClock),
+    clock: systemClock,
+    occasion: {
+      event: {
+        family,
+        activity: 'opened',
+        payload: {},
+        sender: sender && { ...sender, ownsRepository: false },
+      } as never,
+      now: new Date(),
+    },
+  });
+  return facts.ask(argument === undefined ? { name } : { name, argument });
+}
+
+const person = ({ id, name }: { id: number; name: string }): Sender => ({ id, login: name });
+
+describe('sender_permission', () => {
+  it('is the permission of the person who caused the event', async () => {
+    expect(await ask('sender_permission', { sender: person(setup.ada) })).toBe('write');
+    expect(await ask('sender_permission', { sender: person(setup.owner) })).toMatch(/^(admin|owner)$/);
+    const stranger = await privilegeForge.make({ access: 'reader', scopes: [] });
+    expect(await ask('sender_permission', { sender: person(stranger.ada) })).toBe('none');
+  });
+
+  it('is that of the live author of a comment, whoever sent the event', async () => {
+    const { client } = setup.ada;
+    const at = { ...setup.at, index: setup.pull.number };
+    const { id } = await client.call(operations.createComment, { params: at, body: { body: '/merge' } });
+
+    const sender = person(setup.owner);
+    expect(await ask('sender_permission', { sender, subject: { comment: id } })).toBe('write');
+    await expect(ask('sender_permission', { sender, subject: { comment: 1e9 } })).rejects.toThrow('404');
+  });
+
+  it('is an error without administration, without a person, and when the name is that of another account', async () => {
+    const { client } = setup.underprivileged;
+    await expect(ask('sender_permission', { client, sender: person(setup.ada) })).rejects.toMatchObject({
+      code: 'forge-forbidden',
+    });
+    await expect(ask('sender_permission')).rejects.toThrow('names no account');
+    await expect(ask('sender_permission', { sender: { id: -1, login: 'Ghost' } })).rejects.toThrow(
+      'no account',
+    );
+    await expect(
+      ask('sender_permission', { sender: { id: setup.owner.id, login: setup.ada.name } }),
+    ).rejects.toThrow('another one now');
+    await expect(ask('sender_permission', { sender: { id: 1, login: '../../admin' } })).rejects.toThrow();
+  });
+});
+
+describe('team', () => {
+  it('is the members of a team, for a member of the organization', async () => {
+    const org = setup.at.owner;
+    const { client } = setup.owner;
+    const made = await client.call(operations.createTeam, {
+      params: { org },
+      body: { name: 'Release', permission: 'write', units: ['repo.code'] },
+    });
+    await client.call(operations.putTeamMember, { params: { id: made.id, username: setup.ada.name } });
+
+    expect(await ask('team', { client, argument: `${org}/release` })).toEqual([setup.ada.name]);
+    expect(await ask('team', { client: setup.ada.client, argument: `${org}/Release` })).toEqual([
+      setup.ada.name,
+    ]);
+    await expect(ask('team', { client, argument: `${org}/nope` })).rejects.toThrow('no team "nope"');
+    // Of an organization that the account is no member of, it sees no team.
+    await expect(ask('team', { argument: `${org}/release` })).rejects.toThrow();
+    await expect(ask('team', { client, argument: 'no-such-org/release' })).rejects.toThrow('404');
+  });
+});
+
+describe('contributions', () => {
+  it('counts what was merged before, by this author alone', async () => {
+    const { ada, holder, at, pull } = setup;
+    const open = async (client: Client, merge: boolean): Promise<number> => {
+      const branch = freshName('topic');
+      await addFile(client, at, branch, `${branch}.txt`);
+      const made = await client.call(operations.createPull, {
+        params: at,
+        body: { title: branch, head: branch, base: 'main' },
+      });
+      const params = { ...at, index: made.number };
+      if (merge) await holder.client.call(operations.mergePull, { params, body: { do: 'merge' } });
+      else await client.call(operations.editPull, { params, body: { state: 'closed' } });
+      return made.number;
+    };
+    const of = (index: number) => ask('contributions', { subject: { index } });
+    expect(await of(pull.number)).toBe(0);
+    await open(holder.client, true);
+    await open(ada.client, true);
+    await open(ada.client, false);
+    const last = await open(ada.client, true);
+
+    // What was opened later does not count, however early it was merged.
+    expect(await of(pull.number)).toBe(0);
+    expect(await of(last)).toBe(1);
+  });
+});
+
+describe('approvals', () => {
+  let index = 0;
+  const approve = (client: Client, event = 'APPROVED') =>
+    client.call(operations.createReview, {
+      params: { ...setup.at, index },
+      body: { event, body: 'read it' },
+    });
+  const counted = async (client?: Client): Promise<readonly string[]> => {
+    const found = (await ask('approvals', { subject: { index }, ...(client && { client }) })) as {
+      user: { login: string };
+    }[];
+    return found.map(({ user }) => user.login);
+  };
+
+  beforeAll(async () => {
+    const { ada, at } = setup;
+    await addFile(ada.client, at, 'reviewed', 'src/r.ts');
+    const body = { title: 'Reviewed', head: 'reviewed', base: 'main' };
+    index = (await ada.client.call(operations.createPull, { params: at, body })).number;
+  });
+
+  it('are those of people who can write, on an unprotected base', async () => {
+    const { holder, owner, underprivileged, at } = setup;
+    await owner.client.call(operations.putCollaborator, {
+      params: { ...at, collaborator: underprivileged.name },
+      body: { permission: 'read' },
+    });
+    expect(await counted()).toEqual([]);
+    await approve(underprivileged.client);
+    await approve(owner.client, 'COMMENT');
+    expect(await counted()).toEqual([]);
+
+    await approve(holder.client);
+    await approve(owner.client);
+    expect(await counted()).toEqual([holder.name, owner.name]);
+    // A comment does not take an approval back, a rejection does.
+    await approve(owner.client, 'COMMENT');
+    expect(await counted()).toEqual([holder.name, owner.name]);
+    await approve(owner.client, 'REQUEST_CHANGES');
+    expect(await counted()).toEqual([holder.name]);
+  });
+
+  it('are an error without administration there', async () => {
+    await expect(counted(setup.ada.client)).rejects.toMatchObject({ code: 'forge-forbidden' });
+  });
+
+  it('end with a new request, and with new commits', async () => {
+    const { ada, holder, owner, at } = setup;
+    const params = { ...at, index };
+    await approve(owner.client);
+    await ada.client.call(operations.requestReviews, { params, body: { reviewers: [owner.name] } });
+    expect(await counted()).toEqual([holder.name]);
+
+    await addFile(ada.client, at, 'reviewed', 'src/later.ts');
+    expect(await counted()).toEqual([]);
+    await approve(holder.client);
+    expect(await counted()).toEqual([holder.name]);
+  });
+
+  it('are the official ones on a protected base, which a reader may ask', async () => {
+    const { ada, holder, owner, at } = setup;
+    await owner.client.call(operations.createBranchProtection, {
+      params: at,
+      body: {
+        rule_name: 'main',
+        enable_approvals_whitelist: true,
+        approvals_whitelist_username: [owner.name],
+      },
+    });
+    await approve(holder.client);
+    await approve(owner.client);
+
+    expect(await counted(ada.client)).toEqual([owner.name]);
+  });
+});
+
+describe('required_checks', () => {
+  let sha = '';
+  const report = (context: string, state: string) =>
+    setup.ada.client.call(operations.createStatus, {
+      params: { ...setup.at, sha },
+      body: { context, state },
+    });
+  const checks = () => ask('required_checks', { client: setup.ada.client });
+  const protect = (rule: object) =>
+    setup.owner.client.call(operations.editBranchProtection, {
+      params: { ...setup.at, name: 'main' },
+      body: rule,
+    });
+
+  it('are what the base requires, each with its state', async () => {
+    sha = setup.pull.head?.sha ?? '';
+    expect(await checks()).toEqual([]);
+    await protect({ enable_status_check: true, status_check_contexts: ['ci/*', 'lint', '[broken'] });
+    const states = async () =>
+      Object.fromEntries(
+        ((await checks()) as { context: string; state: string }[]).map((c) => [c.context, c.state]),
+      );
+    expect(await states()).toEqual({ 'ci/*': 'pending', lint: 'pending', '[broken': 'pending' });
+
+    await report('ci/unit/linux', 'success');
+    await report('ci/e2e', 'pending');
+    await report('lint', 'skipped');
+    expect(await states()).toEqual({ 'ci/*': 'pending', lint: 'success', '[broken': 'pending' });
+    await report('ci/e2e', 'success');
+    expect(await states()).toMatchObject({ 'ci/*': 'success' });
+    await report('ci/unit/linux', 'failure');
+    expect(await states()).toMatchObject({ 'ci/*': 'failure' });
+
+    await protect({ enable_status_check: true, status_check_contexts: [] });
+    // The setup itself reported a failure under another context.
+    expect(await states()).toEqual({ '*': 'failure' });
+  });
+});
+
+describe('commits', () => {
+  it('have their accounts, the verdict on their signature, and their trailers', async () => {
+    const { ada, at } = setup;
+    await ada.client.call(operations.createFile, {
+      params: { ...at, filepath: 'src/signed.ts' },
+      body: { branch: 'work', content: '', message: 'Add it\n\nSigned-off-by: Ada <ada@example.org>' },
+    });
+    const [newest] = (await ask('commits')) as readonly object[];
+
+    expect(newest).toMatchObject({
+      author: { login: ada.name },
+      committer: { login: ada.name },
+      verification: { verified: false },
+      trailers: [{ name: 'Signed-off-by', value: 'Ada <ada@example.org>' }],
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { parseTrailers } from '../../src/facts/trailers.ts';
+
+const signed = { name: 'Signed-off-by', value: 'Ada <a@b.c>' };
+
+it.each([
+  ['a message without a body', 'Fix: it', []],
+  ['a title that looks like one', 'Signed-off-by: Ada <a@b.c>', []],
+  ['one', 'Fix it\n\nSigned-off-by: Ada <a@b.c>', [signed]],
+  ['windows line ends', 'Fix it\r\n\r\nSigned-off-by: Ada <a@b.c>\r\n', [signed]],
+  [
+    'several',
+    'Fix\n\nBody\n\nSigned-off-by: Ada <a@b.c>\nReviewed-by: Eve',
+    [signed, { name: 'Reviewed-by', value: 'Eve' }],
+  ],
+  [
+    'a folded value',
+    'Fix\n\nNote: a\n  b\nSigned-off-by: Ada <a@b.c>',
+    [{ name: 'Note', value: 'a b' }, signed],
+  ],
+  ['prose', 'Fix\n\nThis is why: it was wrong.\nAnd more.', []],
+  ['a quoted line in prose', 'Fix\n\nOne\ntwo\nthree\nfour\nSigned-off-by: Ada <a@b.c>', []],
+  ['prose with one that git writes', 'Fix\n\nSee below.\nSigned-off-by: Ada <a@b.c>', [signed]],
+  ['a cherry-pick', 'Fix\n\nSigned-off-by: Ada <a@b.c>\n(cherry picked from commit abc)', [signed]],
+  ['trailers before the last paragraph', 'Fix\n\nSigned-off-by: Ada <a@b.c>\n\nBut no.', []],
+  ['a line of three hyphens', 'Fix\n\nSigned-off-by: Ada <a@b.c>\n---\nx', [signed]],
+])('finds in %s what git finds', (_, message, expected) => {
+  expect(parseTrailers(message)).toEqual(expected);
+});
+
+it('takes time in proportion to the message', () => {
+  const message = `Fix\n\n${'a: b\n'.repeat(100_000)}${' '.repeat(100_000)}${'-'.repeat(100_000)}`;
+
+  expect(parseTrailers(message)).toHaveLength(100_000);
+});
