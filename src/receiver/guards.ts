@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { type EventHeaders, readEventHeaders } from '../contract/events/event-headers.ts';
 import { laneOf, parseDelivery } from '../contract/events/events.ts';
@@ -8,40 +8,33 @@ import type { Log } from '../log.ts';
 import type { NewDelivery, Route } from '../store/store.ts';
 import { createHeaderCheck, digestOfAuthorization } from './authorization.ts';
 import type { Bodies } from './body.ts';
-import { ReceiverRefusal, toRefusal } from './refusal.ts';
+import { ReceiverRefusal } from './refusal.ts';
 import type { SecretEntry } from './secrets.ts';
 import { createVerify, type VerifiedEntry } from './verify.ts';
-
-/** Decorator of a request for the digest of its `Authorization` header, which is computed once. */
-const authorizationDigest = 'authorizationDigest';
 
 const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
 
 /** The guards that a request passes, before and after its body is read. */
 export interface Guards {
-  /** Returns why the request is refused before its body is read; undefined if the body has to be read. */
-  refuseUnread(request: FastifyRequest): ReceiverRefusal | undefined;
-  /** Returns the delivery that a request carries. Throws ReceiverRefusal. */
-  admit(request: FastifyRequest, bytes: Buffer): Promise<NewDelivery>;
+  /** Checks a request before its body is read. Returns the digest of its `Authorization` header. Throws ReceiverRefusal or BodyError. */
+  examineHeaders(request: FastifyRequest): Buffer;
+  /** Returns the delivery that a request carries; `authorization` comes from `examineHeaders`. Throws ReceiverRefusal. */
+  admit(request: FastifyRequest, authorization: Buffer, bytes: Buffer): Promise<NewDelivery>;
 }
 
-/** Creates the guards, and declares on `app` what they add to a request. */
-export function createGuards(
-  app: FastifyInstance,
-  options: {
-    readonly bodies: Pick<Bodies, 'refuse'>;
-    readonly secrets: readonly SecretEntry[];
-    /** Refused requests per minute and address that get 401; further ones get 429. */
-    readonly failuresPerMinute: number;
-    readonly clock: Pick<Clock, 'now'>;
-    readonly log: Log;
-  },
-): Guards {
+/** Creates the guards. */
+export function createGuards(options: {
+  readonly bodies: Pick<Bodies, 'refuse'>;
+  readonly secrets: readonly SecretEntry[];
+  /** Refused requests per minute and address that get 401; further ones get 429. */
+  readonly failuresPerMinute: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}): Guards {
   const { bodies, clock, log } = options;
   const verify = createVerify(options.secrets);
   const mayPass = createHeaderCheck(options.secrets);
   const throttle = createFailureThrottle({ perMinute: options.failuresPerMinute, clock });
-  app.decorateRequest(authorizationDigest);
 
   const unauthorized = (request: FastifyRequest, failed: object): ReceiverRefusal => {
     if (throttle.recordFailure(request.ip)) {
@@ -52,31 +45,23 @@ export function createGuards(
   };
 
   return {
-    refuseUnread(request) {
+    examineHeaders(request) {
       const isPlain = (request.headers['content-encoding'] ?? 'identity') === 'identity';
       if (!isPlain || !types.has(contentTypeOf(request))) {
-        return new ReceiverRefusal(
-          415,
-          'type',
-          'the body must be application/json or a form, not compressed',
-        );
+        throw new ReceiverRefusal(415, 'type', 'the body must be application/json or a form, not compressed');
       }
       const tooLarge = bodies.refuse(request.raw);
-      if (tooLarge !== undefined) return toRefusal(tooLarge);
-      const given = digestOfAuthorization(request.headers);
-      request.setDecorator(authorizationDigest, given);
-      return mayPass(given) ? undefined : unauthorized(request, { guard: 'authorization' });
+      if (tooLarge !== undefined) throw tooLarge;
+      const authorization = digestOfAuthorization(request.headers);
+      if (!mayPass(authorization)) throw unauthorized(request, { guard: 'authorization' });
+      return authorization;
     },
 
-    async admit(request, bytes) {
+    async admit(request, authorization, bytes) {
       const receivedAt = clock.now();
       const contentType = contentTypeOf(request);
       const body = contentType === 'application/json' ? bytes : payloadOfForm(bytes);
-      const { verifiedEntries, failed } = await verify(
-        request.headers,
-        body,
-        request.getDecorator<Buffer>(authorizationDigest),
-      );
+      const { verifiedEntries, failed } = await verify(request.headers, body, authorization);
       if (verifiedEntries.length === 0) throw unauthorized(request, failed);
       const headers = readHeaders(request);
       const { verifiedEntry, route } = examineRequest(verifiedEntries, headers, body);
