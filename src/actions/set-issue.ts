@@ -8,7 +8,7 @@ import { milestones } from '../facts/milestones.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { dayOf, editOfFields, isAssigned, issueFieldOf, undoIssueField } from './issue/fields.ts';
+import { calendarDayOf, editOfFields, isAssigned, issueFieldOf, undoIssueField } from './issue/fields.ts';
 import { undoModeration } from './issue/moderation.ts';
 import { isHeldBack, noteReached, noteReleased } from './issue/reopened.ts';
 import { distinctNames, pickByHash } from './pick.ts';
@@ -148,7 +148,7 @@ function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): 
 
 function wantedDay(written: string | null): string | null {
   if (written === null) return null;
-  const day = dayOf(written);
+  const day = calendarDayOf(written);
   if (day === null) throw new Error(`"${written}" is no date such as 2026-12-31`);
   return day;
 }

@@ -87,7 +87,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
       reply.hijack();
       void receive(request, reply.raw);
     },
-    handler: unreachable,
+    handler: answeredInHook,
   });
   app.route({
     method: app.supportedMethods.filter((method) => method !== 'POST'),
@@ -100,12 +100,12 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
         new ReceiverRefusal(405, 'method', 'deliveries come by POST', { allow: 'POST' }),
       );
     },
-    handler: unreachable,
+    handler: answeredInHook,
   });
 }
 
 /** Fastify requires a handler; the hook before it answers. */
-const unreachable = (): void => {};
+const answeredInHook = (): void => {};
 
 /** Sends an answer of JSON. `json` is ASCII, except in messages of errors. */
 function send(

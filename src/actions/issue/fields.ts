@@ -18,7 +18,7 @@ export function issueFieldOf(live: Issue, target: string): unknown {
     'issue.title': live.title,
     'issue.state': live.state,
     'issue.milestone': live.milestone?.title ?? null,
-    'issue.due_date': dayOf(live.due_date),
+    'issue.due_date': calendarDayOf(live.due_date),
     'issue.locked': live.is_locked ?? false,
     'issue.pinned': (live.pin_order ?? 0) > 0,
   };
@@ -36,7 +36,7 @@ export function isAssigned({ assignees }: Issue, login: string): boolean {
  * Returns the day of a date or of an RFC 3339 time, in UTC, as `2026-12-31`; null for anything else. A forge keeps the last
  * second of the day in the zone of the request, and ours are in UTC.
  */
-export function dayOf(text: string | null | undefined): string | null {
+export function calendarDayOf(text: string | null | undefined): string | null {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text ?? '');
   if (!isDay && !/^\d{4}-\d{2}-\d{2}T/.test(text ?? '')) return null;
   const ms = Date.parse(text ?? '');

@@ -12,7 +12,7 @@ export function toReading(value: unknown, members: readonly string[], meter: Met
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
   if (value === undefined) return null;
-  const text = toText(value, members, meter);
+  const text = toShortenedJson(value, members, meter);
   if (text.length > maxShown) return cut(text);
   const plain: unknown = JSON.parse(text);
   return plain;
@@ -23,7 +23,7 @@ function cut(text: string): string {
 }
 
 /** Returns the start of a value's JSON, a little longer than what is shown: whole lists are never written out to be cut. */
-function toText(value: unknown, members: readonly string[], meter: Meter): string {
+function toShortenedJson(value: unknown, members: readonly string[], meter: Meter): string {
   let left = maxShown * 2;
   const write = (item: unknown): unknown => {
     if (left <= 0) return '…';
