@@ -5,6 +5,7 @@ import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } 
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
+import { useCommands } from './commands.ts';
 import type { Proposal } from './proposal.ts';
 import { reasonOf } from './reason.ts';
 import { readHeadFirst } from './reconsider.ts';
@@ -21,6 +22,8 @@ export type Evaluated = {
   readonly retry?: ReeveError | undefined;
   /** Rules that only checks or `mergeable` keep from a step that awaits them. */
   readonly awaiting: readonly string[];
+  /** Notes that the rules executed the commands of the event; called before the first write. */
+  readonly claimCommands: () => Promise<void>;
 };
 
 /** Evaluates the selected rules side by side. A rule that fails does not stop the others. */
@@ -41,6 +44,9 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
     verdicts: verdicts.toSorted((a, b) => input.rules.orderOf(a.rule) - input.rules.orderOf(b.rule)),
     proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
     retry,
+    claimCommands: async () => {
+      if (!retry) await Promise.all(evaluated.map(({ claim }) => claim?.()));
+    },
     awaiting: evaluated.filter(({ awaitsChecks }) => awaitsChecks).map(({ verdict }) => verdict.rule),
   };
 }
@@ -50,6 +56,8 @@ type EvaluatedRule = {
   readonly verdict: Verdict;
   readonly proposals: readonly Proposal[];
   readonly retry?: ReeveError | undefined;
+  /** Notes that the commands of the event were executed. */
+  readonly claim?: () => Promise<void>;
 };
 
 /** Returns what becomes of each rule where the comment or review of the event is gone, too old, or cannot be read. */
@@ -82,6 +90,17 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
 async function evaluateOne(
+  { rule, meter }: Considered,
+  input: RunInput,
+  context: PlanContext,
+): Promise<EvaluatedRule> {
+  const { facts, claim } = await useCommands(rule, input, context.memory);
+  const evaluated = await planSteps({ rule, meter }, { ...input, facts }, context);
+  const isExecuted = evaluated.verdict.verdict === 'matched' || evaluated.proposals.length > 0;
+  return isExecuted && !context.dryRun ? { ...evaluated, claim } : evaluated;
+}
+
+async function planSteps(
   { rule, meter }: Considered,
   { event, item, facts, now }: RunInput,
   context: PlanContext,

@@ -91,6 +91,7 @@ async function prepare(
   const supported = await refuseUnsupported(planned, input.capabilities);
   const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
   const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
+  await evaluated.claimCommands();
   return { plan, recorded };
 }
 

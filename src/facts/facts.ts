@@ -5,6 +5,7 @@ import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
 import { collaborators } from './collaborators.ts';
+import { command } from './command.ts';
 import { comment } from './comment.ts';
 import { comments } from './comments.ts';
 import { commits } from './commits.ts';
@@ -85,6 +86,7 @@ export const facts: readonly Fact[] = [
   contributions,
   approvals,
   requiredChecks,
+  command,
 ];
 
 const byName = new Map(facts.map((fact) => [fact.name, fact]));

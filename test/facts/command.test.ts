@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { parseEvent } from '../../src/contract/events/events.ts';
+import { ReeveError } from '../../src/errors.ts';
+import { command } from '../../src/facts/command.ts';
+import { parseCommandLines } from '../../src/facts/command-lines.ts';
+import { type AskContext, typedAsk } from '../../src/facts/fact.ts';
+
+const names = (body: string) => parseCommandLines(body).map(({ name }) => name);
+
+describe('the commands of a comment', () => {
+  it.each([
+    ['/label bug', ['bug']],
+    ['/label bug "good first issue"', ['bug', 'good first issue']],
+    ['/label   a\tb  ', ['a', 'b']],
+    ['/label "a \\"b\\" \\\\"', ['a "b" \\']],
+    ['/label ""', ['']],
+    ['/label "never closed', ['never closed']],
+    ['/label a"b c"d', ['ab cd']],
+    ['/label', []],
+    ['/label @ada ${{ x }} $(rm) `x`', ['@ada', '${{', 'x', '}}', '$(rm)', '`x`']],
+  ])('%s has its words', (body, args) => {
+    expect(parseCommandLines(body)).toMatchObject([{ name: 'label', args }]);
+  });
+
+  it.each([
+    ['below other text', 'Looks good.\n/merge', ['merge']],
+    ['in windows lines', '/merge\r\n/label a\r\n', ['merge', 'label']],
+    ['below an empty line after a quote', '> /close\n\n/merge', ['merge']],
+    ['below code', '```\n/close\n```\n/merge', ['merge']],
+    ['below code with tildes', '~~~ sh\n/close\n```\n/close\n~~~\n/merge', ['merge']],
+    ['below longer fences', '````\n```\n/close\n```\n````\n/merge', ['merge']],
+    ['after closed spans', 'see `a` and ``b ` c``\n/merge', ['merge']],
+    ['below a hidden block', '<!-- a\n/close\n-->\n/merge', ['merge']],
+  ])('are found %s', (_, body, found) => {
+    expect(names(body)).toEqual(found);
+  });
+
+  it.each([
+    ['in a quote', '> /merge'],
+    ['in a quote of a quote', '> > /merge'],
+    ['below a line of a quote, which continues it', '> text\n/merge'],
+    ['below a quote in a list', '- > text\n/merge'],
+    ['in a code block', '```\n/merge\n```'],
+    ['in a code block with a language', '```sh\n/merge\n```'],
+    ['in a code block that is never closed', '```\n/merge'],
+    ['in a code block with a line that does not close it', '```\n    ```\n/merge\n```'],
+    ['in a code block with shorter fences', '````\n```\n/merge\n````'],
+    ['in a code block of other signs', '~~~\n```\n/merge\n~~~'],
+    ['in a code block after a quote', '> a\n```\n\n/merge\n```'],
+    ['in an indented code block', 'text\n\n    /merge'],
+    ['after an indented fence, which may be of a list', '- a\n  ```\n/merge\n  ```\n/merge'],
+    ['after a fence in a list', '- ```\n/merge'],
+    ['in a span over lines', 'see `a\n/merge\nb`'],
+    ['in a span that a backslash makes uncertain', '\\` `a\n/merge\n`'],
+    ['in a list', '- /merge\n1. /merge'],
+    ['with a space before it', ' /merge'],
+    ['within a line', 'please /merge'],
+    ['hidden', '<!--\n/merge\n-->'],
+    ['hidden after a closed one', '<!-- a --> <!-- b\n/merge\n-->'],
+    ['in a block of HTML', '<pre>\n/merge\n</pre>'],
+    ['where HTML makes a fence uncertain', '<div>\n```\n</div>\n\n```\n/merge\n```'],
+    ['where an open tag makes a fence uncertain', 'a <code>\n```\n</code>\n/merge\n```'],
+    ['in capitals', '/MERGE'],
+    ['in other letters', '/mеrge'],
+    ['as a path', '/usr/bin/merge'],
+    ['with a sign after the name', '/merge: now'],
+    ['after a line separator that is no line break', 'a\u2028/merge'],
+  ])('are not found %s', (_, body) => {
+    expect(names(body)).toEqual([]);
+  });
+
+  it.each([
+    ['fences', '```\n'.repeat(10_000)],
+    ['spaces', `${' '.repeat(60_000)}/merge`],
+    ['list signs', `${'- '.repeat(30_000)}x\n/merge`],
+    ['tags', '<!--a-->'.repeat(8_000)],
+    ['open tags', '<pre '.repeat(12_000)],
+    ['backticks', '` '.repeat(30_000)],
+    ['quotes', `/merge ${'"a" '.repeat(15_000)}`],
+    ['backslashes', `/merge ${'\\"'.repeat(30_000)}`],
+  ])('are read in time that is linear in %s', (_, body) => {
+    const before = process.cpuUsage();
+    parseCommandLines(body);
+    const { user, system } = process.cpuUsage(before);
+
+    // Quadratic work on 60,000 characters takes many seconds.
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+});
+
+const now = new Date('2026-03-10T12:00:00Z');
+const ada = { id: 7, login: 'ada' };
+const live = { id: 9, body: '/label bug\ntext\n/label ui', user: ada, created_at: '2026-03-10T11:59:00Z' };
+
+/** Asks command("label") for an event and the comment as it is now. */
+function ask(
+  options: { action?: string; delivered?: string; sender?: object; live?: unknown; maxAgeMs?: number } = {},
+) {
+  const { action = 'created', delivered = live.body, sender = ada, maxAgeMs = 86_400_000 } = options;
+  const comment = Object.hasOwn(options, 'live') ? options.live : live;
+  const event = parseEvent('issue_comment', {
+    action,
+    issue: { number: 3 },
+    comment: { id: 9, body: delivered, user: ada },
+    repository: { id: 1, full_name: 'acme/site' },
+    sender,
+  });
+  return command.ask(
+    {
+      subject: { kind: 'issue', comment: 9, index: 3 },
+      occasion: { event, now, maxAnnouncedAgeMs: maxAgeMs },
+      ask: typedAsk(async () => {
+        if (comment instanceof Error) throw comment;
+        return comment;
+      }),
+    } as unknown as AskContext,
+    'label',
+  );
+}
+
+describe('command("label")', () => {
+  it('adds up the lines of a new comment by its author', async () => {
+    expect(await ask()).toEqual({ found: true, args: ['bug', 'ui'], text: 'bug\nui', reason: '' });
+  });
+
+  it.each([
+    ['an edit by anyone', { action: 'edited' }, /not new/],
+    ['a comment whose text was changed since', { live: { ...live, body: '/label security' } }, /edited/],
+    ['a delivery with another text', { delivered: '/label security' }, /edited/],
+    ['another sender', { sender: { id: 8, login: 'eve' } }, /author/],
+    ['a sender with the name of the author', { sender: { id: 8, login: 'ada' } }, /author/],
+    ['a comment of another author', { live: { ...live, user: { id: 8, login: 'eve' } } }, /author/],
+    ['a comment of a deleted account', { live: { ...live, user: { id: -1, login: 'Ghost' } } }, /author/],
+    ['a comment without an author', { live: { ...live, user: null } }, /author/],
+    ['an old comment', { maxAgeMs: 1_000 }, /older/],
+    ['a comment without an instant', { live: { ...live, created_at: null } }, /older/],
+    ['a deleted comment', { live: new ReeveError('forge-not-found', '404') }, /no longer exists/],
+    ['a comment without the line', { delivered: 'hi', live: { ...live, body: 'hi' } }, /no line \/label/],
+    [
+      'a very long comment',
+      {
+        delivered: `${'x\n'.repeat(50_000)}/label a`,
+        live: { ...live, body: `${'x\n'.repeat(50_000)}/label a` },
+      },
+      /characters/,
+    ],
+  ])('is not found for %s', async (_, options, reason) => {
+    expect(await ask(options)).toEqual({
+      found: false,
+      args: [],
+      text: '',
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  it('fails where the comment cannot be read', async () => {
+    await expect(ask({ live: new ReeveError('forge-timeout', 'slow') })).rejects.toThrow('slow');
+  });
+});
