@@ -120,7 +120,7 @@ export default {
       comment: 'Of the commands, the action uses the printing of rule tests.',
       severity: 'error',
       from: { path: '^src/ci/' },
-      to: { path: '^src/commands/', pathNot: '^src/commands/rule-tests\\.ts$' },
+      to: { path: '^src/commands/', pathNot: '^src/commands/rules/rule-tests\\.ts$' },
     },
     {
       name: 'unknown-package',

@@ -43,8 +43,8 @@ describe('the check of the floors', () => {
     'src/store/a.ts': "import type { B } from './b.ts';\nexport type A = { readonly b: B };\n",
     'src/store/b.ts': "import type { A } from './a.ts';\nexport type B = readonly A[];\n",
     'src/settings/config.ts': 'export const settings = 1;\n',
-    'src/commands/rule-tests.ts': "export { settings } from '../settings/config.ts';\n",
-    'src/ci/main.ts': "export { settings } from '../commands/rule-tests.ts';\n",
+    'src/commands/rules/rule-tests.ts': "export { settings } from '../../settings/config.ts';\n",
+    'src/ci/main.ts': "export { settings } from '../commands/rules/rule-tests.ts';\n",
   };
   let violations: readonly string[];
   beforeAll(() => {

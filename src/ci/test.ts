@@ -1,4 +1,4 @@
-import { testRules } from '../commands/rule-tests.ts';
+import { testRules } from '../commands/rules/rule-tests.ts';
 import { annotateProblems, type Finished, listProblems } from './problems.ts';
 import { type ActionRunner, inCode, inText, rulePaths, shortPath } from './runner.ts';
 

@@ -70,7 +70,7 @@ const ruleCommands = [
     ],
     examples: ['reeve check', 'reeve check rules/ .reeve.yml', 'reeve check --json rules/'],
     async run({ args: [paths], options, environment, terminal }) {
-      const { check } = await import('./check.ts');
+      const { check } = await import('./rules/check.ts');
       const { loadForge } = await import('../settings/config.ts');
       const given = { ...options, rules: environment.REEVE_RULES, forge: loadForge(environment) };
       return check(paths, given, terminal);
@@ -84,7 +84,7 @@ const ruleCommands = [
     flags: [['--json', 'print one JSON object']],
     examples: ['reeve test rules/', 'reeve test rules/demo/labels.test.yml'],
     async run({ args: [paths], options, environment, terminal }) {
-      const { test } = await import('./test.ts');
+      const { test } = await import('./rules/test.ts');
       return test(paths, { ...options, rules: environment.REEVE_RULES }, terminal);
     },
   }),
@@ -103,7 +103,7 @@ const ruleCommands = [
     ],
     examples: ['reeve plan --event pull_request --payload opened.json --facts facts.yml --rules rules/demo'],
     async run({ options, readerSettings, terminal }) {
-      const { plan } = await import('./plan.ts');
+      const { plan } = await import('./rules/plan.ts');
       return plan(options, await readerSettings(), terminal);
     },
   }),
@@ -113,7 +113,7 @@ const ruleCommands = [
     description: 'print the JSON Schema of rule files, for editors',
     examples: ['reeve schema > reeve.schema.json'],
     async run({ terminal }) {
-      const { schema } = await import('./schema.ts');
+      const { schema } = await import('./rules/schema.ts');
       return schema(terminal);
     },
   }),
@@ -126,7 +126,7 @@ const runCommands = [
     flags: [['--json', 'print each run as one line of JSON']],
     examples: ['reeve explain last', 'reeve explain 42'],
     async run({ args: [run], options, readerSettings, terminal }) {
-      const { explain } = await import('./explain.ts');
+      const { explain } = await import('./runs/explain.ts');
       return explain(run, options, await readerSettings(), terminal);
     },
   }),
@@ -140,7 +140,7 @@ const runCommands = [
     ],
     examples: ['reeve revert --plan RUN', 'reeve revert RUN'],
     async run({ args: [run], options, settings, terminal }) {
-      const { revert } = await import('./revert.ts');
+      const { revert } = await import('./runs/revert.ts');
       return revert(run, options, await settings(), terminal);
     },
   }),
@@ -163,7 +163,7 @@ const runCommands = [
       'reeve replay --since 7d --rules rules/',
     ],
     async run({ args: [delivery], options, readerSettings, terminal }) {
-      const { replay } = await import('./replay.ts');
+      const { replay } = await import('./runs/replay.ts');
       return replay(delivery, options, await readerSettings(), terminal);
     },
   }),
@@ -177,7 +177,7 @@ const runCommands = [
     ],
     examples: ['reeve redrive 42 43', 'reeve redrive --all'],
     async run({ args: [ids], options, readerSettings, terminal }) {
-      const { redrive } = await import('./redrive.ts');
+      const { redrive } = await import('./runs/redrive.ts');
       return redrive(ids, options, await readerSettings(), terminal);
     },
   }),
@@ -193,7 +193,7 @@ const sweepCommands = [
     ],
     examples: ['reeve sweep quiet-notifications', "reeve sweep release-tags --in 'acme/*'"],
     async run({ args: [rule], options, settings, terminal }) {
-      const { sweep } = await import('./sweep.ts');
+      const { sweep } = await import('./sweeps/sweep.ts');
       return sweep(rule, options, await settings(), terminal);
     },
   }),
@@ -204,7 +204,7 @@ const sweepCommands = [
     flags: [['--json', 'print one JSON list']],
     examples: ['reeve runners'],
     async run({ options, readerSettings, terminal }) {
-      const { runners } = await import('./runners.ts');
+      const { runners } = await import('./sweeps/runners.ts');
       return runners(options, await readerSettings(), terminal);
     },
   }),
@@ -219,7 +219,7 @@ const sweepCommands = [
     ],
     examples: ['reeve drift', 'reeve drift acme/demo', 'reeve drift --adopt acme/demo'],
     async run({ args: [items], options, readerSettings, terminal }) {
-      const { drift } = await import('./drift.ts');
+      const { drift } = await import('./sweeps/drift.ts');
       return drift(items, options, await readerSettings(), terminal);
     },
   }),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { adopt } from '../../src/commands/adopt.ts';
+import { adopt } from '../../src/commands/sweeps/adopt.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { readDrift } from '../../src/sweeps/drift.ts';
 import { acme, people, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { test as runTests } from '../../src/commands/test.ts';
+import { test as runTests } from '../../src/commands/rules/test.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { findRuleFiles } from '../../src/sources/folder.ts';
 

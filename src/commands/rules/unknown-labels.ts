@@ -1,17 +1,17 @@
-import type { Client } from '../client/client.ts';
-import { systemClock } from '../clock.ts';
-import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
-import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
-import { createFactMemory, createFacts } from '../facts/ask.ts';
-import { requestOf } from '../facts/fact.ts';
-import { labelDefinitions } from '../facts/label-definitions.ts';
-import { createUnlimitedMeter } from '../patterns/meter.ts';
-import { isInScope } from '../rules/match.ts';
-import type { Problem } from '../rules/problem.ts';
-import { problemAtLine } from '../rules/problem-at-line.ts';
-import type { LoadedRule } from '../rules/rule.ts';
-import { servedRepositories, toRepositoryRef } from '../sweeps/targets/repositories.ts';
+import type { Client } from '../../client/client.ts';
+import { systemClock } from '../../clock.ts';
+import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import { ReeveError } from '../../errors.ts';
+import { createFactMemory, createFacts } from '../../facts/ask.ts';
+import { requestOf } from '../../facts/fact.ts';
+import { labelDefinitions } from '../../facts/label-definitions.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import { isInScope } from '../../rules/match.ts';
+import type { Problem } from '../../rules/problem.ts';
+import { problemAtLine } from '../../rules/problem-at-line.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { servedRepositories, toRepositoryRef } from '../../sweeps/targets/repositories.ts';
 
 /** Repositories that are looked into; each costs two requests or a few. */
 const maxRepositories = 100;

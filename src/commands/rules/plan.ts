@@ -1,18 +1,18 @@
-import { findAccount } from '../client/account.ts';
-import { createClient } from '../client/client.ts';
-import { systemClock } from '../clock.ts';
-import { namedEvent } from '../contract/events/named-event.ts';
-import { makeEventRun } from '../engine/make-run.ts';
-import type { Run } from '../engine/record.ts';
-import { createFactMemory } from '../facts/ask.ts';
-import { printRun } from '../output/print-run.ts';
-import type { Terminal } from '../output/terminal.ts';
-import { formatProblem } from '../rules/problem.ts';
-import { createRuleSet } from '../rules/rule-set.ts';
-import type { Settings } from '../settings/config.ts';
-import { loadRuleFiles } from '../sources/folder.ts';
+import { findAccount } from '../../client/account.ts';
+import { createClient } from '../../client/client.ts';
+import { systemClock } from '../../clock.ts';
+import { namedEvent } from '../../contract/events/named-event.ts';
+import { makeEventRun } from '../../engine/make-run.ts';
+import type { Run } from '../../engine/record.ts';
+import { createFactMemory } from '../../facts/ask.ts';
+import { printRun } from '../../output/print-run.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { formatProblem } from '../../rules/problem.ts';
+import { createRuleSet } from '../../rules/rule-set.ts';
+import type { Settings } from '../../settings/config.ts';
+import { loadRuleFiles } from '../../sources/folder.ts';
+import { readData } from '../read-data.ts';
 import { pathsOrDefault } from './check.ts';
-import { readData } from './read-data.ts';
 
 type PlanOptions = {
   readonly event: string;

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../clock.ts';
-import { ReeveError } from '../errors.ts';
-import { createLog } from '../log.ts';
-import { createProgressLine, type ProgressLine, type ProgressStream } from '../output/progress-line.ts';
-import { plain, type Terminal } from '../output/terminal.ts';
-import type { LoadedRule } from '../rules/rule.ts';
-import { startServer } from '../server/server.ts';
-import { type Settings, secretValues } from '../settings/config.ts';
-import { loadRuleFiles } from '../sources/folder.ts';
-import type { Delivery, Store } from '../store/store.ts';
-import { describeProgress } from '../sweeps/progress.ts';
-import { createSweepStore } from '../sweeps/sweep-store.ts';
-import type { SweepCheckpoint } from '../sweeps/tally.ts';
-import { pathsOrDefault } from './check.ts';
-import { openStore } from './open-store.ts';
-import { watchSignals } from './signals.ts';
+import { systemClock } from '../../clock.ts';
+import { ReeveError } from '../../errors.ts';
+import { createLog } from '../../log.ts';
+import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { startServer } from '../../server/server.ts';
+import { type Settings, secretValues } from '../../settings/config.ts';
+import { loadRuleFiles } from '../../sources/folder.ts';
+import type { Delivery, Store } from '../../store/store.ts';
+import { describeProgress } from '../../sweeps/progress.ts';
+import { createSweepStore } from '../../sweeps/sweep-store.ts';
+import type { SweepCheckpoint } from '../../sweeps/tally.ts';
+import { openStore } from '../open-store.ts';
+import { pathsOrDefault } from '../rules/check.ts';
+import { watchSignals } from '../signals.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 

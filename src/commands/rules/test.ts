@@ -1,6 +1,6 @@
-import { ReeveError } from '../errors.ts';
-import { plain, type Terminal } from '../output/terminal.ts';
-import { formatProblem } from '../rules/problem.ts';
+import { ReeveError } from '../../errors.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import { formatProblem } from '../../rules/problem.ts';
 import { pathsOrDefault } from './check.ts';
 import { testRules } from './rule-tests.ts';
 

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { findCapabilities } from '../client/capabilities.ts';
-import { type ClientOptions, createClient } from '../client/client.ts';
-import { missingAccess } from '../connection/checks/missing-access.ts';
-import { ReeveError } from '../errors.ts';
-import { count, type Terminal } from '../output/terminal.ts';
-import { checkCapabilities } from '../rules/check-capabilities.ts';
-import { formatProblem } from '../rules/problem.ts';
-import type { LoadedRule } from '../rules/rule.ts';
-import { loadRuleFiles } from '../sources/folder.ts';
-import { repositoryPaths } from '../sources/paths.ts';
-import { nextTimes } from '../sweeps/schedule/cron.ts';
+import { findCapabilities } from '../../client/capabilities.ts';
+import { type ClientOptions, createClient } from '../../client/client.ts';
+import { missingAccess } from '../../connection/checks/missing-access.ts';
+import { ReeveError } from '../../errors.ts';
+import { count, type Terminal } from '../../output/terminal.ts';
+import { checkCapabilities } from '../../rules/check-capabilities.ts';
+import { formatProblem } from '../../rules/problem.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { loadRuleFiles } from '../../sources/folder.ts';
+import { repositoryPaths } from '../../sources/paths.ts';
+import { nextTimes } from '../../sweeps/schedule/cron.ts';
 import { unknownLabels } from './unknown-labels.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */

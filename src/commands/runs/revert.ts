@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock } from '../clock.ts';
-import type { Run } from '../engine/record.ts';
-import { ReeveError } from '../errors.ts';
-import { revertKind, revertStored } from '../handlers/revert.ts';
-import { printRun } from '../output/print-run.ts';
-import type { Terminal } from '../output/terminal.ts';
-import type { Settings } from '../settings/config.ts';
-import type { Store } from '../store/store.ts';
-import { clientOf, openStore } from './open-store.ts';
+import { systemClock } from '../../clock.ts';
+import type { Run } from '../../engine/record.ts';
+import { ReeveError } from '../../errors.ts';
+import { revertKind, revertStored } from '../../handlers/revert.ts';
+import { printRun } from '../../output/print-run.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import type { Settings } from '../../settings/config.ts';
+import type { Store } from '../../store/store.ts';
+import { clientOf, openStore } from '../open-store.ts';
 
 /** How long a server is given to take a job before the command says so and ends; the job stays. */
 const patienceMs = 60_000;

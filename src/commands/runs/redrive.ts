@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
-import { ReeveError } from '../errors.ts';
-import { count, type Terminal } from '../output/terminal.ts';
-import type { Settings } from '../settings/config.ts';
-import type { Store } from '../store/store.ts';
-import { openStore } from './open-store.ts';
+import { ReeveError } from '../../errors.ts';
+import { count, type Terminal } from '../../output/terminal.ts';
+import type { Settings } from '../../settings/config.ts';
+import type { Store } from '../../store/store.ts';
+import { openStore } from '../open-store.ts';
 
 /**
  * Gives dead deliveries another life with all attempts: those named, or all. A running server takes them within a

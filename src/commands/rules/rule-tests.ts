@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../clock.ts';
-import { parseEvent } from '../contract/events/events.ts';
-import type { Subject, SubjectKind } from '../contract/events/subject.ts';
-import { makeEventRun, makeItemRun } from '../engine/make-run.ts';
-import { count } from '../output/terminal.ts';
-import type { Problem } from '../rules/problem.ts';
-import { createRuleSet } from '../rules/rule-set.ts';
+import { systemClock } from '../../clock.ts';
+import { parseEvent } from '../../contract/events/events.ts';
+import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
+import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
+import { count } from '../../output/terminal.ts';
+import type { Problem } from '../../rules/problem.ts';
+import { createRuleSet } from '../../rules/rule-set.ts';
 import {
   type CaseRun,
   loadRuleTests,
   type RuleCase,
   runRuleTests,
   type TestedFile,
-} from '../rules/tests/cases.ts';
-import { findRuleFiles, loadRuleFiles } from '../sources/folder.ts';
-import { readData } from './read-data.ts';
+} from '../../rules/tests/cases.ts';
+import { findRuleFiles, loadRuleFiles } from '../../sources/folder.ts';
+import { readData } from '../read-data.ts';
 
 /** What the rule tests beside rule files came to. */
 type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {

@@ -1,8 +1,8 @@
-import { ageOf, tableOf } from '../output/table.ts';
-import { plain, type Terminal } from '../output/terminal.ts';
-import type { Settings } from '../settings/config.ts';
-import { createRunnerMemory, type RunnerRecord } from '../sweeps/targets/runner-memory.ts';
-import { openStore } from './open-store.ts';
+import { ageOf, tableOf } from '../../output/table.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import type { Settings } from '../../settings/config.ts';
+import { createRunnerMemory, type RunnerRecord } from '../../sweeps/targets/runner-memory.ts';
+import { openStore } from '../open-store.ts';
 
 /** Prints the runners that sweeps have seen, those that are offline first. Returns the exit status: 1 where one is offline. */
 export async function runners(

@@ -1,10 +1,10 @@
-import type { Run } from '../engine/record.ts';
-import { ReeveError } from '../errors.ts';
-import { printRun } from '../output/print-run.ts';
-import { plain, type Terminal } from '../output/terminal.ts';
-import type { Settings } from '../settings/config.ts';
-import type { Delivery, Store } from '../store/store.ts';
-import { openStore } from './open-store.ts';
+import type { Run } from '../../engine/record.ts';
+import { ReeveError } from '../../errors.ts';
+import { printRun } from '../../output/print-run.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import type { Settings } from '../../settings/config.ts';
+import type { Delivery, Store } from '../../store/store.ts';
+import { openStore } from '../open-store.ts';
 
 /**
  * Prints why each rule of a run did or did not fire, as it was recorded: nothing is asked of a forge. `id` is that of a

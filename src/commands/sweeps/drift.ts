@@ -1,10 +1,10 @@
-import { ReeveError } from '../errors.ts';
-import { ageOf } from '../output/table.ts';
-import { plain, type Terminal } from '../output/terminal.ts';
-import type { Settings } from '../settings/config.ts';
-import { type Drift, readDrift } from '../sweeps/drift.ts';
+import { ReeveError } from '../../errors.ts';
+import { ageOf } from '../../output/table.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import type { Settings } from '../../settings/config.ts';
+import { type Drift, readDrift } from '../../sweeps/drift.ts';
+import { clientOf, openStore } from '../open-store.ts';
 import { adopt } from './adopt.ts';
-import { clientOf, openStore } from './open-store.ts';
 
 /**
  * Prints what sweeps found to be otherwise than a rule wants it, and since when; with `adopt` the rule file that

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
-import { actions } from '../actions/actions.ts';
-import type { Adopted, AdoptedPlace, Adoption } from '../actions/adoption.ts';
-import type { Client } from '../client/client.ts';
-import { ReeveError } from '../errors.ts';
+import { actions } from '../../actions/actions.ts';
+import type { Adopted, AdoptedPlace, Adoption } from '../../actions/adoption.ts';
+import type { Client } from '../../client/client.ts';
+import { ReeveError } from '../../errors.ts';
 
 /** A rule file as text, and what of the live state it cannot express. */
 type AdoptedFile = { readonly yaml: string; readonly left: readonly string[] };
