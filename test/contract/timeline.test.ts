@@ -142,6 +142,42 @@ describeContract('the timeline', (forge) => {
       expect(await types(2)).toEqual(['milestone', 'label', 'assignees']);
     });
 
+    it('tells which issues and comments refer to it, and which no longer do', async () => {
+      await shared.ask('POST', '/issues', { body: { title: 'see #1', body: 'and #1 again, not `#1`' } });
+      const path = '/issues/2/comments';
+      const comment = (await shared.ask('POST', path, { body: { body: 'like #1' }, as: 'reader' })).json;
+      const refers = async () => (await entries()).filter(({ type }) => type.endsWith('_ref'));
+
+      expect(await refers()).toMatchObject([
+        { type: 'issue_ref', ref_issue: { number: 2 }, ref_comment: null, ref_action: 'none' },
+        {
+          type: 'comment_ref',
+          ref_issue: { number: 2 },
+          ref_comment: { id: comment.id, body: 'like #1' },
+          user: { login: shared.reader.name },
+        },
+      ]);
+      await edit({ title: 'see', body: 'nothing' }, 2);
+      await shared.ask('PATCH', `/issues/comments/${comment.id}`, { body: { body: 'still like #1' } });
+      expect((await refers()).map(({ ref_action }) => ref_action)).toEqual(['neutered', 'none']);
+      await shared.ask('PATCH', `/issues/comments/${comment.id}`, { body: { body: 'unlike' } });
+      expect((await refers()).map(({ ref_action }) => ref_action)).toEqual(['neutered', 'neutered']);
+    });
+
+    it('tells commits that refer to it, once each', async () => {
+      const body = { content: '', message: 'fix <it>, see #1 and #1' };
+      const { sha } = (await shared.ask('POST', '/contents/x', { body: { ...body, new_branch: 'fix' } })).json
+        .commit;
+      await shared.ask('POST', '/branches', { body: { new_branch_name: 'again', old_branch_name: 'fix' } });
+
+      await expect
+        .poll(async () => (await ofType('commit_ref')).map(({ ref_commit_sha }) => ref_commit_sha))
+        .toEqual([sha]);
+      expect((await ofType('commit_ref'))[0]?.body).toBe(
+        `<a href="/${shared.fullName}/commit/${sha}">fix &lt;it&gt;, see #1 and #1</a>`,
+      );
+    });
+
     it('comes in pages that count themselves, between two instants', async () => {
       for (const body of ['a', 'b', 'c']) await shared.ask('POST', '/issues/1/comments', { body: { body } });
       const page = (query: string) => shared.ask('GET', `/issues/1/timeline?${query}`);
@@ -190,6 +226,13 @@ describeContract('the timeline', (forge) => {
           { is_force_push: false, commit_ids: [next] },
         ]);
       expect((await entries())[0]?.pull_request_url).toMatch(/\/pulls\/1$/);
+    });
+
+    it('tells an issue that it would close it', async () => {
+      await shared.ask('POST', '/issues', { body: { title: 'broken' } });
+      await shared.ask('PATCH', '/pulls/1', { body: { body: 'Fixes #2' } });
+
+      expect(await ofType('pull_ref', 2)).toMatchObject([{ ref_issue: { number: 1 }, ref_action: 'closes' }]);
     });
 
     it('tells whose review was requested and whose request was taken back, and by whom', async () => {

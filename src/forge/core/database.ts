@@ -12,6 +12,7 @@ import { protections } from './migrations/008-protections.ts';
 import { unfinished } from './migrations/009-unfinished.ts';
 import { timeline } from './migrations/010-timeline.ts';
 import { workflows } from './migrations/011-workflows.ts';
+import { references } from './migrations/012-references.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -27,6 +28,7 @@ const migrations = [
   unfinished,
   timeline,
   workflows,
+  references,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

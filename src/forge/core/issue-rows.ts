@@ -171,6 +171,12 @@ export type TimelineReferences = {
   readonly review?: number;
   readonly dependency?: number;
   readonly time?: number;
+  /** The issue that refers to this one, and the comment of it where it is a comment that does. */
+  readonly refIssue?: number;
+  readonly refComment?: number;
+  /** Absent: none. `neutered`: the text no longer refers to this issue. */
+  readonly refAction?: 'none' | 'closes' | 'reopens' | 'neutered';
+  readonly refCommit?: string;
   readonly oldTitle?: string;
   readonly newTitle?: string;
   readonly oldRef?: string;

@@ -12,6 +12,7 @@ import { notifyActivity, notifyPersons } from '../notify/threads.ts';
 import { refuseBlocked } from '../protections/blockers.ts';
 import { followReopened } from '../pull-sync/refresh.ts';
 import { isDraftTitle } from '../views/issue.ts';
+import { recordReferences } from './cross-references.ts';
 
 /**
  * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's
@@ -91,12 +92,19 @@ function update(
   );
 }
 
+/** Notes in the timelines of other issues that the title or body of an issue refers to them. */
+export function noteReferences(context: ForgeContext, scene: IssueScene): void {
+  const { title, body } = readIssueRow(context, scene.issueId);
+  recordReferences(context, scene, { plain: title, markdown: body });
+}
+
 /** Changes the title; hooks hear `edited` with the old one. */
 export function changeTitle(context: ForgeContext, scene: IssueScene, title: string): void {
   const { title: from } = readIssueRow(context, scene.issueId);
   if (title === from) return;
   update(context, scene.issueId, { title });
   recordEvent(context, scene, { type: 'change_title', refers: { oldTitle: from, newTitle: title } });
+  noteReferences(context, scene);
   emitIssue(context, scene, { action: 'edited', changes: { title: from } });
   const { is_pull } = readIssueRow(context, scene.issueId);
   // Watchers have heard nothing of the draft so far.
@@ -116,6 +124,7 @@ export function changeBody(
   }
   if (body === from) return;
   update(context, scene.issueId, { body, content_version: content_version + 1 });
+  noteReferences(context, scene);
   emitIssue(context, scene, { action: 'edited', changes: { body: from } });
 }
 

@@ -11,6 +11,7 @@ import { defineHandlers } from '../http/handler.ts';
 import { notifyActivity } from '../notify/threads.ts';
 import { toComment, toComments } from '../views/comment.ts';
 import { readIssueRow } from './changes.ts';
+import { neuterReferences, recordReferences } from './cross-references.ts';
 import { requireAuthorOrWriter } from './issues.ts';
 
 type CommentTarget = RepositoryTarget & {
@@ -68,6 +69,7 @@ export const commentHandlers = defineHandlers({
       );
       db.run('UPDATE issues SET updated_at = ? WHERE id = ?', now, issue.id);
       const comment = found(db.get<CommentRow>('SELECT * FROM comments WHERE id = ?', lastId));
+      recordReferences(context, sceneOf(call, issue.id), { markdown: comment.body, commentId: comment.id });
       emitComment(context, sceneOf(call, issue.id), { comment, action: 'created' });
       notifyActivity(context, { ...sceneOf(call, issue.id), text: comment.body });
       return toComment(context, comment, readIssueRow(context, issue.id), { ...call, viewer: caller });
@@ -92,6 +94,8 @@ export const commentHandlers = defineHandlers({
           edited.updated_at,
           comment.id,
         );
+        const text = { markdown: edited.body, commentId: comment.id };
+        recordReferences(context, sceneOf(call, issue.id), text);
         const changes = { body: comment.body };
         emitComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
       }
@@ -105,6 +109,7 @@ export const commentHandlers = defineHandlers({
       const { comment, issue } = findComment(call);
       requireAuthorOrWriter(call, caller, comment.poster_id);
       context.db.run('DELETE FROM comments WHERE id = ?', comment.id);
+      neuterReferences(context, issue.id, comment.id);
       emitComment(context, sceneOf(call, issue.id), { comment, action: 'deleted' });
     });
     return undefined;

@@ -24,6 +24,7 @@ import {
   findAssignees,
   hasMilestone,
   insertIssue,
+  noteReferences,
   readIssueRow,
   recordMilestone,
 } from './changes.ts';
@@ -71,6 +72,7 @@ function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   const labels = findLabels(context, place, given.labels ?? []);
   if (milestoneId) recordMilestone(context, scene, { from: 0, to: milestoneId });
   attachLabels(context, scene, labels);
+  noteReferences(context, scene);
   attachAssignees(context, scene, assignees);
   emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);

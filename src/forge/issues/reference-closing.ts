@@ -2,9 +2,11 @@ import { permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { CommentRow, IssueRow, PullRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { recordEvent } from '../events/timeline.ts';
 import { isBlocked } from '../protections/blockers.ts';
 import { loadUsers } from '../views/user.ts';
-import { changeState } from './changes.ts';
+import { changeState, touchIssue } from './changes.ts';
+import { findReferenced, type ReferencedIssue } from './cross-references.ts';
 import { parseReferences, type Reference, withoutCode } from './references.ts';
 
 type ClosingContext = {
@@ -12,12 +14,6 @@ type ClosingContext = {
   readonly owner: UserRow;
   readonly actor: UserRow;
 };
-type ReferencedIssue = {
-  readonly issue: IssueRow;
-  readonly repository: RepositoryRow;
-  readonly owner: UserRow;
-};
-
 /**
  * Closes and reopens the issues that commits ask for, oldest commit first, as far as their pusher may: on the default
  * branch, or on the branch that an issue belongs to. Hooks hear of each with the commit's id.
@@ -30,15 +26,57 @@ export function closeByCommits(
     commits,
   }: { branch: string; commits: readonly { readonly id: string; readonly message: string }[] },
 ): void {
-  for (const { id, message } of commits.toReversed()) {
-    for (const reference of parseReferences(message)) {
-      const named = reference.asks && findNamed(context, place, reference);
-      if (!named || !mayClose(context, named, place.actor)) continue;
+  for (const commit of commits.toReversed()) {
+    const seen = new Set<string>();
+    for (const reference of parseReferences(commit.message)) {
+      const named = findReferenced(context, place, reference);
+      const key = `${named?.issue.id} ${reference.asks}`;
+      if (!named || seen.has(key)) continue;
+      seen.add(key);
+      if (!noteCommit(context, place, named, commit)) continue;
+      if (reference.asks === undefined || !mayClose(context, named, place.actor)) continue;
       const own = named.issue.ref.replace(/^refs\/heads\//, '');
       if (branch !== (own || place.repository.default_branch)) continue;
-      settle(context, { ...named, actor: place.actor }, reference.asks, id);
+      settle(context, { ...named, actor: place.actor }, reference.asks, commit.id);
     }
   }
+}
+
+/**
+ * Notes in the timeline of an issue, once, that a commit refers to it. Returns false where the pusher cannot read the issue, and for
+ * the merge of a pull request that names itself.
+ */
+function noteCommit(
+  context: ForgeContext,
+  { repository, owner, actor }: ClosingContext,
+  named: ReferencedIssue,
+  { id, message }: { readonly id: string; readonly message: string },
+): boolean {
+  const { db } = context;
+  const { issue } = named;
+  const unit = issue.is_pull ? 'pulls' : 'issues';
+  const isReadable = reaches(permissionOf(db, actor, named.repository, named.owner, unit), 'read');
+  const merged = 'SELECT 1 AS one FROM pulls WHERE issue_id = ? AND is_merged = 1 AND merged_commit_sha = ?';
+  if (!isReadable || db.get(merged, issue.id, id) !== undefined) return false;
+  const noted = `SELECT 1 AS one FROM timeline WHERE issue_id = ? AND type = 'commit_ref'
+    AND json_extract(refers, '$.refCommit') = ?`;
+  if (db.get(noted, issue.id, id) !== undefined) return true;
+  const title = escapeText(message.split('\n')[0] ?? '');
+  const body = `<a href="/${owner.name}/${repository.name}/commit/${id}">${title}</a>`;
+  recordEvent(context, { issueId: issue.id, actor }, { type: 'commit_ref', body, refers: { refCommit: id } });
+  touchIssue(context, issue.id);
+  return true;
+}
+
+function escapeText(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&#34;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
 /** Closes and reopens the issues that a merged pull request's title, body and comments ask for. */
@@ -51,7 +89,7 @@ export function closeByMerge(context: ForgeContext, place: ClosingContext, pull:
   const wanted = new Map<number, { named: ReferencedIssue; asks: Reference['asks'] }>();
   const read = (text: string, author: UserRow | undefined, isOwnText: boolean): void => {
     for (const reference of parseReferences(text)) {
-      const named = reference.asks && findNamed(context, place, reference);
+      const named = reference.asks && findReferenced(context, place, reference);
       if (!named || named.issue.is_pull || author === undefined) continue;
       // Who merges answers for what the pull request itself asks of its own repository.
       const isMergers = isOwnText && named.repository.id === place.repository.id;
@@ -65,23 +103,6 @@ export function closeByMerge(context: ForgeContext, place: ClosingContext, pull:
   for (const { named, asks } of wanted.values()) {
     settle(context, { ...named, actor: place.actor }, asks, pull.merged_commit_sha);
   }
-}
-
-function findNamed(
-  { db }: ForgeContext,
-  { repository, owner }: ClosingContext,
-  reference: Reference,
-): ReferencedIssue | undefined {
-  const [name, rest = ''] = (reference.repository ?? `${owner.lower_name}/${repository.lower_name}`).split(
-    '/',
-  );
-  const holder = db.get<UserRow>('SELECT * FROM users WHERE lower_name = ?', name ?? '');
-  const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
-  const found = holder && db.get<RepositoryRow>(sql, holder.id, rest);
-  const issue =
-    found &&
-    db.get<IssueRow>('SELECT * FROM issues WHERE repo_id = ? AND number = ?', found.id, reference.number);
-  return holder && found && issue ? { issue, repository: found, owner: holder } : undefined;
 }
 
 function mayClose(

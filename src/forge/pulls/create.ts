@@ -17,6 +17,7 @@ import {
   findAssignees,
   hasMilestone,
   insertIssue,
+  noteReferences,
   recordMilestone,
 } from '../issues/changes.ts';
 import { notifyOpened } from '../notify/threads.ts';
@@ -151,6 +152,7 @@ async function insertPull(
     const scene: IssueScene = { ...place, actor: caller, issueId: row.id };
     if (milestoneId) recordMilestone(context, scene, { from: 0, to: milestoneId });
     attachLabels(context, scene, wanted.labels);
+    noteReferences(context, scene);
     attachAssignees(context, scene, wanted.assignees);
     return row;
   });

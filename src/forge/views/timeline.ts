@@ -1,6 +1,7 @@
 import { canSee } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type {
+  CommentRow,
   IssueRow,
   LabelRow,
   MilestoneRow,
@@ -10,6 +11,7 @@ import type {
 } from '../core/issue-rows.ts';
 import type { TeamRow, UserRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
+import { toComment } from './comment.ts';
 import { type IssuePlace, issueAddress, toIssue } from './issue.ts';
 import { loadHomes, toIssuesById } from './issue-lists.ts';
 import { toLabel } from './label.ts';
@@ -22,7 +24,7 @@ export type TimelineEntryRow = TimelineRow & { readonly updated_at: number };
 
 type Referring = { readonly row: TimelineEntryRow; readonly refers: TimelineReferences };
 
-/** Returns entries of the timeline of one issue in the order given; what is gone or hidden from the viewer is null. */
+/** Returns entries of the timeline of one issue in the order given; what is gone, or hidden from the viewer, is left out. */
 export function toTimeline(
   context: ForgeContext,
   rows: readonly TimelineEntryRow[],
@@ -33,7 +35,9 @@ export function toTimeline(
   const entries = rows.map((row) => ({ row, refers: JSON.parse(row.refers) as TimelineReferences }));
   const found = loadReferences(context, entries, issue, place);
   const address = issueAddress(context, issue, place);
-  return entries.map(({ row, refers }) => {
+  return entries.flatMap(({ row, refers }) => {
+    // A reference from what the viewer cannot read is left out; one from what is gone stays without it.
+    if (refers.refIssue !== undefined && found.hidden.has(refers.refIssue)) return [];
     const userOf = (id: number | undefined) => {
       const user = id === undefined ? undefined : found.users.get(id);
       return user ? toUser(context, user, undefined) : null;
@@ -44,7 +48,7 @@ export function toTimeline(
     };
     const label = refers.label === undefined ? undefined : found.labels.get(refers.label);
     const team = refers.assigneeTeam === undefined ? undefined : found.teams.get(refers.assigneeTeam);
-    return {
+    const entry = {
       id: row.id,
       type: row.type,
       html_url: `${address}#issuecomment-${row.id}`,
@@ -63,19 +67,19 @@ export function toTimeline(
       new_title: refers.newTitle ?? '',
       old_ref: refers.oldRef ?? '',
       new_ref: refers.newRef ?? '',
-      ref_issue: null,
-      ref_comment: null,
-      ref_action: 'none',
-      ref_commit_sha: '',
+      ref_issue: refers.refIssue === undefined ? null : (found.issues.get(refers.refIssue) ?? null),
+      ref_comment: refers.refComment === undefined ? null : (found.comments.get(refers.refComment) ?? null),
+      ref_action: refers.refAction ?? 'none',
+      ref_commit_sha: refers.refCommit ?? '',
       review_id: refers.review ?? 0,
       label: label ? toLabel(context, label, place) : null,
       assignee: userOf(refers.assignee),
       assignee_team: team ? toTeam(context, team) : null,
       removed_assignee: refers.isRemoved ?? false,
       resolve_doer: null,
-      dependent_issue:
-        refers.dependency === undefined ? null : (found.dependencies.get(refers.dependency) ?? null),
+      dependent_issue: refers.dependency === undefined ? null : (found.issues.get(refers.dependency) ?? null),
     };
+    return [entry];
   });
 }
 
@@ -122,11 +126,11 @@ function loadReferences(
     milestones: rowsOf<MilestoneRow>('milestones', 'milestone', 'oldMilestone'),
     teams: rowsOf<TeamRow>('teams', 'assigneeTeam'),
     times: toEntryTimes(context, [...rowsOf<TrackedTimeRow>('tracked_times', 'time').values()], issue, place),
-    dependencies: toDependencies(
-      context,
-      [...rowsOf<IssueRow>('issues', 'dependency').values()],
-      place.viewer,
-    ),
+    ...toOtherIssues(context, {
+      issues: [...rowsOf<IssueRow>('issues', 'dependency', 'refIssue').values()],
+      comments: [...rowsOf<CommentRow>('comments', 'refComment').values()],
+      viewer: place.viewer,
+    }),
   };
 }
 
@@ -153,13 +157,34 @@ function toEntryTimes(
   return new Map(shown.map((time) => [time.id, time]));
 }
 
-/** The baseline shows issues of every repository here; those that the viewer cannot read stay hidden on this forge. */
-function toDependencies(context: ForgeContext, issues: readonly IssueRow[], viewer: UserRow | undefined) {
-  const homes = [
-    ...loadHomes(
-      context,
-      issues.map(({ repo_id }) => repo_id),
-    ),
-  ].filter(([, { repository, owner }]) => canSee(context.db, viewer, repository, owner));
-  return toIssuesById(context, issues, { homes: new Map(homes), viewer });
+/**
+ * Returns other issues that entries name, with comments on them. The baseline shows dependencies of every repository; those that the
+ * viewer cannot read stay hidden on this forge.
+ */
+function toOtherIssues(
+  context: ForgeContext,
+  given: {
+    readonly issues: readonly IssueRow[];
+    readonly comments: readonly CommentRow[];
+    readonly viewer: UserRow | undefined;
+  },
+) {
+  const { issues, comments, viewer } = given;
+  const homes = loadHomes(
+    context,
+    issues.map(({ repo_id }) => repo_id),
+  );
+  const readable = new Map(
+    [...homes].filter(([, { repository, owner }]) => canSee(context.db, viewer, repository, owner)),
+  );
+  const shown = comments.flatMap((comment) => {
+    const issue = issues.find(({ id }) => id === comment.issue_id);
+    const home = issue && readable.get(issue.repo_id);
+    return home ? [toComment(context, comment, issue, { ...home, viewer })] : [];
+  });
+  return {
+    issues: toIssuesById(context, issues, { homes: readable, viewer }),
+    hidden: new Set(issues.filter(({ repo_id }) => !readable.has(repo_id)).map(({ id }) => id)),
+    comments: new Map(shown.map((comment) => [comment.id, comment])),
+  };
 }

@@ -27,6 +27,26 @@ it('an issue of a repository that the caller cannot read is hidden in the timeli
   expect(await read(undefined)).toBeNull();
 });
 
+it('references from and into repositories that one cannot read are not told', async () => {
+  const bob = await forge.makeUser();
+  const [open, closed] = [
+    await forge.makeRepository(ada),
+    await forge.makeRepository(ada, { private: true }),
+  ];
+  const make = (repository: string, as: Account, body = '') =>
+    forge.ask('POST', `/repos/${repository}/issues`, { as, body: { title: 'x', body } });
+  await make(open, ada);
+  await make(closed, ada, `like ${open}#1`);
+  await make(open, bob, `like ${closed}#1`);
+  const read = async (repository: string, as: Account | undefined) =>
+    (await forge.ask('GET', `/repos/${repository}/issues/1/timeline`, { as })).json ?? [];
+
+  expect(await read(open, ada)).toMatchObject([{ type: 'issue_ref', ref_issue: { number: 1 } }]);
+  expect(await read(open, bob)).toEqual([]);
+  expect(await read(open, undefined)).toEqual([]);
+  expect(await read(closed, ada)).toEqual([]);
+});
+
 it('a forced push takes the commits that are gone out of earlier entries', async () => {
   const repository = await forge.makeRepository(ada, { auto_init: true });
   const ask = (method: string, path: string, body?: object) =>

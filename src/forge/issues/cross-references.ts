@@ -1,0 +1,144 @@
+import { permissionOf, reaches } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import type { IssueRow, TimelineReferences, TimelineRow } from '../core/issue-rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import type { IssueScene } from '../events/issue-events.ts';
+import { recordEvent } from '../events/timeline.ts';
+import { parseReferences, type Reference, withoutCode } from './references.ts';
+
+/** A repository in which a text stands, and who wrote it. */
+type ReferencePlace = {
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly actor: UserRow;
+};
+
+export type ReferencedIssue = {
+  readonly issue: IssueRow;
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+};
+
+/** Returns the issue or pull request that a reference names; undefined where there is none. */
+export function findReferenced(
+  { db }: ForgeContext,
+  { repository, owner }: Omit<ReferencePlace, 'actor'>,
+  reference: Reference,
+): ReferencedIssue | undefined {
+  const [name, rest = ''] = (reference.repository ?? `${owner.lower_name}/${repository.lower_name}`).split(
+    '/',
+  );
+  const holder = db.get<UserRow>('SELECT * FROM users WHERE lower_name = ?', name ?? '');
+  const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
+  const found = holder && db.get<RepositoryRow>(sql, holder.id, rest);
+  const issue =
+    found &&
+    db.get<IssueRow>('SELECT * FROM issues WHERE repo_id = ? AND number = ?', found.id, reference.number);
+  return holder && found && issue ? { issue, repository: found, owner: holder } : undefined;
+}
+
+type RefAction = NonNullable<TimelineReferences['refAction']>;
+
+/** A text that may refer to issues: of an issue itself, or of a comment on it. */
+type ReferringText = {
+  /** Without marks of Markdown: a title. */
+  readonly plain?: string;
+  readonly markdown: string;
+  /** Absent: the text of the issue itself. */
+  readonly commentId?: number;
+};
+
+/**
+ * Notes in the timelines of other issues that a text refers to them. After an edit, earlier notes that no longer hold become
+ * `neutered`. A reference into a repository that its author cannot read is none.
+ */
+export function recordReferences(context: ForgeContext, scene: IssueScene, text: ReferringText): void {
+  const { db } = context;
+  const origin = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', scene.issueId);
+  if (!origin) return;
+  const wanted = findWanted(context, scene, origin, text);
+  for (const row of activeReferences(context, origin.id, text.commentId)) {
+    // The column holds what `recordEvent` wrote.
+    const { refAction = 'none' } = JSON.parse(row.refers) as TimelineReferences;
+    if (wanted.get(row.issue_id) === refAction) wanted.delete(row.issue_id);
+    else neuter(context, row);
+  }
+  const kind = origin.is_pull ? 'pull_ref' : 'issue_ref';
+  const type = text.commentId === undefined ? kind : 'comment_ref';
+  for (const [issueId, action] of wanted) {
+    const refers = {
+      refIssue: origin.id,
+      ...(text.commentId === undefined ? {} : { refComment: text.commentId }),
+      ...(action === 'none' ? {} : { refAction: action }),
+    };
+    recordEvent(context, { issueId, actor: scene.actor }, { type, refers });
+    db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), issueId);
+  }
+}
+
+/** Notes that a comment no longer refers to anything, because it goes. */
+export function neuterReferences(context: ForgeContext, issueId: number, commentId: number): void {
+  for (const row of activeReferences(context, issueId, commentId)) neuter(context, row);
+}
+
+function findWanted(
+  context: ForgeContext,
+  scene: IssueScene,
+  origin: IssueRow,
+  { plain = '', markdown, commentId }: ReferringText,
+): Map<number, RefAction> {
+  const wanted = new Map<number, RefAction>();
+  for (const reference of [...parseReferences(plain), ...parseReferences(withoutCode(markdown))]) {
+    const named = findReferenced(context, scene, reference);
+    if (!named || named.issue.id === origin.id) continue;
+    const action = actionOf(context, scene, named, { origin, reference, isComment: commentId !== undefined });
+    if (action === undefined) continue;
+    if (action !== 'none' || !wanted.has(named.issue.id)) wanted.set(named.issue.id, action);
+  }
+  return wanted;
+}
+
+/** Only a pull request closes or reopens issues, and only those that its author may; undefined where the author sees nothing. */
+function actionOf(
+  { db }: ForgeContext,
+  { actor, repository }: IssueScene,
+  { issue, ...place }: ReferencedIssue,
+  given: { readonly origin: IssueRow; readonly reference: Reference; readonly isComment: boolean },
+): RefAction | undefined {
+  const { asks } = given.reference;
+  const isHere = place.repository.id === repository.id;
+  if (isHere && asks === undefined) return 'none';
+  const permission = permissionOf(
+    db,
+    actor,
+    place.repository,
+    place.owner,
+    issue.is_pull ? 'pulls' : 'issues',
+  );
+  if (!reaches(permission, 'read')) return undefined;
+  if (asks === undefined || issue.is_pull || !given.origin.is_pull) return 'none';
+  // The merger answers for what a pull request asks of its own repository.
+  const isMergers = isHere && !given.isComment;
+  const mayAct = actor.id === issue.poster_id || reaches(permission, 'write') || isMergers;
+  if (!mayAct) return 'none';
+  return asks === 'close' ? 'closes' : 'reopens';
+}
+
+function activeReferences(
+  { db }: ForgeContext,
+  issueId: number,
+  commentId: number | undefined,
+): readonly TimelineRow[] {
+  return db.all<TimelineRow>(
+    `SELECT * FROM timeline WHERE type IN ('issue_ref', 'pull_ref', 'comment_ref')
+       AND json_extract(refers, '$.refIssue') = ? AND coalesce(json_extract(refers, '$.refComment'), 0) = ?
+       AND coalesce(json_extract(refers, '$.refAction'), 'none') <> 'neutered' ORDER BY id`,
+    issueId,
+    commentId ?? 0,
+  );
+}
+
+function neuter({ db }: ForgeContext, { id }: TimelineRow): void {
+  db.run(`UPDATE timeline SET refers = json_set(refers, '$.refAction', 'neutered') WHERE id = ?`, id);
+}
