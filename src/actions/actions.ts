@@ -7,20 +7,28 @@ import { markNotifications } from './mark-notifications.ts';
 import { merge } from './merge.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { protectTags } from './protect-tags.ts';
+import { react } from './react.ts';
 import { reportIssue } from './report-issue.ts';
+import { requestReviewers } from './request-reviewers.ts';
 import { setIssue } from './set-issue.ts';
 import { setLabels } from './set-labels.ts';
 import { setStatus } from './set-status.ts';
 import { syncBranchProtections } from './sync-branch-protections.ts';
+import { syncCollaborators } from './sync-collaborators.ts';
 import { syncHooks } from './sync-hooks.ts';
 import { syncLabels } from './sync-labels.ts';
 import { syncOrganization } from './sync-organization.ts';
+import { syncRepository } from './sync-repository.ts';
 import { updateBranch } from './update-branch.ts';
 
 /** Every action that a step can use. */
 export const actions: readonly Action[] = [
   setLabels as Action,
   setIssue as Action,
+  requestReviewers as Action,
+  react as Action,
+  syncRepository as Action,
+  syncCollaborators as Action,
   syncOrganization as Action,
   syncLabels as Action,
   syncHooks as Action,

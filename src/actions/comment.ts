@@ -15,12 +15,10 @@ import type { PlanContext } from './plan-context.ts';
 
 const CommentForm = z
   .strictObject({
-    key: z
-      .string()
-      .min(1)
-      .max(100)
-      .default('main')
-      .meta({ description: 'Distinguishes the comments of one rule: one comment per key.' }),
+    key: template().min(1).max(100).default('main').meta({
+      description:
+        'Distinguishes the comments of one rule: one comment per key. A key that changes, for example with the week, makes a comment that repeats.',
+    }),
     text: template().min(1).max(60_000).optional().meta({ description: 'The text of the comment.' }),
     wiki: z
       .string()

@@ -32,3 +32,9 @@ export async function isKnownDropped(
   if (kept === undefined || now.getTime() - Date.parse(kept.at) > againMs) return false;
   return isSame(kept.wanted, wanted) && isSame(kept.got, live);
 }
+
+/** Forgets the result of a write, because live state shows the wanted value: the forge does not drop it. */
+export async function forgetDropped(key: string, { memory, dryRun }: PlanContext): Promise<void> {
+  if (dryRun || (await memory.get(`dropped ${key}`)) === undefined) return;
+  await memory.set(`dropped ${key}`, undefined);
+}

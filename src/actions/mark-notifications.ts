@@ -1,20 +1,41 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { NotificationThread } from '../contract/resources/notifications.ts';
-import { requestOf } from '../facts/fact.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { notification as notificationRow } from '../facts/notification.ts';
-import { defineAction } from './action.ts';
+import { unreadNotifications } from '../facts/unread-notifications.ts';
+import { repositoryParams } from '../facts/where.ts';
+import { defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
 import { type ForgeObject, pathParams } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
+import type { PlanContext } from './plan-context.ts';
 
-const MarkNotifications = z.strictObject({
-  as: z
-    .enum(['read', 'unread', 'pinned'])
-    .meta({ description: 'Desired status. Marking a pinned thread as read unpins it.' }),
-});
+const MarkNotifications = z
+  .strictObject({
+    as: z
+      .enum(['read', 'unread', 'pinned'])
+      .meta({ description: 'Desired status. Marking a pinned thread as read unpins it.' }),
+    all: z.literal(true).optional().meta({
+      description:
+        'Marks all unread threads as read with one request: those of the repository; for a notification, all of the account. Pinned ones are left unchanged.',
+    }),
+    until: template().min(1).max(50).optional().meta({
+      description:
+        'With `all`: only threads that last changed at this RFC 3339 time or before. Default: now.',
+    }),
+  })
+  .refine((given) => !given.all || given.as === 'read', { message: 'all goes together with as: read' })
+  .refine((given) => given.until === undefined || given.all, { message: 'until needs all: true' });
 type MarkNotifications = z.output<typeof MarkNotifications>;
 
 const notificationFact = requestOf(notificationRow);
+
+/** Which threads were unread is known to nobody after they were marked. */
+const undoMarkAll: Inverse = async (change) => ({
+  value: change.after,
+  undo: () => 'which threads were unread is not known any more',
+});
 
 const undoMark: Inverse = async (change, client) => {
   const live = (await client.send(operations.getNotification, { params: pathParams(change) })) as ForgeObject;
@@ -30,20 +51,28 @@ const undoMark: Inverse = async (change, client) => {
 export const markNotifications = defineAction<MarkNotifications>({
   name: 'mark-notifications',
   meaning:
-    'Marks the notification as read, unread or pinned. Only notifications of the bot’s account, never those of others.',
+    'Marks the notification as read, unread or pinned; with `all`, every unread notification of the repository, or of the account, as read. Only notifications of the bot’s account, never those of others.',
   example: `uses: mark-notifications
 with: { as: read }
 `,
   arguments: MarkNotifications,
-  of: ['notification'],
+  of: ['notification', 'repository'],
   needs: { access: 'self', scopes: ['notification'] },
   describesState: true,
   granted: false,
+  onlyFor: 'operator',
   visibleTo: 'administrators',
-  inverses: { [operations.markNotification.id]: undoMark },
+  inverses: {
+    [operations.markNotification.id]: undoMark,
+    [operations.markNotifications.id]: undoMarkAll,
+    [operations.markRepositoryNotifications.id]: undoMarkAll,
+  },
   adoption: undefined,
-  facts: () => [notificationFact],
-  async plan(given, facts) {
+  facts: ({ all }) => (all ? [] : [notificationFact]),
+  async plan(given, facts, context) {
+    if (given.all) return [await bulkChange(given, facts, context)];
+    if (facts.subject.kind !== 'notification')
+      throw new Error('a repository has no thread of its own: say all: true');
     const thread = await facts.ask(notificationFact);
     const before = statusOf(thread);
     const isUpToDate = before === given.as;
@@ -64,6 +93,32 @@ with: { as: read }
     ];
   },
 });
+
+/** Marks with one request; without an unread thread, nothing is sent. */
+async function bulkChange({ until }: MarkNotifications, facts: Facts, { now }: PlanContext): Promise<Change> {
+  const ms = until === undefined ? now.getTime() : Date.parse(until);
+  if (Number.isNaN(ms)) throw new Error(`"${until}" is no RFC 3339 time`);
+  // Forges compare whole seconds.
+  const last_read_at = new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+  const fact = requestOf(unreadNotifications, last_read_at);
+  const unread = await facts.ask(fact);
+  const query = { last_read_at, 'status-types': ['unread'], 'to-status': 'read' };
+  const ofRepository = facts.subject.kind === 'repository';
+  const { owner, repo } = ofRepository ? repositoryParams(facts.subject) : { owner: '', repo: '' };
+  return {
+    action: 'mark-notifications',
+    operation: (ofRepository ? operations.markRepositoryNotifications : operations.markNotifications).id,
+    input: ofRepository ? { params: { owner, repo }, query } : { query },
+    target: ofRepository ? `notifications:${owner}/${repo}` : 'notifications',
+    value: { unread: 0, until: last_read_at },
+    before: { unread, until: last_read_at },
+    after: { unread: 0, until: last_read_at },
+    reason: unread === 0 ? 'nothing is unread' : `${unread} are unread`,
+    reads: [fact],
+    verify: true,
+    ...(unread === 0 && { already: true }),
+  };
+}
 
 /** A pinned thread is not unread. */
 function statusOf({ pinned, unread }: NotificationThread): MarkNotifications['as'] {

@@ -53,7 +53,7 @@ type SetIssue = z.output<typeof SetIssue>;
 const issueFact = requestOf(issueRow);
 const milestonesFact = requestOf(milestones);
 
-/** Sets fields of the issue or pull request. All fields that one request can set are sent as one PATCH. */
+/** Sets fields of the issue or pull request: one PATCH for the state, one for all other fields, one each for lock and pin. */
 export const setIssue = defineAction<SetIssue>({
   name: 'set-issue',
   meaning:
@@ -160,7 +160,9 @@ async function stateChanges(
   context: PlanContext,
 ): Promise<readonly Change[]> {
   if (state === undefined) return [];
-  const change = fieldChange('issue.state', state, live, facts);
+  // A request of its own: its conditions are evaluated again immediately before it.
+  const { joins: _joins, ...field } = fieldChange('issue.state', state, live, facts);
+  const change = { ...field, input: { params: indexParams(facts.subject), body: { state } } };
   if (change.already) {
     await noteReached(live.id, state, context);
     return [change];
@@ -168,12 +170,12 @@ async function stateChanges(
   if (live.pull_request?.merged) {
     return [{ ...change, already: true, reason: 'a merged pull request stays closed' }];
   }
-  if (await isHeldBack(live.id, state, context)) {
+  if (await isHeldBack(live.id, state, facts, context)) {
     const done = state === 'closed' ? 'reopened' : 'closed';
     const reason = `a person ${done} it, and its condition was not false since`;
     return [{ ...change, already: true, reason }];
   }
-  return [{ ...change, reason: `it is ${live.state}` }];
+  return [{ ...change, reason: `it is ${live.state}`, reconsiders: true }];
 }
 
 function assigneeChanges({ assignees }: SetIssue, live: Issue, facts: Facts): readonly Change[] {

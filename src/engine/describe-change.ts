@@ -7,7 +7,12 @@ type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string 
 type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after' | 'irreversible'>;
 
 /** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
-const presenceActions: ReadonlySet<string> = new Set(['set-labels', 'set-issue']);
+const presenceActions: ReadonlySet<string> = new Set([
+  'set-labels',
+  'set-issue',
+  'request-reviewers',
+  'react',
+]);
 
 /**
  * Describes a change for people: what comes (`+`), what goes (`-`), and what becomes another (`~`), of which only the members

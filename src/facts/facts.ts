@@ -4,6 +4,7 @@ import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
+import { collaboratorPermissions } from './collaborator-permissions.ts';
 import { collaborators } from './collaborators.ts';
 import { command } from './command.ts';
 import { comment } from './comment.ts';
@@ -29,16 +30,21 @@ import { organization } from './organization.ts';
 import { ownIssues } from './own-issues.ts';
 import { ownLabels } from './own-labels.ts';
 import { pullRequest } from './pull-request.ts';
+import { reactions } from './reactions.ts';
 import { repository } from './repository.ts';
 import { repositoryId } from './repository-id.ts';
 import { requiredChecks } from './required-checks.ts';
 import { review } from './review.ts';
+import { reviewRequests } from './review-requests.ts';
 import { reviews } from './reviews.ts';
 import { senderPermission } from './sender-permission.ts';
 import { statuses } from './statuses.ts';
 import { tagProtections } from './tag-protections.ts';
 import { team } from './team.ts';
+import { timeline } from './timeline.ts';
+import { topics } from './topics.ts';
 import { trackedTimes } from './tracked-times.ts';
+import { unreadNotifications } from './unread-notifications.ts';
 import { wiki } from './wiki.ts';
 import { wikiPages } from './wiki-pages.ts';
 
@@ -46,6 +52,7 @@ import { wikiPages } from './wiki-pages.ts';
 export const facts: readonly Fact[] = [
   repository,
   repositoryId,
+  topics,
   pullRequest,
   issue,
   comment,
@@ -59,6 +66,7 @@ export const facts: readonly Fact[] = [
   attachments,
   organization,
   notification,
+  unreadNotifications,
   hooks,
   accountHooks,
   commits,
@@ -69,6 +77,9 @@ export const facts: readonly Fact[] = [
   statuses,
   reviews,
   review,
+  reviewRequests,
+  timeline,
+  reactions,
   comments,
   milestone,
   milestones,
@@ -76,6 +87,7 @@ export const facts: readonly Fact[] = [
   branchProtections,
   tagProtections,
   collaborators,
+  collaboratorPermissions,
   contents,
   wikiPages,
   wiki,

@@ -45,6 +45,48 @@ describe('what is planned', () => {
   });
 });
 
+describe('all of them', () => {
+  const at = '2026-03-01T12:00:00Z';
+  const plan = (given: object, kind: 'repository' | 'notification', unread = 3, instant = at) => {
+    const facts = makeFacts({ unread_notifications: { [instant]: unread } }, { subject: { kind } });
+    return markNotifications.plan({ as: 'read', all: true, ...given }, facts, makeContext());
+  };
+
+  it('are those of the repository, up to now', async () => {
+    expect(await plan({}, 'repository')).toMatchObject([
+      {
+        operation: 'repository.mark-notifications',
+        input: {
+          params: { owner: 'acme', repo: 'site' },
+          query: { last_read_at: at, 'status-types': ['unread'], 'to-status': 'read' },
+        },
+        target: 'notifications:acme/site',
+        reason: '3 are unread',
+        verify: true,
+      },
+    ]);
+  });
+
+  it('are those of the account, up to an instant', async () => {
+    const until = '2026-02-01T01:00:00.5+01:00';
+    const [change] = await plan({ until }, 'notification', 1, '2026-02-01T00:00:00Z');
+
+    expect(change).toMatchObject({ operation: 'notification.mark-all', target: 'notifications' });
+    expect(change?.input.query).toMatchObject({ last_read_at: '2026-02-01T00:00:00Z' });
+  });
+
+  it('are left where none is unread', async () => {
+    expect(await plan({}, 'repository', 0)).toMatchObject([{ already: true }]);
+  });
+
+  it.each([
+    ['a text that is no time', { until: 'yesterday' }, '"yesterday" is no RFC 3339 time'],
+    ['a repository without all', { all: undefined }, 'a repository has no thread of its own'],
+  ])('fail for %s', async (_title, given, words) => {
+    await expect(plan(given, 'repository')).rejects.toThrow(words);
+  });
+});
+
 describe('the outcome of the write', () => {
   it.each([
     ['applied', true],

@@ -11,6 +11,8 @@ export type Scenario = {
   readonly arguments: (setup: PrivilegeSetup) => unknown;
   readonly on: keyof PrivilegeSetup['subjects'] | ((setup: PrivilegeSetup) => Promise<Subject>);
   readonly arrange?: (setup: PrivilegeSetup) => Promise<unknown>;
+  /** Members of the repository that the arguments name. */
+  readonly names?: readonly string[];
   /** Statuses that the forge may answer to an account with less access; 403 unless the thing is not even visible. */
   readonly refusal?: readonly number[];
 };
@@ -32,6 +34,44 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       milestone: 'next',
       due_date: '2026-12-31',
       assignees: { add: [ada.name] },
+    }),
+  },
+  'request-reviewers': {
+    on: 'pull_request',
+    async arrange({ owner, ada, at }) {
+      const org = { org: at.owner };
+      const units = ['repo.code', 'repo.pulls'];
+      const body = { name: 'release', permission: 'write', includes_all_repositories: true, units };
+      const { id } = await owner.client.call(operations.createTeam, { params: org, body });
+      await owner.client.call(operations.putTeamMember, { params: { id, username: ada.name } });
+    },
+    arguments: ({ owner }) => ({ users: [owner.name], teams: ['release'] }),
+    refusal: [403, 404],
+  },
+  react: {
+    on: 'issue',
+    arguments: () => ({ reaction: 'eyes' }),
+    refusal: [403, 404],
+  },
+  'sync-repository': {
+    on: 'repository',
+    names: ['description', 'default_branch', 'allow_merge_commits', 'default_merge_style', 'topics'],
+    arrange: ({ ada, at }) => addFile(ada.client, at, 'develop', 'src/c.ts'),
+    arguments: () => ({
+      description: 'Tidy',
+      default_branch: 'develop',
+      allow_merge_commits: false,
+      default_merge_style: 'squash',
+      topics: ['tidy', 'small'],
+    }),
+  },
+  'sync-collaborators': {
+    on: 'repository',
+    arguments: ({ ada, underprivileged }) => ({
+      collaborators: [
+        { login: ada.name, permission: 'read' },
+        { login: underprivileged.name, permission: 'admin' },
+      ],
     }),
   },
   comment: {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
-import { createActionMemory } from '../../src/actions/memory.ts';
 import { setIssue } from '../../src/actions/set-issue.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
@@ -27,7 +26,7 @@ const milestones = [
 ];
 type Given = Parameters<typeof setIssue.plan>[0];
 
-const factsOf = (live: object = {}) => makeFacts({ issue: issue(live), milestones });
+const factsOf = (live: object = {}) => makeFacts({ issue: issue(live), milestones, timeline: [] });
 
 /** Returns what is to be done as `target=value`, with `(already)` where it is so. */
 async function planned(given: Given, live: object = {}, context = makeContext()): Promise<readonly string[]> {
@@ -137,9 +136,9 @@ describe('the one request', () => {
     ['takes a due date away', { due_date: null }, {}, { unset_due_date: true }],
     [
       'has all fields',
-      { title: 'x', state: 'closed' as const, due_date: '2027-01-01' },
+      { title: 'x', milestone: null, due_date: '2027-01-01' },
       {},
-      { title: 'x', state: 'closed', due_date: '2027-01-01T23:59:59Z' },
+      { title: 'x', milestone: 0, due_date: '2027-01-01T23:59:59Z' },
     ],
   ])('%s', async (_title, given, live, expected) => {
     expect(await body(given, live)).toEqual(expected);
@@ -152,33 +151,61 @@ describe('the one request', () => {
 
 describe('a person who reopens', () => {
   const closed = { state: 'closed' };
+  const entry = (type: string, id: number) => ({ id: 1, type, user: { id, login: `user${id}` } });
+  /** Our account is 9. */
+  const course = (...entries: readonly [string, number][]) =>
+    makeFacts({ issue: issue(), milestones, timeline: entries.map(([type, id]) => entry(type, id)) });
+  const isWanted = async (facts: ReturnType<typeof course>, context = makeContext(), when = true) =>
+    (await setIssue.plan({ state: 'closed', when }, facts, context)).some(({ already }) => !already);
+  const byPerson = course(['close', 9], ['reopen', 1]);
 
   it('is not overruled until when was false once', async () => {
-    const context = makeContext({ memory: createActionMemory() });
-    const wanted = { state: 'closed', when: true } as const;
-    const [change] = await setIssue.plan(wanted, factsOf(), context);
+    const context = makeContext();
+    const [change] = await setIssue.plan({ state: 'closed' }, factsOf(), context);
     if (change === undefined) throw new Error('no change');
     await setIssue.remember?.(change, issue(closed), context);
 
-    expect(await planned(wanted, {}, context)).toEqual(['issue.state="closed" (already)']);
-    expect(await planned(wanted, {}, context)).toEqual(['issue.state="closed" (already)']);
+    expect(await isWanted(byPerson, context)).toBe(false);
+    expect(await isWanted(byPerson, context)).toBe(false);
 
-    await planned({ ...wanted, when: false }, {}, context);
-    expect(await planned(wanted, {}, context)).toEqual(['issue.state="closed"']);
+    await isWanted(byPerson, context, false);
+    expect(await isWanted(byPerson, context)).toBe(true);
   });
 
   it('is not overruled where the rule found it closed', async () => {
     const context = makeContext();
     await planned({ state: 'closed' }, closed, context);
 
-    expect(await planned({ state: 'closed' }, {}, context)).toEqual(['issue.state="closed" (already)']);
+    expect(await isWanted(course(['close', 2], ['reopen', 1]), context)).toBe(false);
   });
 
-  it('is told of by no dry run', async () => {
+  it('is found in the timeline where the memory knows nothing, and then held to', async () => {
+    const context = makeContext();
+
+    expect(await isWanted(byPerson, context)).toBe(false);
+    await isWanted(byPerson, context, false);
+    expect(await isWanted(byPerson, context)).toBe(true);
+  });
+
+  it.each([
+    ['it was never closed', course(), true],
+    ['a person closed it and reopened it', course(['close', 1], ['reopen', 1]), true],
+    ['our account reopened it', course(['close', 9], ['reopen', 9]), true],
+    [
+      'a person reopened it, then our account',
+      course(['close', 9], ['reopen', 1], ['close', 9], ['reopen', 9]),
+      true,
+    ],
+    ['a person reopened what our account closed', byPerson, false],
+  ])('leaves the rule to decide, or not, where %s', async (_title, facts, expected) => {
+    expect(await isWanted(facts)).toBe(expected);
+  });
+
+  it('is noted by no dry run', async () => {
     const context = makeContext({ dryRun: true });
     await planned({ state: 'closed' }, closed, context);
 
-    expect(await planned({ state: 'closed' }, {}, context)).toEqual(['issue.state="closed"']);
+    expect(await context.memory.get('set-issue tidy 70 closed')).toBeUndefined();
   });
 });
 
@@ -188,6 +215,15 @@ it('notices what the forge did not set', async () => {
 
   expect(setIssue.confirm?.(change, issue({ title: 'x' }))).toBeUndefined();
   expect(setIssue.confirm?.(change, issue())).toContain('did not set issue.title');
+});
+
+it('decides again on its conditions right before the state changes', async () => {
+  const changes = await setIssue.plan({ state: 'closed', title: 'x' }, factsOf(), makeContext());
+
+  expect(changes.map(({ target, reconsiders }) => [target, reconsiders ?? false])).toEqual([
+    ['issue.title', false],
+    ['issue.state', true],
+  ]);
 });
 
 it('is refused by a forge without locks only where a lock is missing', async () => {

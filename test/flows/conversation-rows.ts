@@ -104,6 +104,39 @@ steps: [{ uses: set-issue, with: { locked: true } }]`,
     declared: true,
   },
   {
+    action: 'request-reviewers',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "reviewers"
+steps: [{ uses: request-reviewers, with: { users: [${people.ada}, ${people.root}, ${people.bot}], pick: 2 } }]`,
+    arrange: (harness) => openPull(harness, 'reviewers'),
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'reviewers' } }),
+    // The author is asked by no rule.
+    read: async ({ root }, arranged) =>
+      (await root.call(operations.listReviews, { params: { ...at, ...arranged } }))
+        .map(({ user, state }) => `${state} ${user?.login}`)
+        .toSorted(),
+    declared: [people.bot, people.root].map((login) => `REQUEST_REVIEW ${login}`).toSorted(),
+  },
+  {
+    action: 'react',
+    rule: () => `on: issue_comment.created
+if: event.issue.title == "react"
+steps: [{ uses: react, with: { reaction: eyes } }]`,
+    arrange: (harness) => openIssue(harness, 'react'),
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.createComment, { params: { ...at, ...arranged }, body: { body: 'Look.' } }),
+    async read({ root }, arranged) {
+      const [comment] = await root.call(operations.listComments, { params: { ...at, ...arranged } });
+      if (comment === undefined) return [];
+      const params = { ...at, id: comment.id };
+      return (await root.call(operations.listCommentReactions, { params })).map(
+        ({ content, user }) => `${user?.login} ${content}`,
+      );
+    },
+    declared: [`${people.bot} eyes`],
+  },
+  {
     action: 'comment',
     rule: () => `${onEdited('comment')}
 steps: [{ uses: comment, with: { text: Welcome. } }]`,

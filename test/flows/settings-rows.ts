@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import { uniqueName } from '../support/flow-names.ts';
 import { acme, at, type Harness, people } from '../support/harness.ts';
 import { type ActionRow, type Arranged, onEverySweep, onPush, openIssue, push } from './action-row.ts';
+
+const grace = uniqueName('grace');
 
 const hooksTo =
   (names: RegExp) =>
@@ -25,6 +28,14 @@ async function notified({ bot }: Harness) {
   return threads
     .filter(({ subject }) => subject?.title === 'notified')
     .map(({ unread, pinned }) => ({ unread, pinned }));
+}
+
+async function unreadIn({ bot }: Harness): Promise<readonly string[]> {
+  const threads = await bot.call(operations.listRepositoryNotifications, {
+    params: at,
+    query: { 'status-types': ['unread'] },
+  });
+  return threads.map(({ subject }) => subject?.title ?? '').toSorted();
 }
 
 /** Actions on settings of repositories, organizations and the account. */
@@ -64,6 +75,55 @@ steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_use
         ...[one.name_pattern, one.whitelist_usernames],
       ]),
     declared: [['v*', [people.ada]]],
+  },
+  {
+    action: 'sync-repository',
+    rule: () => `${onEverySweep('repository')}
+steps:
+  - uses: sync-repository
+    with: { description: Tidy, allow_rebase: false, default_merge_style: squash, topics: [tidy, small] }`,
+    read: async ({ root }) => {
+      const { description, allow_rebase, default_merge_style } = await root.call(operations.getRepository, {
+        params: at,
+      });
+      const { topics } = await root.call(operations.listTopics, { params: at, query: {} });
+      return { description, allow_rebase, default_merge_style, topics: topics?.toSorted() };
+    },
+    declared: {
+      description: 'Tidy',
+      allow_rebase: false,
+      default_merge_style: 'squash',
+      topics: ['small', 'tidy'],
+    },
+  },
+  {
+    action: 'sync-collaborators',
+    rule: () => `${onEverySweep('repository')}
+steps:
+  - uses: sync-collaborators
+    with:
+      prune: true
+      collaborators: [{ login: ${people.ada}, permission: write }, { login: ${people.eve}, permission: read }]`,
+    async arrange({ root, forge }) {
+      await forge.makePerson(people.eve);
+      await forge.makePerson(grace);
+      for (const name of [people.ada, grace]) {
+        const params = { ...at, collaborator: name };
+        await root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
+      }
+      return { index: 0 };
+    },
+    async read({ root }) {
+      const users = await root.call(operations.listCollaborators, { params: at });
+      const held = users
+        .filter(({ login }) => login !== people.bot)
+        .map(async ({ login }) => {
+          const params = { ...at, collaborator: login };
+          return `${login} ${(await root.call(operations.getPermission, { params })).permission}`;
+        });
+      return (await Promise.all(held)).toSorted();
+    },
+    declared: [`${people.ada} write`, `${people.eve} read`].toSorted(),
   },
   {
     action: 'sync-labels',
@@ -152,5 +212,22 @@ steps: [{ uses: mark-notifications, with: { as: pinned } }]`,
     },
     read: notified,
     declared: [{ unread: false, pinned: true }],
+  },
+  {
+    action: 'mark-notifications',
+    called: 'all',
+    rule: () => `${onEverySweep('repository')}
+steps: [{ uses: mark-notifications, with: { as: read, all: true } }]`,
+    async arrange(harness) {
+      const arranged = await openIssue(harness, 'noticed');
+      const body = { body: `@${people.bot} please look` };
+      await harness.ada.call(operations.createComment, { params: { ...at, ...arranged }, body });
+      await expect.poll(() => unreadIn(harness)).toContain('noticed');
+      return arranged;
+    },
+    read: unreadIn,
+    declared: [],
+    stays: { [`notifications:${acme}/${at.repo}`]: /which threads were unread is not known any more/ },
+    back: [],
   },
 ];

@@ -147,6 +147,12 @@ export const collections: readonly Collection[] = [
         user: botAccount,
       })),
   },
+  { of: /\/(timeline|reactions)$/, begins: none },
+  {
+    of: /\/collaborators$/,
+    begins: () => [{ id: 7, login: 'ada', permission: 'write' }],
+  },
+  { of: /\/notifications$/, begins: (state) => [threadOf(1, state)] },
   {
     of: /\/milestones$/,
     begins: () => ['next', 'now'].map((title) => ({ title, state: 'open' })),

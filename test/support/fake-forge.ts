@@ -96,7 +96,11 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       const name = organization[1] ?? '';
       return single(path, () => ({ id: 3, name, username: name, description: state.words }));
     }
-    if (whole && whole[3] === undefined) return repositoryOf(whole[1] ?? '', whole[2] ?? '', state);
+    if (whole && whole[3] === undefined) {
+      return single(path, () => repositoryOf(whole[1] ?? '', whole[2] ?? '', state));
+    }
+    const held = /^(.*\/collaborators)\/([^/]+)\/permission$/.exec(path);
+    if (held) return collaboratorAt(held[1] ?? '', held[2] ?? '') ?? absent(path);
     if (/\/branches\//.test(path)) return { name: path.split('/').at(-1), commit: { id: commit } };
     if (/\/compare\//.test(path))
       return {
@@ -121,7 +125,45 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return listAt(path) ?? thingAt(path) ?? absent(path);
   }
 
+  function collaboratorAt(list: string, login: string): Row | undefined {
+    return listAt(list)?.find((one) => one.login === decodeURIComponent(login).toLowerCase());
+  }
+
+  /** Requests for a review stand among the reviews. */
+  function requestReviews(pull: string, body: Row): readonly Row[] {
+    const of = (name: string): readonly string[] => (body[name] ?? []) as readonly string[];
+    const made = [
+      ...of('reviewers').map((login) => ({ user: { id: nextId(), login } })),
+      ...of('team_reviewers').map((name) => ({ user: null, team: { id: nextId(), name } })),
+    ].map((one): Row => ({ id: nextId(), state: 'REQUEST_REVIEW', ...one }));
+    listAt(`${pull}/reviews`)?.push(...made);
+    return made;
+  }
+
+  /** Writes about people: collaborators, reactions, requests for reviews, notifications in bulk. */
+  function writePeople(method: string, path: string, body: Row): unknown {
+    const pull = /^(.*)\/requested_reviewers$/.exec(path);
+    if (pull) return requestReviews(pull[1] ?? '', body);
+    const reacted = /\/reactions$/.test(path) && method === 'DELETE' ? listAt(path) : undefined;
+    if (reacted)
+      return void reacted.splice(
+        reacted.findIndex(({ content }) => content === body.content),
+        1,
+      );
+    if (/\/notifications$/.test(path)) return void lists.set(path, []);
+    const [, list = '', name = ''] = /^(.*\/collaborators)\/([^/]+)$/.exec(path) ?? [];
+    const known = collaboratorAt(list, name);
+    const all = listAt(list) ?? [];
+    if (method === 'DELETE') return void all.splice(all.indexOf(known ?? absent(path)), 1);
+    if (known) return void Object.assign(known, body);
+    const login = decodeURIComponent(name).toLowerCase();
+    return void all.push({ id: login === botAccount.login ? botAccount.id : nextId(), login, ...body });
+  }
+
   function write(method: string, path: string, query: Row, body: Row): unknown {
+    if (/\/(requested_reviewers|notifications|collaborators\/[^/]+)$/.test(path))
+      return writePeople(method, path, body);
+    if (/\/reactions$/.test(path) && method === 'DELETE') return writePeople(method, path, body);
     if (path.endsWith('/tests') || /\/pulls\/\d+\/update$/.test(path)) return undefined;
     const merged = /^(.*\/pulls\/\d+)\/merge$/.exec(path);
     if (merged) {
@@ -161,7 +203,8 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       const to = query['to-status'];
       return Object.assign(thingAt(path) ?? {}, { unread: to === 'unread', pinned: to === 'pinned' });
     }
-    const thing = /^\/orgs\/[^/]+$/.test(path) ? (read(path) as Row) : thingAt(path);
+    const isWhole = /^\/(orgs\/[^/]+|repos\/[^/]+\/[^/]+)$/.test(path);
+    const thing = isWhole ? (read(path) as Row) : thingAt(path);
     return Object.assign(thing ?? absent(path), afterwards(body, path));
   }
 

@@ -29,7 +29,7 @@ export type PrivilegeSetup = {
   /** Requests of all accounts of this setup that went through the proxy. */
   readonly requests: FaultProxy['passed'];
   /** Reads everything that no rule of a scenario names. */
-  unrelatedState(): Promise<unknown>;
+  unrelatedState(): Promise<{ readonly settings: Readonly<Record<string, unknown>> }>;
 };
 
 const steps: readonly Access[] = ['anyone', 'reader', 'writer', 'admin', 'owner'];
@@ -167,7 +167,7 @@ async function arrangeBystanders(
   at: PrivilegeSetup['at'],
   pull: PullRequest,
   issue: number,
-): Promise<() => Promise<unknown>> {
+): Promise<PrivilegeSetup['unrelatedState']> {
   const index = pull.number;
   const label = await admin.call(operations.createLabel, {
     params: at,
@@ -214,7 +214,7 @@ async function arrangeBystanders(
 }
 
 /** Numbers and instants that follow from events are no settings. */
-function withoutCounts(resource: Readonly<Record<string, unknown>>): unknown {
+function withoutCounts(resource: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const left = Object.entries(resource).filter(
     ([name]) => !/(_count|_counter|^comments|^updated_at|^size)$/.test(name),
   );

@@ -144,10 +144,48 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['title'],
       ),
+    'request-reviewers': (trigger) =>
+      maybe<unknown>(
+        {
+          users: some(fc.oneof(person, saying(trigger))),
+          teams: some(fc.constantFrom('release', '..', 'evil/release')),
+          when: asking(trigger),
+        },
+        ['users'],
+      ),
+    react: (trigger) =>
+      maybe<unknown>({ reaction: fc.constantFrom('eyes', '+1', '-1'), when: asking(trigger) }, ['reaction']),
+    'sync-repository': () =>
+      maybe<unknown>(
+        {
+          description: word,
+          website: fc.constantFrom('', 'https://evil.example/'),
+          default_branch: fc.constantFrom('main', 'work', '-x', 'a#b'),
+          has_wiki: fc.boolean(),
+          has_pull_requests: fc.constant(true),
+          allow_squash_merge: fc.boolean(),
+        },
+        ['description', 'has_pull_requests'],
+      ),
+    'sync-collaborators': () =>
+      fc.record({
+        collaborators: fc.uniqueArray(
+          fc.record({
+            login: fc.constantFrom('ada', 'reeve', 'evil', '..', '-x'),
+            permission: fc.constantFrom('read', 'write', 'admin'),
+          }),
+          { minLength: 1, maxLength: 2, selector: ({ login }) => login },
+        ),
+        prune: fc.boolean(),
+      }),
     comment: (trigger) => {
       const said = fc.record({ text: saying(trigger) });
       const more = maybe(
-        { key: fc.constantFrom('k', 'main', '../x'), when: asking(trigger), otherwise: saying(trigger) },
+        {
+          key: fc.oneof(fc.constantFrom('k', 'main', '../x'), saying(trigger)),
+          when: asking(trigger),
+          otherwise: saying(trigger),
+        },
         [],
       );
       const text = fc.oneof(
@@ -285,7 +323,10 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['hooks'],
       ),
-    'mark-notifications': () => fc.record({ as: fc.constantFrom('read', 'unread', 'pinned') }),
+    'mark-notifications': ({ subject }) =>
+      subject === 'repository'
+        ? fc.constant({ as: 'read', all: true })
+        : fc.constantFrom({ as: 'read' }, { as: 'unread' }, { as: 'pinned' }, { as: 'read', all: true }),
   };
 
 export type MadeRule = { readonly action: string; readonly rule: Readonly<Record<string, unknown>> };

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import type { PullReview } from '../contract/resources/reviews.ts';
+import type { TimelineEntry } from '../contract/resources/timeline.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { pullRequest } from '../facts/pull-request.ts';
+import { reviews as reviewsRow } from '../facts/reviews.ts';
+import { timeline as timelineRow } from '../facts/timeline.ts';
+import { indexParams } from '../facts/where.ts';
+import { condition, defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+import { pathParams, readItems } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
+import { askWritten, isByUs } from './marker.ts';
+import { distinctNames } from './pick.ts';
+import type { PlanContext } from './plan-context.ts';
+import { pickReviewers, pickWays } from './reviewers/pick.ts';
+import { isReviewOf, type Reviewer, reviewerOf, reviewerTarget } from './reviewers/reviewer.ts';
+import { toLowerCase } from './same-names.ts';
+
+const name = z.string().min(1).max(255);
+const RequestReviewers = z
+  .strictObject({
+    users: z.array(template().min(1).max(255)).min(1).max(50).optional(),
+    teams: z.array(name).min(1).max(50).optional().meta({
+      description: 'Teams of the organization that owns the repository, by name.',
+    }),
+    pick: z.int().min(1).max(10).optional().meta({
+      description:
+        'How many of the pool are requested; those who are requested already or have reviewed count. Default: all.',
+    }),
+    by: z.enum(pickWays).optional().meta({
+      description:
+        '`hash` (default): by the number of the pull request. `least-requested` and `round-robin`: who was requested least often, or longest ago, in the newest 50 pull requests.',
+    }),
+    when: condition().optional().meta({
+      description: 'Reviews are requested only while this condition holds; requests are never withdrawn.',
+    }),
+  })
+  .refine((given) => given.users || given.teams, {
+    message: 'name at least one reviewer under users or teams',
+  })
+  .refine((given) => given.by === undefined || given.pick !== undefined, { message: 'by needs pick' });
+type RequestReviewers = z.output<typeof RequestReviewers>;
+
+const pullFact = requestOf(pullRequest);
+const reviewsFact = requestOf(reviewsRow);
+const timelineFact = requestOf(timelineRow);
+
+const undoRequest: Inverse = async (change, client) => {
+  const params = pathParams(change);
+  const reviewer = reviewerOf(change.target);
+  const live = (await readItems(client, operations.listReviews, {
+    params,
+  })) as unknown as readonly PullReview[];
+  const last = live.filter((review) => isReviewOf(reviewer, review)).at(-1);
+  const body = reviewer.isTeam ? { team_reviewers: [reviewer.name] } : { reviewers: [reviewer.name] };
+  return {
+    value: last === undefined ? false : last.state === requested ? true : 'reviewed',
+    undo: () => ({ operation: operations.cancelReviewRequests, input: { params, body } }),
+  };
+};
+
+/** Answer to a request that was withdrawn by a revert: the request is made again. */
+const undoCancel: Inverse = async () => ({ value: false, undo: () => 'the next event requests it again' });
+
+const requested = 'REQUEST_REVIEW';
+
+/**
+ * Requests reviews. Nobody is requested twice: a review, or a request that a person withdrew, ends it for this pull request. All
+ * requests of a step are one POST.
+ */
+export const requestReviewers = defineAction<RequestReviewers>({
+  name: 'request-reviewers',
+  meaning:
+    'Requests a review of the pull request from users and teams, or from some of them. It never requests a review from the author, and never again from a reviewer who has reviewed or whose request a person withdrew.',
+  example: `uses: request-reviewers
+with:
+  users: [ada, grace, linus]
+  pick: 2
+  by: least-requested
+`,
+  arguments: RequestReviewers,
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  describesState: true,
+  granted: true,
+  visibleTo: 'subject',
+  inverses: {
+    [operations.requestReviews.id]: undoRequest,
+    [operations.cancelReviewRequests.id]: undoCancel,
+  },
+  adoption: undefined,
+  facts: () => [pullFact, reviewsFact],
+  async plan(given, facts, context) {
+    if (given.when === false) return [];
+    const pull = await facts.ask(pullFact);
+    if (pull.state === 'closed') return [];
+    const live = await askWritten(facts, reviewsFact);
+    const author = toLowerCase(pull.user?.login ?? '');
+    const pool = poolOf(given).filter((one) => one.isTeam || toLowerCase(one.name) !== author);
+    const done = pool.filter((one) => live.some((review) => isReviewOf(one, review)));
+    const open = await withoutWithdrawn(
+      pool.filter((one) => !done.includes(one)),
+      facts,
+      context,
+    );
+    const chosen =
+      given.pick === undefined ? open : await pickReviewers(open, given.pick - done.length, given.by, facts);
+    return [
+      ...done.map((one) => requestChange(one, facts, live)),
+      ...chosen.map((one) => requestChange(one, facts, live)),
+    ];
+  },
+  async join(changes, facts) {
+    const all = changes.map(({ target }) => reviewerOf(target));
+    const [people, teams] = [all.filter(({ isTeam }) => !isTeam), all.filter(({ isTeam }) => isTeam)];
+    const body = {
+      ...(people.length > 0 && { reviewers: people.map(({ name: login }) => login) }),
+      ...(teams.length > 0 && { team_reviewers: teams.map(({ name: team }) => team) }),
+    };
+    return { params: indexParams(facts.subject), body };
+  },
+});
+
+function poolOf({ users = [], teams = [] }: RequestReviewers): readonly Reviewer[] {
+  return [
+    ...distinctNames(users).map((login) => ({ name: login, isTeam: false })),
+    ...distinctNames(teams).map((team) => ({ name: team, isTeam: true })),
+  ];
+}
+
+/** Returns the reviewers whose last request, if any, was not withdrawn by a person: one paged read, and none for nobody. */
+async function withoutWithdrawn(
+  pool: readonly Reviewer[],
+  facts: Facts,
+  context: PlanContext,
+): Promise<readonly Reviewer[]> {
+  if (pool.length === 0) return [];
+  const entries = (await askWritten(facts, timelineFact)).filter(({ type }) => type === 'review_request');
+  return pool.filter((one) => {
+    const last = entries.filter((entry) => isAbout(one, entry)).at(-1);
+    return !last?.removed_assignee || isByUs(last, context);
+  });
+}
+
+function isAbout({ name: wanted, isTeam }: Reviewer, { assignee, assignee_team }: TimelineEntry): boolean {
+  return toLowerCase((isTeam ? assignee_team?.name : assignee?.login) ?? '') === toLowerCase(wanted);
+}
+
+function requestChange(reviewer: Reviewer, facts: Facts, live: readonly PullReview[]): Change {
+  const { index } = indexParams(facts.subject);
+  const last = live.filter((review) => isReviewOf(reviewer, review)).at(-1);
+  return {
+    action: 'request-reviewers',
+    operation: operations.requestReviews.id,
+    input: { params: indexParams(facts.subject) },
+    target: reviewerTarget(reviewer),
+    value: true,
+    before: last !== undefined,
+    after: true,
+    reads: [reviewsFact, timelineFact],
+    joins: `reviewers of #${index}`,
+    verify: true,
+    ...(last === undefined
+      ? { reason: 'the rule requests a review' }
+      : { already: true, reason: last.state === requested ? 'a review is requested' : 'has reviewed' }),
+  };
+}

@@ -1,0 +1,28 @@
+import { operations } from '../contract/operations.ts';
+import { int } from '../contract/shape.ts';
+import { defineFact } from './fact.ts';
+import { repositoryParams } from './where.ts';
+
+/** The number of unread notifications of the account, up to an instant. */
+export const unreadNotifications = defineFact({
+  name: 'unread_notifications',
+  meaning:
+    'The number of unread notifications of the bot’s account that last changed at this instant or before: those of the repository; for a notification, all of the account.',
+  shows: 'beyond',
+  visibleTo: 'operators',
+  shape: int,
+  of: ['repository', 'notification'],
+  needs: { access: 'self', scopes: ['notification'] },
+  argument: 'RFC 3339 time',
+  requests: 1,
+  example: 'unread_notifications("2026-12-31T00:00:00Z") > 100',
+  async ask({ client, subject }, before = '') {
+    const query = { 'status-types': ['unread'], before, limit: 1, page: 1 };
+    const pages =
+      subject.kind === 'repository'
+        ? client.pages(operations.listRepositoryNotifications, { params: repositoryParams(subject), query })
+        : client.pages(operations.listNotifications, { query });
+    for await (const { total, items } of pages) return total ?? items.length;
+    return 0;
+  },
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { syncRepository } from '../../src/actions/sync-repository.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const repository = {
+  id: 1,
+  name: 'site',
+  full_name: 'acme/site',
+  description: 'Old',
+  website: '',
+  has_wiki: true,
+  has_pull_requests: true,
+  allow_squash_merge: true,
+  default_merge_style: 'merge',
+};
+const subject = { kind: 'repository' } as const;
+const factsOf = (more: object = {}) =>
+  makeFacts({ repository: { ...repository, ...more }, topics: ['b', 'a'] }, { subject });
+type Given = Parameters<typeof syncRepository.plan>[0];
+
+async function planned(given: Given, more: object = {}): Promise<readonly string[]> {
+  const changes = await syncRepository.plan(given, factsOf(more), makeContext());
+  return changes.map(
+    ({ target, value, already }) => `${target}=${JSON.stringify(value)}${already ? ' (already)' : ''}`,
+  );
+}
+
+describe('what is planned', () => {
+  it.each([
+    ['another description', { description: 'New' }, {}, ['repository:description="New"']],
+    [
+      'the settings it has',
+      { website: '', has_wiki: true },
+      {},
+      ['repository:website="" (already)', 'repository:has_wiki=true (already)'],
+    ],
+    ['other topics', { topics: ['c', 'a'] }, {}, ['repository:topics=["a","c"]']],
+    ['no topics', { topics: [] }, {}, ['repository:topics=[]']],
+    [
+      'the topics it has, in any order',
+      { topics: ['a', 'b'] },
+      {},
+      ['repository:topics=["a","b"] (already)'],
+    ],
+    ['a merge style', { allow_squash_merge: false }, {}, ['repository:allow_squash_merge=false']],
+    [
+      'a merge style together with its unit',
+      { has_pull_requests: true, allow_squash_merge: false },
+      { has_pull_requests: false },
+      ['repository:has_pull_requests=true', 'repository:allow_squash_merge=false'],
+    ],
+  ] as const)('%s', async (_title, given, more, expected) => {
+    expect(await planned(given as Given, more)).toEqual(expected);
+  });
+
+  it('fails for a merge style of a repository without pull requests', async () => {
+    await expect(planned({ allow_squash_merge: false }, { has_pull_requests: false })).rejects.toThrow(
+      'allow_squash_merge is a setting of pull requests',
+    );
+  });
+
+  it('needs a forge that can switch the code off, where that is to be done', async () => {
+    const [change] = await syncRepository.plan(
+      { has_code: false },
+      factsOf({ has_code: true }),
+      makeContext(),
+    );
+
+    expect(change?.requires).toEqual(['code_unit']);
+  });
+});
+
+it('names the unit of pull requests beside their settings, which forges ignore without it', async () => {
+  const given = { description: 'New', allow_squash_merge: false, default_merge_style: 'squash' } as const;
+  const changes = await syncRepository.plan(given, factsOf(), makeContext());
+
+  expect((await syncRepository.join?.(changes, factsOf()))?.body).toEqual({
+    has_pull_requests: true,
+    ...given,
+  });
+  expect((await syncRepository.join?.(changes.slice(0, 1), factsOf()))?.body).toEqual({ description: 'New' });
+});
+
+it('notices what the forge did not set', async () => {
+  const [change] = await syncRepository.plan({ description: 'New' }, factsOf(), makeContext());
+  if (change === undefined) throw new Error('no change');
+
+  const answer = { ...repository, owner: { id: 1, login: 'acme' } };
+  expect(syncRepository.confirm?.(change, { ...answer, description: 'New' })).toBeUndefined();
+  expect(syncRepository.confirm?.(change, answer)).toContain('did not set description');
+});
