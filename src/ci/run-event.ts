@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { makeEventRun } from '../engine/make-run.ts';
+import { isObserved, observedWords } from '../engine/observed.ts';
 import type { Run } from '../engine/record.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { printRun } from '../output/print-run.ts';
@@ -139,15 +140,20 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
   const wrong = run.outcomes.filter(({ status }) => status === 'failed').length + run.refused.length;
   const applied = run.outcomes.filter(({ status }) => status === 'applied').length;
   const matched = run.rules.filter(({ verdict }) => verdict === 'matched');
-  const made =
-    run.mode === 'plan' ? `${run.changes.length} planned` : `${applied} of ${run.changes.length} made`;
+  const observed = run.changes.filter((change) => isObserved(run, change));
+  const sent = run.changes.length - observed.length;
+  const made = run.mode === 'plan' ? `${sent} planned` : `${applied} of ${sent} made`;
+  const watched = observed.length === 0 ? '' : `, ${observed.length} ${observedWords}`;
   const rows = [
-    ...run.changes.map(({ target, reason }) => `- \`${inCode(target)}\` ${inText(reason)}`),
+    ...run.changes.map((change) => {
+      const mark = observed.includes(change) ? ` (${observedWords})` : '';
+      return `- \`${inCode(change.target)}\` ${inText(change.reason)}${mark}`;
+    }),
     ...run.refused.map(({ change, why }) => `- refused: \`${inCode(change.target)}\` ${inText(why)}`),
   ];
   return {
     findings: problems + failed + wrong,
-    summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}`,
+    summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
     details: rows.join('\n'),
   };
 }

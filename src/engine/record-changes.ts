@@ -63,5 +63,6 @@ export function recordChange(planned: PlannedChange, input: RecordedChange['inpu
     after: change.after,
     reason: change.reason,
     ...irreversibleMember(change.action, change.operation),
+    ...(isEnforced(planned) ? {} : { observed: true }),
   };
 }

@@ -43,6 +43,8 @@ export type RecordedChange = {
   readonly reason: string;
   /** Why it cannot be reverted, if it never can. */
   readonly irreversible?: string;
+  /** Only rules in `observe` mode want it: it is never sent. Absent in runs of earlier versions. */
+  readonly observed?: true;
 };
 
 export type Outcome = {

@@ -1,4 +1,5 @@
 import type { Event } from '../contract/events/events.ts';
+import { isObserved, observedWords } from '../engine/observed.ts';
 import type { Run } from '../engine/record.ts';
 import { plain, type Terminal } from './terminal.ts';
 
@@ -10,7 +11,13 @@ export type Comparison = {
   /** Rules whose verdict is another now; `before` or `after` is absent where there is no such rule. */
   readonly verdicts: readonly { readonly rule: string; readonly before?: string; readonly after?: string }[];
   /** What today's rules would still change, the forge being as it is now. */
-  readonly changes: readonly { readonly target: string; readonly value: unknown; readonly reason: string }[];
+  readonly changes: readonly {
+    readonly target: string;
+    readonly value: unknown;
+    readonly reason: string;
+    /** Only rules in `observe` mode want it. */
+    readonly observed?: true;
+  }[];
   /** Rules that could not be judged. */
   readonly failed: readonly string[];
 };
@@ -41,7 +48,10 @@ export function compareRuns(given: {
           ...(is === undefined ? {} : { after: is }),
         };
       }),
-    changes: after.changes.map(({ target, value, reason }) => ({ target, value, reason })),
+    changes: after.changes.map((change) => {
+      const { target, value, reason } = change;
+      return { target, value, reason, ...(isObserved(after, change) ? { observed: true as const } : {}) };
+    }),
     failed: after.rules.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule),
   };
 }
@@ -59,8 +69,11 @@ export function printComparison(compared: readonly Comparison[], since: string, 
     for (const { rule, before = 'not considered', after = 'not considered' } of verdicts) {
       terminal.out(terminal.style('yellow', plain(`  ~ ${rule}: ${before} → ${after}`)));
     }
-    for (const { target, value, reason } of changes) {
-      terminal.out(terminal.style('green', plain(`  + ${target} = ${JSON.stringify(value)}  (${reason})`)));
+    for (const { target, value, reason, observed } of changes) {
+      const mark = observed ? `  ${observedWords}` : '';
+      terminal.out(
+        terminal.style('green', plain(`  + ${target} = ${JSON.stringify(value)}  (${reason})${mark}`)),
+      );
     }
   }
   terminal.out(`${different.length} of ${compared.length} deliveries of the last ${since} differ`);

@@ -1,4 +1,5 @@
 import { describeChange } from '../engine/describe-change.ts';
+import { isObserved, observedWords } from '../engine/observed.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
@@ -15,7 +16,7 @@ export function printRun(run: Run, terminal: Terminal): void {
   }
   for (const [request, changes] of byRequest(run.changes)) {
     terminal.out(terminal.style('bold', plain(request)));
-    for (const change of changes) printChange(change, outcomeOf(run, change.id), terminal);
+    for (const change of changes) printChange(change, outcomeOf(run, change), terminal);
   }
   for (const { change, why, until } of run.refused) {
     const { sign, words } = describeChange(change);
@@ -82,8 +83,9 @@ function printChange(change: RecordedChange, outcome: string, terminal: Terminal
   terminal.out(`${line}  ${terminal.style('dim', `(${plain(change.reason)})${outcome}`)}`);
 }
 
-function outcomeOf(run: Run, id: string): string {
-  const outcome = run.outcomes.find((one) => one.change === id);
+function outcomeOf(run: Run, change: RecordedChange): string {
+  if (isObserved(run, change)) return `  ${observedWords}`;
+  const outcome = run.outcomes.find((one) => one.change === change.id);
   if (outcome === undefined || outcome.status === 'planned') return '';
   return plain(`  ${outcome.status}${outcome.error === undefined ? '' : `: ${outcome.error}`}`);
 }

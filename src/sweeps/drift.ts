@@ -1,3 +1,4 @@
+import { observedWords } from '../engine/observed.ts';
 import type { Run } from '../engine/record.ts';
 import type { Store } from '../store/store.ts';
 
@@ -89,7 +90,7 @@ function driftOf(run: Run): readonly Pick<Drift, 'target' | 'live' | 'wanted' | 
   const left = run.changes.flatMap((change) => {
     const outcome = outcomes.get(change.id);
     if (outcome === undefined || outcome.status === 'applied' || outcome.status === 'skipped') return [];
-    return [{ change, why: outcome.error ?? 'only observed' }];
+    return [{ change, why: outcome.error ?? observedWords }];
   });
   return [...left, ...run.refused].map(({ change, why }) => ({
     target: change.target,

@@ -162,6 +162,15 @@ describe('plan', () => {
     expect(run?.changes.map(({ target }) => target)).toEqual(['label:area/code']);
   });
 
+  it('marks what is only observed', async () => {
+    const observing = rules.replace('version: 1\n', 'version: 1\nmode: observe\n');
+    const { out, summary } = await act('plan', { files: { '.reeve.yml': observing } });
+
+    expect(out).toContain('changes: 0 planned, 1 observed, not sent');
+    expect(out).toMatch(/\+ label:area\/docs .*observed, not sent/);
+    expect(summary).toMatch(/`label:area\/docs` .*\(observed, not sent\)/);
+  });
+
   it('counts a broken file, and goes on with the others', async () => {
     const files = { '.reeve.yml': rules, 'rules/a.yml': 'version: 1\nrules: { a: { on: nothing } }\n' };
     const { status, out, run, result } = await act('plan', { files });

@@ -121,10 +121,10 @@ describe('drift', () => {
     expect(out.trimEnd().split('\n')).toEqual([
       'acme/demo  protection:main.required_approvals',
       '  is 0, wanted 2',
-      `  since ${older.toISOString()} (3 days), by rules/p.yml#guard: only observed`,
+      `  since ${older.toISOString()} (3 days), by rules/p.yml#guard: observed, not sent`,
       'acme/site  protection:main.required_approvals',
       '  is 0, wanted 2',
-      `  since ${newer.toISOString()} (3 h), by rules/p.yml#guard: only observed`,
+      `  since ${newer.toISOString()} (3 h), by rules/p.yml#guard: observed, not sent`,
     ]);
     expect(status).toBe(1);
   });
@@ -142,7 +142,7 @@ describe('drift', () => {
         target: change.target,
         live: 0,
         wanted: 2,
-        why: 'only observed',
+        why: 'observed, not sent',
       },
     ]);
     expect(status).toBe(1);

@@ -234,7 +234,7 @@ describe('the other pages', () => {
       .toContain('1 of 1 items, 0 changes, 1 wanted and not made');
     const drift = await operator.get('/drift');
     expect(drift.text).toContain('label-definition:wanted');
-    expect(drift.text).toContain('only observed');
+    expect(drift.text).toContain('observed, not sent');
     expect((await operator.get('/')).text).toContain('Things that are not as a rule wants them: 1');
     expect((await operator.get('/runs')).text).toContain('acme/demo');
   });

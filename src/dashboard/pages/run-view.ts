@@ -1,4 +1,5 @@
 import { describeChange } from '../../engine/describe-change.ts';
+import { isObserved, observedWords } from '../../engine/observed.ts';
 import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
@@ -70,7 +71,7 @@ function changeRow(
   { status, words }: ChangeOutcome,
   viewerAccess: ViewerAccess,
 ): readonly (Html | string)[] {
-  const mark = html`<span class="mark ${status}">${status}</span>`;
+  const mark = html`<span class="mark ${status === observedWords ? 'observed' : status}">${status}</span>`;
   if (!maySeeChange(change, status, viewerAccess)) return [change.action, notForReaders, '', mark];
   const described = describeChange(change);
   const body = (change.input as { body?: unknown } | null)?.body;
@@ -86,7 +87,8 @@ function changeRow(
   ];
 }
 
-function outcomeOf(run: Run, { id }: RecordedChange): ChangeOutcome {
-  const outcome = run.outcomes.find((one) => one.change === id);
-  return { status: outcome?.status ?? 'planned', words: outcome?.error };
+function outcomeOf(run: Run, change: RecordedChange): ChangeOutcome {
+  const outcome = run.outcomes.find((one) => one.change === change.id);
+  const status = isObserved(run, change) ? observedWords : (outcome?.status ?? 'planned');
+  return { status, words: outcome?.error };
 }

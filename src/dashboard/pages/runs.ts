@@ -1,3 +1,4 @@
+import { isObserved, observedWords } from '../../engine/observed.ts';
 import type { Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
@@ -33,9 +34,12 @@ function runRow(run: Run, subject: string | undefined, root: string): readonly (
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
   const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
   const applied = outcomes.filter(({ status }) => status === 'applied').length;
+  const observed = changes.filter((change) => isObserved(run, change)).length;
+  const sent = changes.length - observed;
   const wrong = outcomes.filter(({ status }) => status === 'failed').length;
   const said = [
-    changes.length === 0 ? '' : `${applied} of ${changes.length}`,
+    sent === 0 ? '' : `${applied} of ${sent}`,
+    observed === 0 ? '' : `${observed} ${observedWords}`,
     wrong > 0 ? `${wrong} failed` : '',
     refused.length > 0 ? `${refused.length} refused` : '',
   ];
