@@ -142,13 +142,13 @@ export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: S
   const { due_at: from } = readIssueRow(context, scene.issueId);
   if (dueAt === from) return;
   update(context, scene.issueId, { due_at: dueAt });
-  const [before, after] = [dayOf(from), dayOf(dueAt)];
+  const [before, after] = [deadlineDay(from), deadlineDay(dueAt)];
   if (dueAt === 0) recordEvent(context, scene, { type: 'removed_deadline', body: before });
   else if (from === 0) recordEvent(context, scene, { type: 'added_deadline', body: after });
   else recordEvent(context, scene, { type: 'modified_deadline', body: `${after}|${before}` });
 }
 
-function dayOf(seconds: Seconds): string {
+function deadlineDay(seconds: Seconds): string {
   return toInstant(seconds).slice(0, 10);
 }
 
