@@ -1,6 +1,8 @@
 import { unitsPerRun } from '../../src/expressions/budget/budget.ts';
 import { costs } from '../../src/expressions/budget/costs.ts';
 import { limits } from '../../src/expressions/budget/limits.ts';
+import { codeownersLimits } from '../../src/facts/codeowners.ts';
+import { maxCommandBody } from '../../src/facts/command.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';
@@ -29,6 +31,9 @@ export function limitsPage(): string {
     ['members of an object', limits.members],
     ['characters of a text (UTF-16 units)', limits.text],
     ['characters of a search text of `contains`, `indexOf` or `lastIndexOf`', limits.needle],
+    ['characters of a CODEOWNERS file', codeownersLimits.length],
+    ['owners of the changed files of a pull request', codeownersLimits.owners],
+    ['characters of a comment with commands', maxCommandBody],
     ['bytes that `${{ }}` inserts; the rest is cut off and marked with `…`', limits.inserted],
   ] as const;
   const paid = [

@@ -50,6 +50,12 @@ const table = {
   runner_disabled: { since: [1, 26], forgejo: false, what: 'switching runners off' },
   branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch by the API' },
   branch_name_filter: { since: [1, 27], forgejo: false, what: 'filtering branches by name' },
+  code_owner_paths: {
+    since: [1, 26],
+    forgejo: false,
+    what: 'a leading slash and look-ahead in patterns of CODEOWNERS',
+  },
+  code_owners_of_forgejo: { forgejo: true, what: 'the file .forgejo/CODEOWNERS' },
   bypass_allowlist: { since: [1, 27], forgejo: false, what: 'the bypass list of branch protections' },
   issue_lock: { since: [1, 25], forgejo: false, what: 'locking issues' },
   issue_projects: { since: [1, 27], forgejo: false, what: 'projects of issues' },

@@ -11,7 +11,7 @@ const Command = z.object({ found: flag, args: list(text), text, reason: text });
 type Command = z.output<typeof Command>;
 
 /** Characters of a comment that are read; forges accept more. */
-const maxBody = 64 * 1024;
+export const maxCommandBody = 64 * 1024;
 
 /** A command of the comment that caused the run. */
 export const command = defineFact({
@@ -81,7 +81,9 @@ function reasonAgainst(
   const ageMs = now.getTime() - Date.parse(live.created_at ?? '');
   // An instant that cannot be read is no age.
   if (!(ageMs <= maxAnnouncedAgeMs)) return 'the comment is older than the delivery lifetime';
-  return delivered.length > maxBody ? `the comment has more than ${maxBody} characters` : undefined;
+  return delivered.length > maxCommandBody
+    ? `the comment has more than ${maxCommandBody} characters`
+    : undefined;
 }
 
 function findCommand(body: string, name: string): Command {

@@ -43,12 +43,20 @@ export const contents = defineFact({
   complete: (written) =>
     typeof written === 'string' ? { path: '', type: 'file', content: written } : written,
   async ask(context, path = '') {
-    const query = await contentsRef(context);
-    const params = { ...repositoryParams(context.subject), filepath: path };
-    const entry = (await extended(context, params, query)) ?? (await plainEntry(context, params, query));
-    return entry === undefined ? null : toFile(entry, path);
+    return readFile(context, path, await contentsRef(context));
   },
 });
+
+/** Returns a file of the default branch, whatever the subject is; null if it does not exist. */
+export async function readDefaultFile(context: AskContext, path: string): Promise<File | null> {
+  return readFile(context, path, await refOfBranch(context, undefined));
+}
+
+async function readFile(context: AskContext, path: string, query: { ref?: string }): Promise<File | null> {
+  const params = { ...repositoryParams(context.subject), filepath: path };
+  const entry = (await extended(context, params, query)) ?? (await plainEntry(context, params, query));
+  return entry === undefined ? null : toFile(entry, path);
+}
 
 type ContentsParams = { readonly owner: string; readonly repo: string; readonly filepath: string };
 /** Cache key: whether the forge has the operation that includes the last commit. */

@@ -5,6 +5,7 @@ import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
 import { collaboratorPermissions } from './collaborator-permissions.ts';
+import { codeowners } from './codeowners.ts';
 import { collaborators } from './collaborators.ts';
 import { command } from './command.ts';
 import { comment } from './comment.ts';
@@ -99,6 +100,7 @@ export const facts: readonly Fact[] = [
   approvals,
   requiredChecks,
   command,
+  codeowners,
 ];
 
 const byName = new Map(facts.map((fact) => [fact.name, fact]));

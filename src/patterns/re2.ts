@@ -13,7 +13,10 @@ export const re2Limits = {
 } as const;
 
 /** A pattern compiled, or why it cannot be, to continue a sentence about it. */
-type CompiledRe2 = { readonly matches: Matcher } | { readonly reason: string };
+type CompiledRe2 =
+  | { readonly matches: Matcher }
+  /** `isSyntax`: it is no RE2 pattern, rather than a too large one. */
+  | { readonly reason: string; readonly isSyntax?: true };
 
 /** Compiles the RE2 patterns of one file: each once, and no more of them together than can be compiled quickly. */
 export class Re2Compiler {
@@ -49,7 +52,7 @@ export class Re2Compiler {
       const program = compileRe2Program(pattern);
       return { matches: createMatcher(() => program) };
     } catch (error) {
-      return { reason: `the pattern is not RE2: ${messageOf(error)}` };
+      return { reason: `the pattern is not RE2: ${messageOf(error)}`, isSyntax: true };
     }
   }
 }

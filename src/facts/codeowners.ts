@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import { list, text } from '../contract/shape.ts';
+import { ReeveError } from '../errors.ts';
+import { findPathOwners, type PathOwners, parseCodeowners } from './codeowners-file.ts';
+import { readDefaultFile } from './contents.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { files as filesRow } from './files.ts';
+import { repositoryOf, repositoryParams } from './where.ts';
+
+const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
+type OwnedFile = z.output<typeof OwnedFile>;
+
+/** Where forges look for the file, in order. */
+const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'] as const;
+const placeOfForgejo = '.forgejo/CODEOWNERS';
+export const codeownersLimits = {
+  /** Characters of the file. */
+  length: 256 * 1024,
+  /** Names that are looked up for one pull request. */
+  owners: 100,
+} as const;
+
+/** The owners of the changed files. */
+export const codeowners = defineFact({
+  name: 'codeowners',
+  meaning:
+    'The owners of each changed file, as the forge reads CODEOWNERS: the first of `CODEOWNERS`, `docs/CODEOWNERS`, `.gitea/CODEOWNERS` (Forgejo also `.forgejo/CODEOWNERS`) of the default branch; a pattern is a regular expression that must match the whole path; the owners of all matching lines are added up, and those of a line with `!` for files that do not match. `users` are login names, `teams` are `organization/team`; owners that do not exist, or that the account cannot see, are left out; of teams it sees those of its own organizations, and those with access to the repository. A renamed file is there with both names. A pattern that is not RE2 (look-ahead) is an error that names its line.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: list(OwnedFile),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository', 'user', 'organization'] },
+  requests: 4,
+  example: 'codeowners.all(c, c.users.size() + c.teams.size() > 0)',
+  async ask(context) {
+    const { client, ask, meter } = context;
+    const { has } = await client.capabilities();
+    const dialect = { hasRoot: has.code_owner_paths, hasLookaround: has.code_owner_paths };
+    const [written, changed] = await Promise.all([
+      readCodeowners(context, has.code_owners_of_forgejo),
+      ask(requestOf(filesRow)),
+    ]);
+    // The forge compares the two trees: a renamed file is one that is gone and one that is new.
+    const paths = new Set(
+      changed.flatMap(({ filename, previous_filename }) =>
+        previous_filename ? [previous_filename, filename] : [filename],
+      ),
+    );
+    const found = findPathOwners(parseCodeowners(written, dialect), [...paths], { dialect, meter });
+    return withAccounts(found, context);
+  },
+});
+
+/** Returns the text of the first file that exists, also if it is empty; a link has no lines that name an owner. */
+async function readCodeowners(context: AskContext, isForgejo: boolean): Promise<string> {
+  for (const place of isForgejo ? [...places, placeOfForgejo] : places) {
+    const file = await readDefaultFile(context, place);
+    if (file === null || (file.type !== 'file' && file.type !== 'symlink')) continue;
+    if (file.type === 'symlink') return '';
+    if (file.content === null || file.content.length > codeownersLimits.length)
+      throw new Error(`too large to judge: ${place} has more than ${codeownersLimits.length} characters`);
+    return file.content;
+  }
+  return '';
+}
+
+/** Replaces names by those of accounts and teams; what does not exist is left out. */
+async function withAccounts(found: readonly PathOwners[], context: AskContext): Promise<OwnedFile[]> {
+  const names = new Set(found.flatMap(({ owners }) => [...owners]));
+  if (names.size > codeownersLimits.owners)
+    throw new Error(`too large to judge: more than ${codeownersLimits.owners} owners of the changed files`);
+  const teams = createTeamLookup(context);
+  const known = new Map<string, string | undefined>();
+  await Promise.all(
+    Array.from(names, async (name) => {
+      known.set(name, name.includes('/') ? await teams(name) : await findUser(name, context));
+    }),
+  );
+  return found.map(({ path, owners }) => {
+    const [users, ofTeams] = [new Set<string>(), new Set<string>()];
+    for (const name of owners) {
+      const account = known.get(name);
+      if (account !== undefined) (name.includes('/') ? ofTeams : users).add(account);
+    }
+    return { file: path, users: [...users], teams: [...ofTeams] };
+  });
+}
+
+/** Names as forges allow them; what else stands there is nobody. */
+const accountName = /^[\w.-]{1,255}$/;
+
+/** Returns the login of a user; undefined if there is none. Kept for a few minutes. */
+async function findUser(username: string, context: AskContext): Promise<string | undefined> {
+  if (!accountName.test(username) || /^\.+$/.test(username)) return undefined;
+  const { client, memory, subject, anew } = context;
+  const key = `${repositoryOf(subject).id}/codeowners/${username.toLowerCase()}`;
+  const remembered = anew ? undefined : (memory.get(key) as { login: string | undefined } | undefined);
+  if (remembered) return remembered.login;
+  const user = await unlessMissing(client.call(operations.getUser, { params: { username } }));
+  memory.set(key, { login: user?.login });
+  return user?.login;
+}
+
+/**
+ * Returns a function that finds teams. The teams of an organization are visible to its members; another account sees those
+ * with access to the repository, and no others count.
+ */
+function createTeamLookup({ client, subject }: AskContext): (name: string) => Promise<string | undefined> {
+  const lists = new Map<string, Promise<ReadonlySet<string>>>();
+  const { owner } = repositoryOf(subject);
+  const listTeams = async (org: string): Promise<ReadonlySet<string>> => {
+    try {
+      return await namesOf(client.items(operations.listTeams, { params: { org } }));
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.keepsWork) throw error;
+      if (org.toLowerCase() !== owner.toLowerCase()) return new Set();
+      const teams = await client.call(operations.listRepositoryTeams, { params: repositoryParams(subject) });
+      return new Set(teams.map(({ name }) => name));
+    }
+  };
+  return async (written) => {
+    const [org = '', name = '', ...rest] = written.split('/');
+    if (rest.length > 0 || !accountName.test(org) || /^\.+$/.test(org) || name === '') return undefined;
+    const key = org.toLowerCase();
+    const listed = lists.get(key) ?? listTeams(org);
+    lists.set(key, listed);
+    return (await listed).has(name) ? `${org}/${name}` : undefined;
+  };
+}
+
+async function namesOf(teams: AsyncIterable<{ readonly name: string }>): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for await (const { name } of teams) names.add(name);
+  return names;
+}
+
+async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+}
