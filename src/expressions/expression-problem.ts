@@ -20,3 +20,8 @@ export type ExpressionProblem = {
   readonly start: number;
   readonly end: number;
 };
+
+/** Returns a message with its remedy, if there is one. */
+export function withHint(message: string, hint: string | undefined): string {
+  return hint === undefined ? message : `${message}; ${hint}`;
+}

@@ -2,9 +2,11 @@ import type { FactRequest } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { costs } from './budget/costs.ts';
 import { limits } from './budget/limits.ts';
-import type { ExpressionProblem } from './expression-problem.ts';
+import { type ExpressionProblem, withHint } from './expression-problem.ts';
 import type { Knowledge } from './knowledge.ts';
+import { textOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values } from './part.ts';
+import { remedyMemberOf } from './resolve/foreign-expressions.ts';
 import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
 import { Duration } from './values/duration.ts';
 import { mayBe } from './values/types.ts';
@@ -133,7 +135,9 @@ function compilePiece(
   if ('problems' in resolved) return { problems: resolved.problems.map(shift) };
   const { node, type, resolution } = resolved;
   if (!mayBe(type, ['string', 'number', 'bool', 'timestamp', 'duration'])) {
-    const message = 'only text, numbers, times and true or false can be inserted';
+    const member = remedyMemberOf(type);
+    const hint = member === undefined ? undefined : `write ${textOf(node)}.${member}`;
+    const message = withHint('only text, numbers, times and true or false can be inserted', hint);
     return { problems: [shift({ code: 'expression-type', message, start: node.start, end: node.end })] };
   }
   return { part: createPart(node, resolution), facts: [...resolution.facts.values()] };

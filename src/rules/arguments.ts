@@ -140,11 +140,21 @@ function compileText(
     const braces = bracesProblem(text);
     return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
+  if (holds === 'template') warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;
   if (holds === 'template') return compileTemplate(text, context);
   const message = `no ${opening} }} here: this argument is taken as it is written`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };
+}
+
+/** Signs of Jinja, Mergify and shells that insert nothing here: the reader of the comment would see them. */
+function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
+  const found = /(?<!\$)\{\{|\{%|\$\{(?!\{)/.exec(text);
+  if (found === null) return;
+  const message = `"${found[0]}" inserts nothing and stays in the text: an expression is written ${opening} … }}`;
+  const start = found.index;
+  context.onWarning?.({ code: 'template', message, start, end: start + found[0].length });
 }
 
 /** Returns the problem of a condition that is written like a template, as other systems want it. */

@@ -237,7 +237,7 @@ describe('a condition is refused for', () => {
     ['an unknown member deep down', 'pull_request.base.reff == "x"', ['18 unknown-member ref']],
     ['an unknown member in a loop', 'files.exists(f, f.filname == "x")', ['18 unknown-member filename']],
     ['a member of text', 'pull_request.title.text == "x"', ['19 unknown-member']],
-    ['an unknown function', 'labels.any(l, l.id == 1)', ['0 unknown-name']],
+    ['an unknown function', 'labels.any(l, l.id == 1)', ['0 unknown-name exists']],
     ['a function that is none here', 'pull_request.title.reverse() == "x"', ['0 unknown-name']],
     ['cel.bind', 'cel.bind(x, 1, true)', ['0 unknown-name']],
     ['another type', 'pull_request.title', ['0 expression-type']],

@@ -17,6 +17,11 @@ const foreign: Readonly<Record<string, string>> = {
   issue: 'issues',
   merge_request: 'pull_request',
   cron: 'schedule',
+  comment: 'issue_comment',
+  review: 'pull_request_review',
+  check_run: 'status',
+  check_suite: 'status',
+  tag: 'create',
 };
 
 /** Returns the word of the forge for a word of GitHub's, or undefined. */

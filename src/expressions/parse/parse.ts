@@ -43,6 +43,21 @@ const limitWords: Readonly<Record<string, string>> = {
   CallArguments: 'arguments of a function',
 };
 
+/** Signs of other languages around the place where the parser stopped, and what is written here. */
+const foreignSigns: readonly (readonly [RegExp, string])[] = [
+  [
+    /=>/,
+    'there are no arrow functions: a loop names its variable first, as in files.exists(f, f.filename == "…")',
+  ],
+  [/\?\./, 'there is no ?. here: ask with has(…) first'],
+  [/\?\?/, 'there is no ?? here: write has(x) ? x : "…"'],
+  [/~/, 'a pattern is matched with text.matches("…"), a glob with text.glob("…")'],
+  [/`/, 'text is written in double or single quotes'],
+  [/(?:^|[(\s!])\/[^/\s]/, 'a pattern is text: write text.matches("…") with an RE2 pattern'],
+  [/[^|]\|(?!\|)/, 'and is written &&, or is written ||; there are no filters: write x.lower()'],
+  [/;/, 'an expression has no ";"'],
+];
+
 /** Says what people who come from other languages most likely meant. */
 function explainSyntax(summary: string, source: string, at: number): string {
   const near = source.slice(Math.max(0, at - 1), at + 4);
@@ -51,15 +66,25 @@ function explainSyntax(summary: string, source: string, at: number): string {
     and: '&&',
     or: '||',
     not: '!',
+    is: '==',
     AND: '&&',
     OR: '||',
     NOT: '!',
   };
-  if (Object.hasOwn(instead, word)) return `"${word}" is written ${instead[word]}`;
+  const before = /\b(not|is)\s+(?:\w*)$/.exec(source.slice(0, at))?.[1] ?? '';
+  if (/\bis\s+not\b/.test(source.slice(Math.max(0, at - 3), at + 8))) return '"is not" is written !=';
+  for (const one of [word, before]) {
+    if (Object.hasOwn(instead, one)) return `"${one}" is written ${instead[one]}`;
+  }
+  const foreignSign = foreignSigns.find(([sign]) => sign.test(source.slice(Math.max(0, at - 2), at + 2)));
+  if (foreignSign) return foreignSign[1];
+  if (/^[\w./*?{},-]+$/.test(source) && /[*/]/.test(source)) {
+    return `this is a path, not an expression: write files.exists(f, f.filename.glob("${source}"))`;
+  }
   if (/===|!==/.test(near)) return 'equality is written == and !=';
   if (/=(?!=)/.test(source.slice(at, at + 1))) return 'equality is written ==';
   if (/^&(?!&)|^\|(?!\|)/.test(source.slice(at))) return 'and is written &&, or is written ||';
   const limit = /^Exceeded max(\w+) \((\d+)\)/.exec(summary);
   if (limit) return `the expression has more than ${limit[2]} ${limitWords[limit[1] ?? ''] ?? 'parts'}`;
-  return summary.charAt(0).toLowerCase() + summary.slice(1);
+  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}; conditions are CEL, as in files.size() > 3 && !pull_request.draft`;
 }

@@ -81,6 +81,13 @@ function readMoment(name: string, argument: ASTNode): ReadLiteral {
   const isMoment =
     name === 'duration' ? parseDuration(value) !== undefined : !(parseInstant(value) instanceof Failure);
   if (isMoment) return {};
-  const example = name === 'duration' ? '15m, 1h30m or 72h' : '2026-01-31T12:00:00Z';
+  const example = name === 'duration' ? exampleOfDuration(value) : '2026-01-31T12:00:00Z';
   return { code: 'value', reason: `"${value.slice(0, 64)}" is no ${name}; write it like ${example}` };
+}
+
+/** Days and weeks are no units, because a day of a timezone may have 23 or 25 hours: they are written in hours. */
+function exampleOfDuration(value: string): string {
+  const [, digits = '', unit = ''] = /^(\d{1,4}) ?(d|w)/.exec(value) ?? [];
+  if (digits === '') return '15m, 1h30m or 72h';
+  return `${Number(digits) * (unit === 'w' ? 7 * 24 : 24)}h`;
 }

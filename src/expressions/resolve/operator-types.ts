@@ -49,7 +49,9 @@ function membership(value: Type, list: Type): OperatorResult {
 function typeMismatch(operator: string, left: Type, right: Type): OperatorResult {
   const isTimeAndText =
     mayBe(left, ['timestamp']) !== mayBe(right, ['timestamp']) && mayBe(unionOf([left, right]), ['string']);
-  const hint = isTimeAndText ? '; times of the forge are text: timestamp(…) reads them' : '';
+  const isTimeAndNumber = operator !== '==' && mayBe(left, ['timestamp']) && mayBe(right, ['number']);
+  const span = isTimeAndNumber ? '; spans of time are durations: now - duration("72h")' : '';
+  const hint = isTimeAndText ? '; times of the forge are text: timestamp(…) reads them' : span;
   const reason = `"${operator}" cannot have ${describeType(left)} and ${describeType(right)}${hint}`;
   return { reason, side: 'both' };
 }

@@ -3,10 +3,10 @@ import type { FactRequest } from '../../facts/fact.ts';
 import type { Matcher } from '../../patterns/pattern.ts';
 import type { Re2Compiler } from '../../patterns/re2.ts';
 import type { ExpressionEnvironment } from '../environment.ts';
-import type { ExpressionProblem, ExpressionProblemCode } from '../expression-problem.ts';
+import { type ExpressionProblem, type ExpressionProblemCode, withHint } from '../expression-problem.ts';
 import { functionNames } from '../functions/functions.ts';
-import { nearest } from '../parse/nearest.ts';
 import { anyType, type Type } from '../values/types.ts';
+import { remedyForName } from './foreign-expressions.ts';
 import { warningOfNull } from './null-members.ts';
 import type { Scope } from './scope.ts';
 
@@ -60,11 +60,13 @@ export abstract class Resolution {
   refuseName(node: ASTNode, name: string, scope: Scope): Type {
     const absent = this.environment.absent.get(name);
     if (absent !== undefined) return this.refuse(node, 'subject', absent);
+    if (functionNames.includes(name)) {
+      return this.refuse(node, 'unknown-name', `${name} is a function: write ${name}(…)`);
+    }
     const names = [...scope.variables.keys(), ...this.environment.names.keys()];
-    const isFunction = functionNames.includes(name);
-    const message = isFunction
-      ? `${name} is a function: write ${name}(…)`
-      : `there is nothing named "${name}"`;
-    return this.refuse(node, 'unknown-name', message, isFunction ? undefined : nearest(name, names));
+    const typeOfName = (one: string): Type | undefined => this.environment.names.get(one)?.type;
+    const { hint, suggestion } = remedyForName(name, names, typeOfName);
+    const message = withHint(`there is nothing named "${name}"`, hint);
+    return this.refuse(node, 'unknown-name', message, suggestion);
   }
 }

@@ -1,11 +1,12 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { factKey } from '../../facts/fact.ts';
 import { limits } from '../budget/limits.ts';
+import { withHint } from '../expression-problem.ts';
 import { type FunctionRow, kindsTaken, takesCount } from '../functions/function-row.ts';
 import { findFunctions, functionNames, loops } from '../functions/functions.ts';
-import { nearest } from '../parse/nearest.ts';
-import { chainOf, literalOf, namespacedName, namespaces } from '../parse/tree.ts';
+import { chainOf, literalOf, namespacedName, namespaces, textOf } from '../parse/tree.ts';
 import { alternatives, anyType, boolType, describeType, mayBe, type Type, unionOf } from '../values/types.ts';
+import { remedyForFunction, remedyForList } from './foreign-expressions.ts';
 import { readLiteral } from './literals.ts';
 import type { Resolution } from './resolution.ts';
 import { type Scope, withPresent } from './scope.ts';
@@ -130,7 +131,8 @@ function resolveFunction(
   scope: Scope,
 ): Type {
   const rows = findFunctions(name, receiver !== undefined);
-  if (rows.length === 0) return refuseFunction(resolver, node, name, receiver !== undefined);
+  if (rows.length === 0)
+    return refuseFunction(resolver, node, { name, given, ...(receiver && { receiver }) }, scope);
   const owner = receiver && resolver.resolve(receiver, scope);
   const types = given.map((argument) => resolver.resolve(argument, scope));
   if (receiver) resolver.warnOfNull(receiver, scope);
@@ -139,7 +141,9 @@ function resolveFunction(
   if (row === undefined) {
     const written = types.map(describeType).join(', ');
     const before = owner ? ` of ${describeType(owner)}` : '';
-    return resolver.refuse(node, 'expression-type', `there is no ${name}(${written})${before}`);
+    const hint = remedyForList(name, textOf(receiver ?? node), owner);
+    const message = withHint(`there is no ${name}(${written})${before}`, hint ?? formsOf(rows));
+    return resolver.refuse(node, 'expression-type', message);
   }
   if (row.outsideLoops && scope.depth > 0) {
     const message = `${name} with these arguments must not stand inside of a loop`;
@@ -147,6 +151,17 @@ function resolveFunction(
   }
   checkLiteral(resolver, node, row, given[0]);
   return row.givesFor?.(owner ? [owner, ...types] : types) ?? row.gives;
+}
+
+/** Returns the forms in which a function is called. */
+function formsOf(rows: readonly FunctionRow[]): string {
+  const forms = rows.map(({ name, of, takes, repeats }) => {
+    const given = takes
+      .map((kinds) => kinds.map((kind) => describeType({ kind } as Type)).join(' or '))
+      .join(', ');
+    return `${of ? 'x.' : ''}${name}(${given}${repeats ? ', …' : ''})`;
+  });
+  return `it is called as ${[...new Set(forms)].join(' or ')}`;
 }
 
 function accepts(row: FunctionRow, owner: Type | undefined, given: readonly Type[]): boolean {
@@ -167,7 +182,13 @@ function checkLiteral(
   else if (read.matches) resolver.matchers.set(node, read.matches);
 }
 
-function refuseFunction(resolver: Resolution, node: ASTNode, name: string, isMethod: boolean): Type {
+function refuseFunction(
+  resolver: Resolution,
+  node: ASTNode,
+  { name, receiver, given }: WrittenCall,
+  scope: Scope,
+): Type {
+  const isMethod = receiver !== undefined;
   const other = findFunctions(name, !isMethod);
   if (other.length > 0 || (!isMethod && Object.hasOwn(loops, name))) {
     const usage = isMethod ? `${name}(x)` : `x.${name}(…)`;
@@ -177,5 +198,12 @@ function refuseFunction(resolver: Resolution, node: ASTNode, name: string, isMet
   const factArgument = absent.get(name);
   if (factArgument !== undefined) return resolver.refuse(node, 'subject', factArgument);
   const known = [...functionNames, ...(isMethod ? [] : names.keys())];
-  return resolver.refuse(node, 'unknown-name', `there is no function "${name}"`, nearest(name, known));
+  const about = receiver ?? given[0];
+  // The function is the mistake that is reported; what it is called on only says which one was meant.
+  const before = resolver.problems.length;
+  const owner = about && resolver.resolve(about, scope);
+  resolver.problems.length = before;
+  const { hint, suggestion } = remedyForFunction(name, owner, known);
+  const message = withHint(`there is no function "${name}"`, hint);
+  return resolver.refuse(node, 'unknown-name', message, suggestion);
 }

@@ -1,9 +1,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Name } from '../environment.ts';
+import { withHint } from '../expression-problem.ts';
 import { foreignActivities, wordOfForge } from '../parse/foreign-words.ts';
 import { nearest } from '../parse/nearest.ts';
 import { chainOf, literalOf, textOf } from '../parse/tree.ts';
 import { alternatives, anyType, boolType, describeType, mayBe, type Type, unionOf } from '../values/types.ts';
+import { remedyForList, remedyForMember, remedyMemberOf } from './foreign-expressions.ts';
 import { memberNamesOfType, memberOf } from './members.ts';
 import { applyOperator, overlaps } from './operator-types.ts';
 import { Resolution } from './resolution.ts';
@@ -128,7 +130,8 @@ export class Resolver extends Resolution {
         known.length > 0
           ? `${owner} has no member "${member}"`
           : `${owner} is ${describeType(type)}, it has no members`;
-      return this.refuse(place, 'unknown-member', message, nearest(member, known));
+      const { hint, suggestion } = remedyForMember(member, owner, type);
+      return this.refuse(place, 'unknown-member', withHint(message, hint), suggestion);
     }
     const chain = chainOf(node)?.join('.');
     if (found.missing && !(chain !== undefined && scope.present.has(chain))) {
@@ -191,7 +194,17 @@ export class Resolver extends Resolution {
     const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
     if ('type' in result) return result.type;
     const place = { left, right, both: node }[result.side];
-    return this.refuse(place, 'expression-type', result.reason);
+    const message = withHint(result.reason, this.#remedyFor(node.op, left, right));
+    return this.refuse(place, 'expression-type', message);
+  }
+
+  #remedyFor(operator: string, left: ASTNode, right: ASTNode): string | undefined {
+    if (operator === 'in') return remedyForList('contains', textOf(right), this.types.get(right));
+    const object = [left, right].find(
+      (side) => memberNamesOfType(this.types.get(side) ?? anyType).length > 0,
+    );
+    const member = object && remedyMemberOf(this.types.get(object) ?? anyType);
+    return member === undefined || object === undefined ? undefined : `compare ${textOf(object)}.${member}`;
   }
 
   #expect(node: ASTNode, wanted: Type, type: Type): Type {

@@ -15,3 +15,14 @@ export function decodeText(bytes: Uint8Array): DecodedText {
   }
   return { text, invalidAt: undefined };
 }
+
+/** Returns the name of the encoding that bytes have instead of UTF-8, or undefined if it does not show. */
+export function foreignEncodingOf(bytes: Uint8Array): string | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return 'UTF-16 (little endian)';
+  if (first === 0xfe && second === 0xff) return 'UTF-16 (big endian)';
+  // Every second byte of ASCII text in UTF-16 is zero; no byte of a rule file is.
+  const head = bytes.subarray(0, 64);
+  if (first !== 0 && second === 0 && !head.every((byte) => byte === 0)) return 'UTF-16 (little endian)';
+  return first === 0 && second !== 0 ? 'UTF-16 (big endian)' : undefined;
+}

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/event-families.ts';
+import { withHint } from '../../expressions/expression-problem.ts';
 import { wordOfForge } from '../../expressions/parse/foreign-words.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { definitionOf } from '../../expressions/values/types.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
+import { remedyForKey, remedyForMissing, remedyForType, remedyForValue } from './remedies.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
 /** What the schema says is wrong, with the path to it and whether its key or its value is meant. */
@@ -24,13 +26,13 @@ export function problemsOf(
   schema: z.ZodType,
   file: YamlSource,
   at: YamlPath,
-  fallback?: ProblemCode,
+  { fallback, actions = [] }: { readonly fallback?: ProblemCode; readonly actions?: readonly string[] } = {},
 ): readonly Problem[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
   const issues = result.error.issues.slice(0, maxProblems).flatMap((issue) => flatten(issue, value, []));
   return issues
-    .flatMap(({ issue, path }) => explainSchemaIssue(issue, path, value, schema, at))
+    .flatMap(({ issue, path }) => explainSchemaIssue(issue, path, { value, schema, at, actions }))
     .map((found) => {
       const path = [...at, ...found.path];
       const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
@@ -39,6 +41,14 @@ export function problemsOf(
       return file.problem(code, found.message, span, found.suggestion);
     });
 }
+
+/** What is examined: a value, what it must be, where it stands, and the actions that the file may name. */
+type Examined = {
+  readonly value: unknown;
+  readonly schema: z.ZodType;
+  readonly at: YamlPath;
+  readonly actions: readonly string[];
+};
 
 type SchemaIssue = z.core.$ZodIssue;
 type Placed = { readonly issue: SchemaIssue; readonly path: YamlPath };
@@ -61,28 +71,34 @@ function scoreOf(branch: readonly Placed[], depth: number): number {
 function explainSchemaIssue(
   issue: SchemaIssue,
   path: YamlPath,
-  value: unknown,
-  schema: z.ZodType,
-  at: YamlPath,
+  { value, schema, at, actions }: Examined,
 ): readonly Explained[] {
   const full = [...at, ...path];
   const seen = valueIn(value, path);
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => explainKey(key, path, schema, full));
+      return issue.keys.map((key) => explainKey(key, path, { known: keysAt(schema, path), full, actions }));
     case 'invalid_value':
       if (seen === undefined) return [missing(path)];
       return [explainValue(seen, issue.values.map(String), path, full)];
     case 'invalid_type':
       if (seen === undefined) return [missing(path)];
       return [
-        { code: 'type', message: `this must be ${wordFor(issue.expected)}, not ${describe(seen)}`, path },
+        {
+          code: 'type',
+          message: withHint(
+            `this must be ${wordFor(issue.expected)}, not ${describe(seen)}`,
+            remedyForType(issue.expected, seen, full),
+          ),
+          path,
+        },
       ];
     case 'invalid_key':
       return [
         {
           code: 'value',
-          message: `"${String(path.at(-1))}" is no name: letters, digits, ".", "_" and "-", at most 63`,
+          message: `"${String(path.at(-1))}" is not a name: use letters, digits, ".", "_" and "-", at most 63`,
+          suggestion: plainName(String(path.at(-1))),
           path,
           atKey: true,
         },
@@ -91,7 +107,7 @@ function explainSchemaIssue(
       return [
         {
           code: 'value',
-          message: `this needs at least ${issue.minimum} ${unitName(issue.origin)}`.trimEnd(),
+          message: `this needs at least ${issue.minimum} ${unitName(issue.origin, issue.minimum)}`.trimEnd(),
           path,
         },
       ];
@@ -99,7 +115,7 @@ function explainSchemaIssue(
       return [
         {
           code: 'value',
-          message: `this has more than ${issue.maximum} ${unitName(issue.origin)}`.trimEnd(),
+          message: `this has more than ${issue.maximum} ${unitName(issue.origin, issue.maximum)}`.trimEnd(),
           path,
         },
       ];
@@ -112,19 +128,26 @@ function explainSchemaIssue(
   }
 }
 
-function unitName(origin: string): string {
+/** Returns a name as near as possible to one with signs that names do not have. */
+function plainName(written: string): string | undefined {
+  const name = written.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
+  return name === '' ? undefined : name.slice(0, 63);
+}
+
+function unitName(origin: string, count: unknown): string {
   const units: Readonly<Record<string, string>> = {
-    string: 'characters',
-    array: 'entries',
-    record: 'entries',
+    string: 'character',
+    array: 'entry',
+    record: 'entry',
   };
-  return units[origin] ?? '';
+  const unit = units[origin] ?? '';
+  return Number(count) === 1 || unit === '' ? unit : unit.replace(/y$/, 'ie').concat('s');
 }
 
 function missing(path: YamlPath): Explained {
   return {
     code: 'missing-key',
-    message: `"${String(path.at(-1))}" is missing here`,
+    message: withHint(`"${String(path.at(-1))}" is missing here`, remedyForMissing(String(path.at(-1)))),
     path: path.slice(0, -1),
     atKey: true,
   };
@@ -151,10 +174,25 @@ function describe(value: unknown): string {
   return types[typeof value] ?? typeof value;
 }
 
-function explainKey(key: string, path: YamlPath, schema: z.ZodType, full: YamlPath): Explained {
+function explainKey(
+  key: string,
+  path: YamlPath,
+  {
+    known,
+    full,
+    actions,
+  }: {
+    readonly known: readonly string[];
+    readonly full: YamlPath;
+    readonly actions: readonly string[];
+  },
+): Explained {
   const place = { path: [...path, key], atKey: true } as const;
   if (isListeningMap(full)) return { ...explainKind(key), ...place };
-  const known = keysAt(schema, path);
+  const remedy = remedyForKey(key, known, actions);
+  if (remedy !== undefined) {
+    return { code: 'unknown-key', message: `there is no key "${key}" here; ${remedy}`, ...place };
+  }
   const suggestion = nearest(key, known);
   const list = known.length > 0 && known.length <= 14 ? `; there are ${known.join(', ')}` : '';
   const hint = suggestion === undefined ? list : '';
@@ -176,8 +214,10 @@ function explainKind(word: string): Pick<Explained, 'code' | 'message' | 'sugges
       message: `"${word}" belongs to the family ${family}: write ${family}${activities}`,
     };
   }
-  const suggestion = wordOfForge(word) ?? nearest(word, [...Object.keys(eventFamilies), 'schedule']);
-  return { code: 'unknown-kind', message: `there is no kind of event "${word}"`, suggestion };
+  const known = [...Object.keys(eventFamilies), 'schedule'];
+  const suggestion = wordOfForge(word) ?? nearest(word, known);
+  const list = suggestion === undefined ? `there are ${known.join(', ')}` : undefined;
+  return { code: 'unknown-kind', message: withHint(`there is no kind of event "${word}"`, list), suggestion };
 }
 
 function typesOf(family: Family, eventType: string): string {
@@ -190,6 +230,8 @@ function explainValue(seen: unknown, allowed: readonly string[], path: YamlPath,
   const word = typeof seen === 'object' ? describe(seen) : `"${String(seen)}"`;
   const suggestion = typeof seen === 'string' ? suggest(seen, allowed) : undefined;
   const list = allowed.length <= 14 ? ` (${allowed.join(', ')})` : '';
+  const remedy = remedyForValue(seen, allowed, full);
+  if (remedy !== undefined) return { code: 'value', path, ...remedy };
   return { code: 'value', message: `${word} is none of the words allowed here${list}`, suggestion, path };
 }
 

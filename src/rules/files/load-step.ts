@@ -2,7 +2,6 @@ import type { Action } from '../../actions/action.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../../expressions/conditions.ts';
 import type { ExpressionEnvironment } from '../../expressions/environment.ts';
 import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
-import { nearest } from '../../expressions/parse/nearest.ts';
 import { hasTemplate } from '../../expressions/template.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
 import { type LoadedStep, levels } from '../rule.ts';
@@ -10,6 +9,7 @@ import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import type { StepForm } from './grammar.ts';
 import { problemsOf } from './issues.ts';
+import { suggestAction } from './remedies.ts';
 import type { YamlPath } from './yaml-source.ts';
 
 /**
@@ -73,8 +73,12 @@ function findActionAt(name: string, at: YamlPath, context: FileContext): Action 
   if (action) return action;
   const known = context.registry.actions.map((one) => one.name);
   const isTemplate = hasTemplate(name);
-  const message = isTemplate ? 'uses takes no expression: name the action' : `there is no action "${name}"`;
-  context.reportValue(at, isTemplate ? 'template' : 'unknown-action', message, nearest(name, known));
+  const suggestion = isTemplate ? undefined : suggestAction(name, known);
+  const list = suggestion === undefined ? `; there are ${known.toSorted().join(', ')}` : '';
+  const message = isTemplate
+    ? 'uses takes no expression: name the action'
+    : `there is no action "${name}"${list}`;
+  context.reportValue(at, isTemplate ? 'template' : 'unknown-action', message, suggestion);
   return undefined;
 }
 
@@ -146,7 +150,8 @@ function loadArguments(
   const schema = action.arguments;
   const parsed = schema.safeParse(written);
   if (!parsed.success) {
-    for (const problem of problemsOf(written, schema, context.file, at, 'argument')) context.add(problem);
+    for (const problem of problemsOf(written, schema, context.file, at, { fallback: 'argument' }))
+      context.add(problem);
   } else {
     for (const { path, message } of action.examine?.(parsed.data) ?? []) {
       context.reportValue([...at, ...path], 'argument', message);

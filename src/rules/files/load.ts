@@ -1,12 +1,13 @@
 import type { Problem } from '../problem.ts';
 import type { Level, LoadedRule, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { FileContext } from './context.ts';
-import { type DecodedText, decodeText } from './decode-text.ts';
+import { type DecodedText, decodeText, foreignEncodingOf } from './decode-text.ts';
 import { maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { loadDefaults, loadRule } from './load-rule.ts';
 import { mergeGates } from './merge-gates.ts';
 import { opposingRules } from './opposing-rules.ts';
+import { mistakesOfForm } from './remedies.ts';
 import { readYaml } from './yaml-source.ts';
 
 export type RuleFileSource = {
@@ -45,6 +46,18 @@ export function loadRuleFile(source: RuleFileSource): LoadedFile {
   const { text, invalidAt } = decoded;
   const file = readYaml(source.path, text);
   const context = new FileContext({ ...source, text }, file);
+  const encoding = typeof source.text === 'string' ? undefined : foreignEncodingOf(source.text);
+  if (encoding !== undefined) {
+    const message = `the file is in ${encoding}: save it as UTF-8`;
+    // The text of such a file is noise: the problem shows no line of it.
+    const problem = {
+      ...file.problem('encoding', message, { start: 0, end: 0 }),
+      line: 1,
+      column: 1,
+      source: '',
+    };
+    return { rules: [], problems: [problem] };
+  }
   if (invalidAt !== undefined) {
     const message = 'the file is not UTF-8 from here on: save it as UTF-8';
     return {
@@ -68,7 +81,15 @@ export function loadRuleFile(source: RuleFileSource): LoadedFile {
 }
 
 function loadValue(value: unknown, context: FileContext): readonly LoadedRule[] {
-  for (const problem of problemsOf(value, RuleFile, context.file, [])) context.add(problem);
+  const mistakes = mistakesOfForm(value);
+  for (const { path, atKey, message } of mistakes) {
+    if (atKey) context.reportKey(path, 'type', message);
+    else context.reportValue(path, 'type', message);
+  }
+  if (mistakes.length > 0) return [];
+  const names = context.registry.actions.map(({ name }) => name);
+  for (const problem of problemsOf(value, RuleFile, context.file, [], { actions: names }))
+    context.add(problem);
   const defaults = loadDefaults(value, context);
   const written = typeof value === 'object' && value !== null && 'rules' in value ? value.rules : undefined;
   if (typeof written !== 'object' || written === null || Array.isArray(written)) return [];

@@ -36,7 +36,7 @@ export function explainYaml(
       end: start + 3,
     });
   }
-  if (code === 'BLOCK_AS_IMPLICIT_KEY') {
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'BLOCK_IN_FLOW') {
     const at = text.indexOf(': ', span.start);
     const place = at >= 0 && at < endOfLine(text, span.start) ? { start: at, end: at + 1 } : span;
     return problem('yaml', 'an unquoted text must not contain ": ": put the whole value in quotes', place);
@@ -48,6 +48,16 @@ export function explainYaml(
       span,
     );
   }
+  const unspaced = /^\s*(?:- )?([\w-]+):[\w"'[{$]/.exec(line);
+  if (/implicit keys|implicit map/i.test(message) && unspaced) {
+    return problem('yaml', `a space is missing after "${unspaced[1]}:"`, span);
+  }
+  if (code === 'BAD_INDENT') {
+    const advice = 'lines of one map or list begin in the same column, and "with" in the column of "uses"';
+    return problem('yaml', `this line is indented differently from those before it: ${advice}`, span);
+  }
+  if (code === 'TAB_AS_INDENT')
+    return problem('yaml', 'tabs are not allowed as indentation: use spaces', span);
   if (code === 'MULTIPLE_DOCS')
     return problem('yaml', 'a file has one document: leave out the second "---"', span);
   return problem('yaml', lower, span);

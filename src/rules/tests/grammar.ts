@@ -13,7 +13,7 @@ const EventForm = z
     file: z.string().min(1).optional().describe('A recorded payload, as a path beside this file.'),
   })
   .refine((event) => (event.payload === undefined) !== (event.file === undefined), {
-    message: 'give either payload or file',
+    message: 'give either payload, a map of members, or file, the path of a recorded payload',
   });
 
 const ExpectedChange = z
@@ -31,7 +31,9 @@ const ItemForm = z
     z.enum(['repository', 'organization', 'pull_request', 'issue', 'branch', 'notification', 'runner']),
     z.record(z.string(), z.unknown()),
   )
-  .refine((item) => Object.keys(item).length === 1, { message: 'name one kind of item' });
+  .refine((item) => Object.keys(item).length === 1, {
+    message: 'name one kind of item: a case is about one item',
+  });
 
 export const CaseForm = z
   .strictObject({
@@ -42,7 +44,10 @@ export const CaseForm = z
       .record(z.string(), z.unknown())
       .optional()
       .describe('Fact or variable → value; `contents`: path → value.'),
-    now: z.iso.datetime({ offset: true }).optional().describe("The run's instant."),
+    now: z.iso
+      .datetime({ offset: true, error: 'write an instant with its offset, such as 2026-01-31T12:00:00Z' })
+      .optional()
+      .describe("The run's instant."),
     expect: z.strictObject({
       changes: z.array(ExpectedChange).optional().describe('Exactly these changes, in any order.'),
       verdicts: z
@@ -53,7 +58,8 @@ export const CaseForm = z
     }),
   })
   .refine((one) => (one.event === undefined) !== (one.item === undefined), {
-    message: 'give either event or item',
+    message:
+      'give either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
   });
 
 /** Tests of the rules beside them: `NAME.test.yml` beside `NAME.yml`. */
