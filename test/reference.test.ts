@@ -35,6 +35,30 @@ it('there is a page for everything that a rule file may name', () => {
   for (const name of names) expect(paths).toContain(`functions/${name}.md`);
 });
 
+it('no member is left as an object without its members', () => {
+  const open = [...referencePages()].flatMap(([path, text]) => {
+    const rows = [...text.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)];
+    return rows
+      .filter(([, name, type], place) => {
+        const isObject = /an object/.test(type ?? '');
+        return isObject && !rows[place + 1]?.[1]?.startsWith(name ?? '');
+      })
+      .map(([, name]) => `${path}: ${name}`);
+  });
+
+  expect(open).toEqual([]);
+});
+
+it('every link to the page of an object leads to one', () => {
+  const pages = referencePages();
+  const links = [...pages.values()].flatMap((text) =>
+    [...text.matchAll(/\(\.\.\/(objects\/[\w-]+\.md)\)/g)].map(([, path]) => path ?? ''),
+  );
+
+  expect(links.length).toBeGreaterThan(100);
+  expect(links.filter((path) => !pages.has(path))).toEqual([]);
+});
+
 describe('the example of each function holds', () => {
   it.each(names)('%s', (name) => {
     const source = exampleOf(name);

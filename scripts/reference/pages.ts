@@ -16,6 +16,7 @@ import { settingsTable } from '../../src/settings/settings-table.ts';
 import { eventExample, operatorExample } from './examples.ts';
 import { exampleOf } from './function-examples.ts';
 import { limitsPage } from './limits-page.ts';
+import { sharedObjects } from './objects.ts';
 import { code, membersOf, page, schemaRows, table, word, words } from './text.ts';
 
 const argumentHead = ['argument', 'type', 'required', 'meaning'];
@@ -35,6 +36,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   for (const family of families) pages.set(`events/${family}.md`, eventPage(family));
   const names = [...new Set([...functions.map(({ name }) => name), ...Object.keys(loops), 'has'])];
   for (const name of names) pages.set(`functions/${name}.md`, functionPage(name));
+  for (const name of Object.keys(sharedObjects)) pages.set(`objects/${name}.md`, objectPage(name));
   pages.set('settings.md', settingsPage());
   pages.set('operator-file.md', operatorPage());
   pages.set('doctor.md', doctorPage());
@@ -100,6 +102,15 @@ function eventPage(family: Family): string {
     table(['Event-Type', 'activities'], rows),
     code('yaml', eventExample(family)),
     membersOf(payloadShapes[family]) && `Members of \`event\`:\n\n${membersOf(payloadShapes[family])}`,
+  );
+}
+
+function objectPage(name: string): string {
+  const shape = sharedObjects[name];
+  return page(
+    name,
+    'An object of the forge’s API, as facts and events contain it. Older forges leave out members that they do not know.',
+    shape && membersOf(shape),
   );
 }
 
@@ -221,6 +232,7 @@ function indexPage(families: readonly string[], names: readonly string[]): strin
       facts.map(({ name }) => name),
     )}`,
     `## Events\n\n${links('events', families)}`,
+    `## Objects\n\n${links('objects', Object.keys(sharedObjects))}`,
     `## Functions\n\n${links('functions', names)}`,
   );
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { alternatives, describeType, type Type, typeOf } from '../../src/expressions/values/types.ts';
+import { sharedObjectOf } from './objects.ts';
 
 /** Returns a page: a title, its parts separated by empty lines, and one line end at its end. */
 export function page(title: string, ...parts: readonly (string | false | undefined)[]): string {
@@ -25,15 +26,49 @@ export function code(language: string, text: string): string {
 export const word = (text: string): string => `\`${text}\``;
 export const words = (list: readonly string[]): string => list.map(word).join(', ');
 
-/** Returns the members of a shape, or of the items of a list, with the names of their types. */
+/** Levels of members in one table, for objects that have no page of their own. */
+const maxLevels = 5;
+
+/**
+ * Returns the members of a shape, or of the items of a list, with their types. A member that is an object with a page of
+ * its own links that page; the members of any other object are rows of their own: `head.ref`, `commits[].message`.
+ */
 export function membersOf(shape: z.ZodType): string {
   const object = objectIn(typeOf(shape));
-  if (object === undefined) return '';
-  const rows = Object.entries(object).map(([name, member]) => [word(name), describeType(typeOf(member))]);
-  return table(['member', 'type'], rows);
+  return object === undefined ? '' : table(['member', 'type'], memberRows(object, '', [object]));
 }
 
-function objectIn(type: Type): Readonly<Record<string, z.ZodType>> | undefined {
+type Members = Readonly<Record<string, z.ZodType>>;
+
+function memberRows(
+  members: Members,
+  before: string,
+  around: readonly Members[],
+): readonly (readonly string[])[] {
+  return Object.entries(members).flatMap(([name, member]) => {
+    const type = typeOf(member);
+    const path = `${before}${name}`;
+    const row = [word(path), describeMember(type)];
+    const inner = objectIn(type);
+    const isShown = inner === undefined || sharedObjectOf(inner) !== undefined || around.includes(inner);
+    if (isShown || around.length >= maxLevels) return [row];
+    const isList = alternatives(type).some(({ kind }) => kind === 'list');
+    return [row, ...memberRows(inner, `${path}${isList ? '[]' : ''}.`, [...around, inner])];
+  });
+}
+
+/** Returns the words for a type, with the object or the type of the items that it has. */
+function describeMember(type: Type): string {
+  const parts = alternatives(type).map((one) => {
+    if (one.kind === 'list') return `a list: ${describeMember(one.item)}`;
+    if (one.kind === 'map') return `a map: ${describeMember(one.value)}`;
+    const name = one.kind === 'object' ? sharedObjectOf(one.members) : undefined;
+    return name === undefined ? describeType(one) : `[${name}](../objects/${name}.md)`;
+  });
+  return [...new Set(parts)].join(' or ');
+}
+
+function objectIn(type: Type): Members | undefined {
   for (const one of alternatives(type)) {
     if (one.kind === 'object') return one.members;
     const inner = one.kind === 'list' ? objectIn(one.item) : undefined;

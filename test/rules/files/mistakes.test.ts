@@ -64,7 +64,7 @@ const ofOtherLanguages: readonly Mistake[] = [
 const ofNames: readonly Mistake[] = [
   ['an unknown name', condition('pr.draft'), '5:9', 'did you mean "pull_request"'],
   ['a member as name', condition('draft'), '5:9', 'did you mean "pull_request.draft"'],
-  ['a name of nothing', condition('weather == "x"'), '5:9', 'there are attachments, '],
+  ['a name of nothing', condition('weather == "x"'), '5:9', ', attachments, '],
   ['an unknown member', condition('pull_request.head.reff == "x"'), '5:27', 'did you mean "ref"'],
   ['a member of another API', condition('pull_request.author == "bot"'), '5:22', 'did you mean "user.login"'],
   ['a member of nothing', condition('pull_request.head.weather == ""'), '5:27', 'it has label, ref, '],
