@@ -13,16 +13,7 @@ export interface Accept {
 
 /** Prepares the statements. `recognise` fills the dedupe tables from stored rows, for a role that accepts deliveries. */
 export function createAccept(database: DatabaseSync, options: { recognise: boolean }): Accept {
-  const insert = database.prepare(
-    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes,
-       lane, turn, repository_id, repository, settled_at, reason, copy_of)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  // The common case in its shortest form: each value that is bound costs time, and every delivery is one.
-  const insertAccepted = database.prepare(
-    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes)
-     VALUES ('webhook', ?, ?, ?, ?, ?, 'accepted', 0, ?, ?)`,
-  );
+  const rows = createDeliveryRows(database);
   const insertBody = database.prepare('INSERT INTO bodies (id, body) VALUES (?, ?)');
   const sameJob = database.prepare("SELECT id FROM deliveries WHERE uuid = ? AND door <> 'webhook'");
   const duplicates = createDuplicates(database, { load: options.recognise });
@@ -34,32 +25,8 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
       if (knownId !== undefined) return { id: String(knownId), known: true };
       const contentMark = contentFingerprint(delivery.eventType, delivery.body);
       const copyOf = duplicates.findOriginal(delivery, contentMark);
-      const receivedAt = delivery.receivedAt.toISOString();
-      const { route } = delivery;
       const isCopy = copyOf !== undefined;
-      const { uuid, eventType, entry, contentType, body } = delivery;
-      const { lastInsertRowid } =
-        isCopy || route !== undefined
-          ? insert.run(
-              'webhook',
-              uuid,
-              eventType,
-              entry,
-              contentType,
-              receivedAt,
-              isCopy ? 'settled' : 'accepted',
-              contentMark,
-              body.length,
-              route?.lane ?? null,
-              route === undefined ? null : turnOf(route.lane),
-              route?.repositoryId ?? null,
-              route?.repository ?? null,
-              isCopy ? receivedAt : null,
-              isCopy ? `copy of delivery ${copyOf}` : null,
-              copyOf ?? null,
-            )
-          : insertAccepted.run(uuid, eventType, entry, contentType, receivedAt, contentMark, body.length);
-      const id = Number(lastInsertRowid);
+      const id = rows.insertDelivery(delivery, { mark: contentMark, copyOf });
       insertBody.run(id, delivery.body);
       duplicates.add(id, uuidMark, isCopy ? undefined : contentMark);
       if (isCopy) return { id: String(id), known: false, copyOf: String(copyOf) };
@@ -70,26 +37,61 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
       const same = sameJob.get(job.uuid);
       if (same !== undefined) return { id: String(same.id), known: true };
       const body = encodeJob(job);
-      const { lastInsertRowid } = insert.run(
-        job.door,
-        job.uuid,
-        job.kind,
-        job.door,
-        'application/json',
-        job.receivedAt.toISOString(),
-        'accepted',
-        0,
+      const id = rows.insertJob(job, body.length);
+      insertBody.run(id, body);
+      return { id: String(id), known: false };
+    },
+  };
+}
+
+/** Returns the inserts of rows without their bodies; each returns the id of the row. */
+function createDeliveryRows(database: DatabaseSync) {
+  // The common case in its shortest form: each value that is bound costs time, and every delivery is one.
+  const accepted = database.prepare(
+    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes)
+     VALUES ('webhook', ?, ?, ?, ?, ?, 'accepted', 0, ?, ?)`,
+  );
+  const other = database.prepare(
+    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes,
+       lane, turn, repository_id, repository, settled_at, reason, copy_of)
+     VALUES ('webhook', ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const job = database.prepare(
+    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane, turn)
+     VALUES (?, ?, ?, ?, 'application/json', ?, 'accepted', 0, 0, ?, ?, ?)`,
+  );
+
+  return {
+    insertDelivery(delivery: NewDelivery, found: { mark: number; copyOf: number | undefined }): number {
+      const { uuid, eventType, entry, contentType, body, route } = delivery;
+      const { mark, copyOf } = found;
+      const receivedAt = delivery.receivedAt.toISOString();
+      if (copyOf === undefined && route === undefined)
+        return Number(
+          accepted.run(uuid, eventType, entry, contentType, receivedAt, mark, body.length).lastInsertRowid,
+        );
+      const { lastInsertRowid } = other.run(
+        uuid,
+        eventType,
+        entry,
+        contentType,
+        receivedAt,
+        copyOf === undefined ? 'accepted' : 'settled',
+        mark,
         body.length,
-        job.lane,
-        turnOf(job.lane),
-        null,
-        null,
-        null,
-        null,
-        null,
+        route?.lane ?? null,
+        route === undefined ? null : turnOf(route.lane),
+        route?.repositoryId ?? null,
+        route?.repository ?? null,
+        copyOf === undefined ? null : receivedAt,
+        copyOf === undefined ? null : `copy of delivery ${copyOf}`,
+        copyOf ?? null,
       );
-      insertBody.run(lastInsertRowid, body);
-      return { id: String(lastInsertRowid), known: false };
+      return Number(lastInsertRowid);
+    },
+    insertJob({ door, uuid, kind, receivedAt, lane }: NewJob, bytes: number): number {
+      const at = receivedAt.toISOString();
+      return Number(job.run(door, uuid, kind, door, at, bytes, lane, turnOf(lane)).lastInsertRowid);
     },
   };
 }
