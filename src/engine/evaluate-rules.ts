@@ -5,7 +5,7 @@ import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } 
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
-import { useCommands } from './commands.ts';
+import { useCommands } from './bounds/commands.ts';
 import type { Proposal } from './proposal.ts';
 import { reasonOf } from './reason.ts';
 import { readHeadFirst } from './reconsider.ts';

@@ -1,10 +1,10 @@
-import type { ActionMemory } from '../actions/memory.ts';
-import { withAnswer } from '../facts/ask.ts';
-import { command, notFound } from '../facts/command.ts';
-import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
-import { requestsOfRule } from '../rules/facts-of-rule.ts';
-import type { LoadedRule } from '../rules/rule.ts';
-import type { RunInput } from './run-input.ts';
+import type { ActionMemory } from '../../actions/memory.ts';
+import { withAnswer } from '../../facts/ask.ts';
+import { command, notFound } from '../../facts/command.ts';
+import { type FactRequest, type Facts, requestOf } from '../../facts/fact.ts';
+import { requestsOfRule } from '../../rules/facts-of-rule.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import type { RunInput } from '../run-input.ts';
 
 /** Which delivery a rule has executed the commands of a comment for, as the memory keeps it. */
 type Execution = { readonly delivery: string; readonly at: string };
