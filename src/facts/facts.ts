@@ -30,6 +30,8 @@ import { openPull } from './open-pull.ts';
 import { organization } from './organization.ts';
 import { ownIssues } from './own-issues.ts';
 import { ownLabels } from './own-labels.ts';
+import { behind } from './pull-behind.ts';
+import { mergeable } from './pull-mergeable.ts';
 import { pullRequest } from './pull-request.ts';
 import { reactions } from './reactions.ts';
 import { repository } from './repository.ts';
@@ -101,6 +103,8 @@ export const facts: readonly Fact[] = [
   requiredChecks,
   command,
   codeowners,
+  mergeable,
+  behind,
 ];
 
 const byName = new Map(facts.map((fact) => [fact.name, fact]));

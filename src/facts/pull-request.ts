@@ -6,7 +6,8 @@ import { indexParams } from './where.ts';
 /** The current state of the pull request, with the numbers of added and deleted lines. */
 export const pullRequest = defineFact({
   name: 'pull_request',
-  meaning: 'The current state of the pull request, with the numbers of added and deleted lines.',
+  meaning:
+    'The current state of the pull request, with the numbers of added and deleted lines. `pull_request.mergeable` and `pull_request.behind` are facts of their own, read when an expression names them.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: PullRequest,
