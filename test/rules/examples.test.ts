@@ -35,7 +35,7 @@ describe('the examples of the tables', () => {
 
   it.each(facts.map((fact) => [fact.name, fact] as const))('resolve: %s', (_, fact) => {
     const subject = fact.of[0] ?? 'repository';
-    const family = familyOf(subject);
+    const family = fact.families?.find((one) => eventFamilies[one].subject === subject) ?? familyOf(subject);
     const occasions = [family ? { family, subject } : { subject }];
     const environment = createEnvironment({ registry, level: 'operator', occasions });
 
