@@ -19,6 +19,7 @@ import { syncHooks } from './sync-hooks.ts';
 import { syncLabels } from './sync-labels.ts';
 import { syncOrganization } from './sync-organization.ts';
 import { syncRepository } from './sync-repository.ts';
+import { syncTeams } from './sync-teams.ts';
 import { updateBranch } from './update-branch.ts';
 
 /** Every action that a step can use. */
@@ -29,6 +30,7 @@ export const actions: readonly Action[] = [
   react as Action,
   syncRepository as Action,
   syncCollaborators as Action,
+  syncTeams as Action,
   syncOrganization as Action,
   syncLabels as Action,
   syncHooks as Action,

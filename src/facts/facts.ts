@@ -44,6 +44,7 @@ import { senderPermission } from './sender-permission.ts';
 import { statuses } from './statuses.ts';
 import { tagProtections } from './tag-protections.ts';
 import { team } from './team.ts';
+import { teamMembers, teamRepositories, teams } from './teams.ts';
 import { timeline } from './timeline.ts';
 import { topics } from './topics.ts';
 import { trackedTimes } from './tracked-times.ts';
@@ -68,6 +69,9 @@ export const facts: readonly Fact[] = [
   trackedTimes,
   attachments,
   organization,
+  teams,
+  teamMembers,
+  teamRepositories,
   notification,
   unreadNotifications,
   hooks,

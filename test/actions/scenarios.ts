@@ -74,6 +74,21 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       ],
     }),
   },
+  'sync-teams': {
+    on: 'organization',
+    async arrange({ holder, at, ada }) {
+      const units_map = { 'repo.code': 'read', 'repo.wiki': 'read' };
+      const body = { name: 'core', permission: 'read', units_map };
+      const { id } = await holder.client.call(operations.createTeam, { params: { org: at.owner }, body });
+      await holder.client.call(operations.putTeamMember, { params: { id, username: ada.name } });
+    },
+    arguments: ({ ada, owner, at }) => ({
+      teams: [
+        { name: 'core', description: 'The core', units_map: { 'repo.code': 'write' }, members: [owner.name] },
+        { name: 'release', permission: 'write', members: [ada.name], repositories: [at.repo] },
+      ],
+    }),
+  },
   comment: {
     on: 'pull_request',
     arguments: () => ({ key: 'main', text: 'Welcome.' }),

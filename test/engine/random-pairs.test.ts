@@ -170,6 +170,7 @@ function requestOf(change: RecordedChange): string {
 
 function nameOf(method: string, path: string, body: unknown): string {
   // What is made in the same run has no id while it is planned: a hook that is tried, a label that is put on.
+  if (/^\/teams\/(0|1\d{3})\//.test(path)) return `${method} ${path.replace(/\d+/, 'ID')}`;
   if (path.endsWith('/tests')) return `${method} ${path.replace(/\d+(?=\/tests$)/, 'ID')}`;
   if (/\/issues\/\d+\/labels$/.test(path)) return `${method} ${path}`;
   return `${method} ${path} ${JSON.stringify(inOrder(body))}`;

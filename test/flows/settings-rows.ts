@@ -126,6 +126,47 @@ steps:
     declared: [`${people.ada} write`, `${people.eve} read`].toSorted(),
   },
   {
+    action: 'sync-teams',
+    rule: () => `${onEverySweep('organization')}
+in: ${acme}/*
+steps:
+  - uses: sync-teams
+    with:
+      teams:
+        - name: core
+          units_map: { repo.code: write }
+          members: [${people.ada}]
+          repositories: [${at.repo}]
+        - { name: fresh, permission: read, members: [${people.ada}] }`,
+    async arrange({ root }) {
+      const body = {
+        name: 'core',
+        permission: 'read',
+        units_map: { 'repo.code': 'read', 'repo.issues': 'read' },
+      };
+      await root.call(operations.createTeam, { params: { org: acme }, body });
+      return { index: 0 };
+    },
+    async read({ root }) {
+      const teams = await root.call(operations.listTeams, { params: { org: acme } });
+      const read = teams
+        .filter(({ name }) => ['core', 'fresh'].includes(name))
+        .map(async ({ id, name, units_map }) => {
+          const params = { id };
+          const members = await root.call(operations.listTeamMembers, { params });
+          const repositories = await root.call(operations.listTeamRepositories, { params });
+          const [code, issues] = [units_map?.['repo.code'], units_map?.['repo.issues']];
+          const names = [members.map(({ login }) => login), repositories.map((one) => one.name)];
+          return [name, code, issues, ...names];
+        });
+      return Promise.all(read);
+    },
+    declared: [
+      ['core', 'write', 'read', [people.ada], [at.repo]],
+      ['fresh', 'read', 'read', [people.ada], []],
+    ],
+  },
+  {
     action: 'sync-labels',
     rule: () => `${onEverySweep('repository')}
 steps:

@@ -149,6 +149,15 @@ export const collections: readonly Collection[] = [
   },
   { of: /\/(timeline|reactions)$/, begins: none },
   {
+    of: /^\/orgs\/[^/]+\/teams$/,
+    begins: () => [
+      { id: 1, name: 'Owners', permission: 'owner' },
+      { id: 2, name: 'release', permission: 'write', units_map: { 'repo.code': 'write' } },
+    ],
+  },
+  { of: /^\/teams\/\d+\/members$/, begins: () => [{ id: 7, login: 'ada' }] },
+  { of: /^\/teams\/\d+\/repos$/, begins: none },
+  {
     of: /\/collaborators$/,
     begins: () => [{ id: 7, login: 'ada', permission: 'write' }],
   },

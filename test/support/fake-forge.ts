@@ -160,7 +160,29 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return void all.push({ id: login === botAccount.login ? botAccount.id : nextId(), login, ...body });
   }
 
+  /** Writes to `/teams/ID`, its members and its repositories. */
+  function writeTeam(method: string, path: string, body: Row): unknown {
+    const [, id = '', kind, name = ''] = /^\/teams\/(\d+)(?:\/(members|repos)\/(.+))?$/.exec(path) ?? [];
+    if (kind !== undefined) {
+      const list = listAt(`/teams/${id}/${kind}`) ?? [];
+      const key = decodeURIComponent(kind === 'repos' ? (name.split('/')[1] ?? '') : name).toLowerCase();
+      const known = list.find((one) => String(one.login ?? one.name).toLowerCase() === key);
+      if (known && method === 'DELETE') list.splice(list.indexOf(known), 1);
+      const one = kind === 'repos' ? repositoryOf('acme', key, state) : { id: nextId(), login: key };
+      if (known === undefined && method === 'PUT') list.push(one);
+      return undefined;
+    }
+    const all = [...lists].filter(([of]) => of.endsWith('/teams')).map(([, rows]) => rows);
+    for (const rows of all) {
+      const place = rows.findIndex((one) => one.id === Number(id));
+      if (place < 0) continue;
+      return method === 'DELETE' ? void rows.splice(place, 1) : Object.assign(rows[place] ?? {}, body);
+    }
+    return absent(path);
+  }
+
   function write(method: string, path: string, query: Row, body: Row): unknown {
+    if (path.startsWith('/teams/')) return writeTeam(method, path, body);
     if (/\/(requested_reviewers|notifications|collaborators\/[^/]+)$/.test(path))
       return writePeople(method, path, body);
     if (/\/reactions$/.test(path) && method === 'DELETE') return writePeople(method, path, body);

@@ -178,6 +178,24 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         ),
         prune: fc.boolean(),
       }),
+    'sync-teams': () =>
+      fc.record({
+        teams: fc.uniqueArray(
+          maybe<unknown>(
+            {
+              // No more than one is made anew: what is made in the same run has no id while it is planned.
+              name: fc.constantFrom('release', 'core'),
+              permission: fc.constantFrom('read', 'write', 'admin'),
+              description: word,
+              members: some(fc.constantFrom('ada', 'reeve', 'evil')),
+              repositories: some(fc.constantFrom('demo', 'other', '..')),
+            },
+            ['name', 'permission'],
+          ),
+          { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+        ),
+        prune: fc.constantFrom(false, false, true),
+      }),
     comment: (trigger) => {
       const said = fc.record({ text: saying(trigger) });
       const more = maybe(

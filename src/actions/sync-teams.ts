@@ -1,0 +1,279 @@
+import { operations } from '../contract/operations.ts';
+import { Team } from '../contract/resources/users.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { teamMembers, teamRepositories, teams as teamsRow } from '../facts/teams.ts';
+import { organizationParams } from '../facts/where.ts';
+import { defineAction } from './action.ts';
+import type { Change } from './change.ts';
+import { isKnownDropped, rememberDropped } from './dropped.ts';
+import type { PlanContext } from './plan-context.ts';
+import { toLowerCase } from './same-names.ts';
+import { adoptTeams } from './teams/adopt.ts';
+import {
+  creationBody,
+  declaredSettings,
+  editBody,
+  SyncTeams,
+  settingsLike,
+  type TeamForm,
+  type TeamSettings,
+  teamByName,
+} from './teams/forms.ts';
+import {
+  undoCreateTeam,
+  undoDeleteTeam,
+  undoEditTeam,
+  undoMembership,
+  undoTeamRepository,
+} from './teams/inverses.ts';
+
+const teamsFact = requestOf(teamsRow);
+
+/** Keeps teams of the organization with their settings, members and repositories. */
+export const syncTeams = defineAction<SyncTeams>({
+  name: 'sync-teams',
+  meaning:
+    'Keeps these teams in the organization, with these settings, members and repositories. Other members, repositories and teams are removed only with `prune`; never the team of the owners, its last member, or Reeve’s own account. If the subject is a repository, its owning organization is used. Forges send no events for teams: use a schedule.',
+  example: `uses: sync-teams
+with:
+  teams:
+    - name: release
+      permission: write
+      members: [ada, grace]
+      repositories: [site]
+`,
+  arguments: SyncTeams,
+  of: ['organization', 'repository'],
+  needs: { access: 'owner', scopes: ['organization'] },
+  describesState: true,
+  granted: false,
+  onlyFor: 'operator',
+  visibleTo: 'administrators',
+  inverses: {
+    [operations.createTeam.id]: undoCreateTeam,
+    [operations.editTeam.id]: undoEditTeam,
+    [operations.deleteTeam.id]: undoDeleteTeam,
+    [operations.putTeamMember.id]: undoMembership(operations.deleteTeamMember),
+    [operations.deleteTeamMember.id]: undoMembership(operations.putTeamMember),
+    [operations.putTeamRepository.id]: undoTeamRepository(operations.deleteTeamRepository),
+    [operations.deleteTeamRepository.id]: undoTeamRepository(operations.putTeamRepository),
+  },
+  adoption: { what: 'teams', read: adoptTeams },
+  requires: { 'teams.visibility': 'team_visibility' },
+  examine: ({ teams }) => {
+    const names = teams.map(({ name }) => toLowerCase(name));
+    return names.flatMap((name, place) =>
+      names.indexOf(name) === place
+        ? []
+        : [{ path: ['teams', place, 'name'], message: `the team "${name}" is named twice` }],
+    );
+  },
+  facts: () => [teamsFact],
+  async plan({ teams, prune = false }, facts, context) {
+    const live = await facts.ask(teamsFact);
+    const changes: Change[] = [];
+    for (const wanted of teams) {
+      const found = teamByName(wanted.name, live);
+      changes.push(await settingsChange(wanted, found, facts, context));
+      changes.push(...(await memberChanges(wanted, found, prune, facts, context)));
+      changes.push(...(await repositoryChanges(wanted, found, prune, facts)));
+    }
+    if (!prune) return changes;
+    const named = new Set(teams.map(({ name }) => toLowerCase(name)));
+    const others = live.filter(({ name }) => !named.has(toLowerCase(name)));
+    const removed = others.filter(({ permission }) => permission !== 'owner');
+    return [...changes, ...removed.map((one) => teamRemoval(one, live.length, facts))];
+  },
+  confirm(change, answer) {
+    const answered = Team.safeParse(answer);
+    if (!answered.success || !change.target.startsWith('team:') || change.value === null) return undefined;
+    const live = settingsLike(change.value as TeamSettings, answered.data);
+    return JSON.stringify(live) === JSON.stringify(sorted(change.value as TeamSettings, live))
+      ? undefined
+      : 'the forge did not take all settings of the team';
+  },
+  async learn({ target, value }, answer, context) {
+    const answered = Team.safeParse(answer);
+    if (!answered.success) return false;
+    await rememberDropped(
+      target,
+      JSON.stringify(value),
+      JSON.stringify(settingsLike(value as TeamSettings, answered.data)),
+      context,
+    );
+    return true;
+  },
+});
+
+/** Returns settings with the order of members of another, so that texts can be compared. */
+function sorted(settings: TeamSettings, like: TeamSettings): TeamSettings {
+  return Object.fromEntries(Object.keys(like).map((name) => [name, settings[name as keyof TeamSettings]]));
+}
+
+async function settingsChange(
+  wanted: TeamForm,
+  found: Team | undefined,
+  facts: Facts,
+  context: PlanContext,
+): Promise<Change> {
+  const { org } = organizationParams(facts.subject);
+  const value = declaredSettings(wanted);
+  const common = {
+    action: 'sync-teams',
+    target: `team:${toLowerCase(wanted.name)}`,
+    value,
+    after: value,
+    reads: [teamsFact],
+    stage: 0,
+  } as const;
+  if (found === undefined) {
+    if (value.permission === undefined && value.units_map === undefined) {
+      throw new Error(`there is no team "${wanted.name}"; to create it, say permission or units_map`);
+    }
+    const input = { params: { org }, body: creationBody(wanted.name, value) };
+    const requires = value.visibility === undefined ? {} : { requires: ['team_visibility'] as const };
+    return {
+      ...common,
+      ...requires,
+      operation: operations.createTeam.id,
+      input,
+      before: null,
+      reason: 'there is no such team',
+    };
+  }
+  const before = settingsLike(value, found);
+  const lost = Object.keys(value).filter(
+    (name) =>
+      JSON.stringify(value[name as keyof TeamSettings]) !==
+      JSON.stringify(before[name as keyof TeamSettings]),
+  );
+  const change = {
+    ...common,
+    operation: operations.editTeam.id,
+    input: { params: { id: found.id }, body: editBody(value, found) },
+    before,
+  };
+  if (lost.length === 0) return { ...change, already: true, reason: 'already in the desired state' };
+  if (found.permission === 'owner' && lost.some((name) => name !== 'description')) {
+    throw new Error(
+      `"${wanted.name}" is the team of the owners, of which only the description can be changed`,
+    );
+  }
+  if (await isKnownDropped(common.target, JSON.stringify(value), JSON.stringify(before), context)) {
+    return { ...change, already: true, reason: 'the forge does not take the rest of its settings' };
+  }
+  const requires = lost.includes('visibility') ? { requires: ['team_visibility'] as const } : {};
+  return { ...change, ...requires, reason: `different: ${lost.join(', ')}` };
+}
+
+/** One thing that a team has or has not: a member, or a repository. */
+type Belonging = {
+  readonly team: string;
+  readonly target: string;
+  readonly before: boolean;
+  readonly value: boolean;
+  readonly operation: string;
+  /** Path parameters beside the id of the team. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly found: Team | undefined;
+  readonly reads: Change['reads'];
+  readonly removes?: Change['removes'];
+};
+
+function belongingChange({ team, found, params, removes, ...one }: Belonging): Change {
+  const isUpToDate = one.before === one.value;
+  const { value } = one;
+  return {
+    action: 'sync-teams',
+    ...one,
+    after: value,
+    // A team that is created in this run has no id yet; the change is planned again before it is sent.
+    input: { params: { id: found?.id ?? 0, ...params } },
+    reason: isUpToDate
+      ? 'already in the desired state'
+      : value
+        ? 'the rule lists it'
+        : 'the rule does not list it, and prunes',
+    reads: [teamsFact, ...(one.reads ?? [])],
+    ...(found === undefined && { needs: `team:${toLowerCase(team)}` }),
+    ...(value ? {} : { stage: 2 }),
+    ...(removes && { removes }),
+    ...(isUpToDate && { already: true }),
+  } as Change;
+}
+
+async function memberChanges(
+  { name, members }: TeamForm,
+  found: Team | undefined,
+  prune: boolean,
+  facts: Facts,
+  { account }: PlanContext,
+): Promise<readonly Change[]> {
+  if (members === undefined) return [];
+  const fact = requestOf(teamMembers, name);
+  const live = found === undefined ? [] : await facts.ask(fact);
+  const of = (login: string, value: boolean, removes?: Change['removes']): Change =>
+    belongingChange({
+      team: name,
+      found,
+      target: `team-member:${toLowerCase(name)}/${toLowerCase(login)}`,
+      before: live.some((one) => toLowerCase(one.login) === toLowerCase(login)),
+      value,
+      operation: (value ? operations.putTeamMember : operations.deleteTeamMember).id,
+      params: { username: login },
+      reads: [fact],
+      ...(removes && { removes }),
+    });
+  const named = new Set(members.map(toLowerCase));
+  const others = live.filter(({ id, login }) => !named.has(toLowerCase(login)) && id !== account?.id);
+  const list = { from: `members of ${toLowerCase(name)}`, there: live.length };
+  const removals = prune ? others.map(({ login }) => of(login, false, list)) : [];
+  // The named members are added first: the last owner of an organization cannot be removed.
+  return [...[...named].map((login) => of(login, true)), ...removals];
+}
+
+async function repositoryChanges(
+  { name, repositories }: TeamForm,
+  found: Team | undefined,
+  prune: boolean,
+  facts: Facts,
+): Promise<readonly Change[]> {
+  if (repositories === undefined) return [];
+  const { org } = organizationParams(facts.subject);
+  const fact = requestOf(teamRepositories, name);
+  const live = (found === undefined ? [] : await facts.ask(fact)).map((full) => full.split('/')[1] ?? '');
+  const of = (repo: string, value: boolean, removes?: Change['removes']): Change =>
+    belongingChange({
+      team: name,
+      found,
+      target: `team-repository:${toLowerCase(name)}/${toLowerCase(repo)}`,
+      before: live.some((one) => toLowerCase(one) === toLowerCase(repo)),
+      value,
+      operation: (value ? operations.putTeamRepository : operations.deleteTeamRepository).id,
+      params: { org, repo },
+      reads: [fact],
+      ...(removes && { removes }),
+    });
+  const named = new Set(repositories.map(toLowerCase));
+  const others = prune ? live.filter((repo) => !named.has(toLowerCase(repo))) : [];
+  const list = { from: `repositories of ${toLowerCase(name)}`, there: live.length };
+  return [...[...named].map((repo) => of(repo, true)), ...others.map((repo) => of(repo, false, list))];
+}
+
+function teamRemoval({ id, name }: Team, there: number, facts: Facts): Change {
+  const { org } = organizationParams(facts.subject);
+  return {
+    action: 'sync-teams',
+    operation: operations.deleteTeam.id,
+    input: { params: { id } },
+    target: `team:${toLowerCase(name)}`,
+    value: null,
+    before: { name },
+    after: null,
+    reason: 'the rule does not list it, and prunes',
+    removes: { from: `teams of ${org}`, there },
+    reads: [teamsFact],
+    stage: 2,
+  };
+}

@@ -1,0 +1,84 @@
+import { operations } from '../contract/operations.ts';
+import { Team, User } from '../contract/resources/users.ts';
+import { list, text } from '../contract/shape.ts';
+import { ReeveError } from '../errors.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { organizationParams } from './where.ts';
+
+const subjects = ['organization', 'repository'] as const;
+
+/** The teams of the organization that this account may see. */
+export const teams = defineFact({
+  name: 'teams',
+  meaning: 'The teams of the organization that Reeve’s account may see: for an owner, all of them.',
+  shows: 'beyond',
+  visibleTo: 'operators',
+  shape: list(Team),
+  of: subjects,
+  needs: { access: 'member', scopes: ['organization'] },
+  requests: 1,
+  example: 'teams.exists(t, t.name == "release")',
+  async ask({ client, subject }) {
+    const found: Team[] = [];
+    for await (const one of client.items(operations.listTeams, { params: organizationParams(subject) }))
+      found.push(one);
+    return found;
+  },
+});
+
+/** The members of a team of the subject's organization; of a team that is not there, none. */
+export const teamMembers = defineFact({
+  name: 'team_members',
+  meaning:
+    'The accounts of the members of a team of the organization, by the name of the team. A team that does not exist has none.',
+  shows: 'beyond',
+  visibleTo: 'operators',
+  shape: list(User),
+  of: subjects,
+  needs: { access: 'member', scopes: ['organization'] },
+  argument: 'team',
+  requests: 2,
+  example: 'team_members("release").exists(m, m.login == "ada")',
+  async ask(context, name = '') {
+    const id = await idOfTeam(context, name);
+    const found: User[] = [];
+    if (id === undefined) return found;
+    for await (const one of context.client.items(operations.listTeamMembers, { params: { id } }))
+      found.push(one);
+    return found;
+  },
+});
+
+/** The repositories of a team of the subject's organization; of a team that is not there, none. */
+export const teamRepositories = defineFact({
+  name: 'team_repositories',
+  meaning:
+    'The full names of the repositories of a team of the organization, by the name of the team. A team that does not exist has none.',
+  shows: 'beyond',
+  visibleTo: 'operators',
+  shape: list(text),
+  of: subjects,
+  needs: { access: 'member', scopes: ['organization', 'repository'] },
+  argument: 'team',
+  requests: 2,
+  example: '"acme/site" in team_repositories("release")',
+  async ask(context, name = '') {
+    const id = await idOfTeam(context, name);
+    const found: string[] = [];
+    if (id === undefined) return found;
+    const input = { params: { id } };
+    for await (const one of context.client.items(operations.listTeamRepositories, input))
+      found.push(one.full_name);
+    return found;
+  },
+});
+
+async function idOfTeam({ ask, subject }: AskContext, name: string): Promise<number | undefined> {
+  const all = await ask(requestOf(teams));
+  const named = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (named.length > 1) {
+    const { org } = organizationParams(subject);
+    throw new ReeveError('forge-refused', `${org} has ${named.length} teams "${name}"`);
+  }
+  return named[0]?.id;
+}
