@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { PullReview } from '../contract/resources/reviews.ts';
 import type { TimelineEntry } from '../contract/resources/timeline.ts';
+import { codeowners } from '../facts/codeowners.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { reviews as reviewsRow } from '../facts/reviews.ts';
 import { timeline as timelineRow } from '../facts/timeline.ts';
-import { indexParams } from '../facts/where.ts';
+import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
 import { pathParams, readItems } from './inverses/forms.ts';
@@ -26,6 +27,9 @@ const RequestReviewers = z
     teams: z.array(name).min(1).max(50).optional().meta({
       description: 'Teams of the organization that owns the repository, by name.',
     }),
+    from: z.literal('codeowners').optional().meta({
+      description: 'Adds the owners of the changed files, as the fact `codeowners` tells them.',
+    }),
     pick: z.int().min(1).max(10).optional().meta({
       description:
         'How many of the pool are requested; those who are requested already or have reviewed count. Default: all.',
@@ -38,8 +42,8 @@ const RequestReviewers = z
       description: 'Reviews are requested only while this condition holds; requests are never withdrawn.',
     }),
   })
-  .refine((given) => given.users || given.teams, {
-    message: 'name at least one reviewer under users or teams',
+  .refine((given) => given.users || given.teams || given.from, {
+    message: 'name at least one reviewer under users or teams, or say from: codeowners',
   })
   .refine((given) => given.by === undefined || given.pick !== undefined, { message: 'by needs pick' });
 type RequestReviewers = z.output<typeof RequestReviewers>;
@@ -47,6 +51,7 @@ type RequestReviewers = z.output<typeof RequestReviewers>;
 const pullFact = requestOf(pullRequest);
 const reviewsFact = requestOf(reviewsRow);
 const timelineFact = requestOf(timelineRow);
+const ownersFact = requestOf(codeowners);
 
 const undoRequest: Inverse = async (change, client) => {
   const params = pathParams(change);
@@ -74,7 +79,7 @@ const requested = 'REQUEST_REVIEW';
 export const requestReviewers = defineAction<RequestReviewers>({
   name: 'request-reviewers',
   meaning:
-    'Requests a review of the pull request from users and teams, or from some of them. It never requests a review from the author, and never again from a reviewer who has reviewed or whose request a person withdrew.',
+    'Requests a review of the pull request from users, teams and code owners, or from some of them. It never requests a review from the author, and never again from a reviewer who has reviewed or whose request a person withdrew.',
   example: `uses: request-reviewers
 with:
   users: [ada, grace, linus]
@@ -92,14 +97,14 @@ with:
     [operations.cancelReviewRequests.id]: undoCancel,
   },
   adoption: undefined,
-  facts: () => [pullFact, reviewsFact],
+  facts: ({ from }) => [pullFact, reviewsFact, ...(from === undefined ? [] : [ownersFact])],
   async plan(given, facts, context) {
     if (given.when === false) return [];
     const pull = await facts.ask(pullFact);
     if (pull.state === 'closed') return [];
     const live = await askWritten(facts, reviewsFact);
     const author = toLowerCase(pull.user?.login ?? '');
-    const pool = poolOf(given).filter((one) => one.isTeam || toLowerCase(one.name) !== author);
+    const pool = (await poolOf(given, facts)).filter((one) => one.isTeam || toLowerCase(one.name) !== author);
     const done = pool.filter((one) => live.some((review) => isReviewOf(one, review)));
     const open = await withoutWithdrawn(
       pool.filter((one) => !done.includes(one)),
@@ -124,10 +129,21 @@ with:
   },
 });
 
-function poolOf({ users = [], teams = [] }: RequestReviewers): readonly Reviewer[] {
+/** Returns the named reviewers, then the owners of the changed files. A team of another organization cannot be requested. */
+async function poolOf(
+  { users = [], teams = [], from }: RequestReviewers,
+  facts: Facts,
+): Promise<readonly Reviewer[]> {
+  const owners = from === undefined ? [] : await facts.ask(ownersFact);
+  const organization = `${toLowerCase(repositoryParams(facts.subject).owner)}/`;
+  const owningTeams = owners
+    .flatMap((file) => file.teams)
+    .filter((team) => toLowerCase(team).startsWith(organization))
+    .map((team) => team.slice(organization.length));
+  const people = distinctNames([...users, ...owners.flatMap((file) => file.users)]);
   return [
-    ...distinctNames(users).map((login) => ({ name: login, isTeam: false })),
-    ...distinctNames(teams).map((team) => ({ name: team, isTeam: true })),
+    ...people.map((login) => ({ name: login, isTeam: false })),
+    ...distinctNames([...teams, ...owningTeams]).map((team) => ({ name: team, isTeam: true })),
   ];
 }
 

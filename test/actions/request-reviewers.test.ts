@@ -36,6 +36,18 @@ describe('who is requested', () => {
       {},
       ['reviewer:ada', 'team-reviewer:release'],
     ],
+    [
+      'the owners of the changed files, and of teams those of the organization',
+      { users: ['ada'], from: 'codeowners' },
+      {
+        codeowners: [
+          { file: 'a.ts', users: ['Ada', 'grace'], teams: ['acme/release', 'other/core'] },
+          { file: 'b.ts', users: ['author', 'grace'], teams: ['Acme/Release'] },
+        ],
+      },
+      ['reviewer:ada', 'reviewer:grace', 'team-reviewer:release'],
+    ],
+    ['nobody where no file has an owner', { from: 'codeowners' }, { codeowners: [] }, []],
     ['nobody while when does not hold', { users: ['ada'], when: false }, {}, []],
     [
       'nobody for a closed pull request',

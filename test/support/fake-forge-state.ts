@@ -155,7 +155,10 @@ export const collections: readonly Collection[] = [
       { id: 2, name: 'release', permission: 'write', units_map: { 'repo.code': 'write' } },
     ],
   },
-  { of: /^\/teams\/\d+\/members$/, begins: () => [{ id: 7, login: 'ada' }] },
+  {
+    of: /^\/teams\/\d+\/members$/,
+    begins: (_state, path) => (path === '/teams/2/members' ? [{ id: 7, login: 'ada' }] : []),
+  },
   { of: /^\/teams\/\d+\/repos$/, begins: none },
   {
     of: /\/collaborators$/,
