@@ -45,8 +45,13 @@ export type Listening = {
 /** One clock that a rule listens to: five cron fields in a timezone. */
 export type Schedule = { readonly cron: string; readonly timezone: string };
 
-/** What a schedule walks over. `state` is there for issues and pull requests alone. */
-export type Each = { readonly kind: SubjectKind; readonly state?: 'open' | 'closed' | 'all' };
+/** What a schedule walks over. `state` is there for issues and pull requests alone, `in` for notifications. */
+export type Each = {
+  readonly kind: SubjectKind;
+  readonly state?: 'open' | 'closed' | 'all';
+  /** Repositories that are asked one by one. */
+  readonly in?: Pattern;
+};
 
 /** One step of a rule, checked: its arguments still hold conditions and templates. */
 export type LoadedStep = {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { readDrift } from '../../src/sweeps/drift.ts';
-import { timeoutMs } from '../support/flow-names.ts';
+import { people, timeoutMs } from '../support/flow-names.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 let harness: SweepHarness;
@@ -52,6 +52,38 @@ rules:
   const listed = harness.proxy.passed.filter(({ path }) => path.startsWith('/api/v1/notifications?'));
   expect(listed[0]?.path).toContain('status-types=unread');
   expect(listed[0]?.path).toContain('subject-type=issue');
+});
+
+it('asks repository by repository for notifications, where the rule names some', async () => {
+  harness.setRules(`
+version: 1
+rules:
+  quiet:
+    on: { schedule: "*/15 * * * *" }
+    each: { notification: { in: ["${acme}/*", "!${acme}/ops"] } }
+    steps:
+      - uses: mark-notifications
+        with: { as: read }
+`);
+  await harness.tick();
+  for (const [params, title] of [
+    [demo, 'one'],
+    [demo, 'two'],
+    [ops, 'other'],
+  ] as const) {
+    await harness.ada.call(operations.createIssue, { params, body: { title, body: `@${people.bot} look` } });
+  }
+  await expect
+    .poll(() => harness.bot.call(operations.listNotifications, {}), { timeout: timeoutMs })
+    .toHaveLength(3);
+
+  await next(15);
+
+  const left = await harness.bot.call(operations.listNotifications, {});
+  expect(left.map(({ subject }) => subject?.title)).toEqual(['other']);
+  const asked = harness.proxy.passed.filter(({ path }) => path.includes('/notifications?'));
+  const paths = new Set(asked.map(({ path }) => path.split('?')[0]));
+  expect([...paths]).toEqual([`/api/v1/repos/${acme}/demo/notifications`]);
 });
 
 it('says once that a runner is offline, and closes that when it is back', async () => {

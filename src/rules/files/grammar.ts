@@ -114,9 +114,10 @@ export const EachForm = z
     z.enum(eachKinds),
     z.strictObject({ pull_request: withState }),
     z.strictObject({ issue: withState }),
+    z.strictObject({ notification: z.strictObject({ in: Patterns }) }),
   ])
   .describe(
-    'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others.',
+    'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',
   );
 
 /** A condition as written: text, or a plain true or false. */

@@ -151,7 +151,10 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
     }
     return undefined;
   }
-  const each = eachOf(parsed.data);
+  const inside =
+    typeof parsed.data === 'object' && 'notification' in parsed.data ? parsed.data.notification : undefined;
+  const scope = loadScope(inside?.in, [...at, 'each', 'notification', 'in'], context);
+  const each = { ...eachOf(parsed.data), ...(scope && { in: scope }) };
   if (context.level !== 'operator' && !eachBelowOperator.includes(each.kind)) {
     const message = `files of the ${context.level} walk over ${eachBelowOperator.join(', ')} only`;
     context.reportValue([...at, 'each'], 'level', message);
@@ -171,8 +174,9 @@ function eachOf(written: RuleFile['rules'][string]['each']): Each {
     const hasState = written === 'pull_request' || written === 'issue';
     return { kind: written, ...(hasState && { state: 'open' as const }) };
   }
+  if (written !== undefined && 'notification' in written) return { kind: 'notification' };
   const [kind = 'repository', filter] = Object.entries(written ?? {})[0] ?? [];
-  // The grammar allows a map for these two alone.
+  // The grammar allows a state for these two alone.
   return { kind: kind as 'pull_request' | 'issue', state: filter?.state ?? 'open' };
 }
 

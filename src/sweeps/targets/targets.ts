@@ -15,7 +15,7 @@ export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
     case 'organization':
       return ofOrganizations(walk);
     case 'notification':
-      return targetsInNotifications(walk);
+      return targetsInNotifications(each, walk);
     case 'runner':
       return targetsInRunners(walk);
     default:
