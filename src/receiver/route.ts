@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
+import { createAnswers } from './answers.ts';
 import { createBodies, type HeldBody } from './body.ts';
 import { createGuards } from './guards.ts';
 import { defaultMaxBodyBytes, maxConnections } from './limits.ts';
-import { createLingering } from './linger.ts';
-import { type ReceiverAnswer, ReceiverRefusal, toRefusal } from './refusal.ts';
+import { type ReceiverAnswer, ReceiverRefusal } from './refusal.ts';
 import type { SecretEntry } from './secrets.ts';
 
 export type ReceiverOptions = {
@@ -47,21 +46,8 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     log,
   });
 
-  const lingering = createLingering();
-  app.addHook('preClose', async () => lingering.end());
   app.server.maxConnections = maxConnections;
-
-  const refuse = (request: FastifyRequest, response: ServerResponse, error: unknown): void => {
-    const refusal = toRefusal(error);
-    if (refusal.status >= 500 && refusal.answer !== 'slow')
-      log.error({ error: messageOf(error) }, 'could not accept a delivery');
-    else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
-      log.warn({ address: request.ip, status: refusal.status }, `refused a delivery: ${refusal.message}`);
-    }
-    onAnswer(refusal.status, refusal.answer);
-    lingering.add(request.raw);
-    send(response, refusal.status, JSON.stringify({ message: refusal.message }), refusal.headers);
-  };
+  const { send, refuse } = createAnswers(app, { log, onAnswer });
 
   const receive = async (request: FastifyRequest, response: ServerResponse): Promise<void> => {
     let held: HeldBody | undefined;
@@ -106,18 +92,3 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
 
 /** Fastify requires a handler; the hook before it answers. */
 const answeredInHook = (): void => {};
-
-/** Sends an answer of JSON. `json` is ASCII, except in messages of errors. */
-function send(
-  response: ServerResponse,
-  status: number,
-  json: string,
-  headers?: Readonly<Record<string, string>>,
-): void {
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(json),
-    ...headers,
-  });
-  response.end(json);
-}

@@ -137,12 +137,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const running: Running = {};
   const stop = async (): Promise<void> => {
     const { doors, work, rules } = running;
-    const scheduled = work?.sweeps.scheduler.stop();
-    await Promise.all([doors?.close(), scheduled, work?.worker.stop({ graceMs: workGraceMs })]);
-    link.halt(new ReeveError('stopped', 'the process is stopping'));
-    await work?.sweeps.stop();
-    await rules?.stop();
-    await store.close();
+    await inTurn([
+      () =>
+        allSettledOrThrow([
+          doors?.close(),
+          work?.sweeps.scheduler.stop(),
+          work?.worker.stop({ graceMs: workGraceMs }),
+        ]),
+      async () => link.halt(new ReeveError('stopped', 'the process is stopping')),
+      async () => work?.sweeps.stop(),
+      async () => rules?.stop(),
+      () => store.close(),
+    ]);
   };
   try {
     const shared: ServerParts = { link, store, metrics, clock };
@@ -173,6 +179,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   } finally {
     link.ignoreSignal();
   }
+}
+
+/** Takes every step, also after one that fails; then throws the first error. */
+async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const step of steps) await step().catch((error) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Waits for all of them; then throws the first error. */
+async function allSettledOrThrow(promises: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }
 
 async function createServerWork(

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../errors.ts';
 
 /**
  * The thread, as text: it must run from sources, from a bundle and inside a package, where no separate file can be relied
@@ -59,8 +60,14 @@ export function createCheckpointThread(path: string, onBroken: () => void): Chec
     async pass() {
       const result = await new Promise<Pass>((resolve) => {
         finish = resolve;
-        worker ??= start();
-        worker.postMessage('checkpoint');
+        try {
+          worker ??= start();
+          worker.postMessage('checkpoint');
+        } catch (error) {
+          // The system may refuse a thread.
+          onBroken();
+          resolve({ error: messageOf(error) });
+        }
       });
       finish = undefined;
       failure = 'error' in result ? result.error : undefined;
