@@ -270,7 +270,7 @@ describe('serve', () => {
       'neither FORGE_TOKEN',
       'no webhook secret',
       'PORT must',
-      'REEVE_DATAS is no setting',
+      'REEVE_DATAS is not a setting',
     ])
       expect(error).toContain(words);
   });

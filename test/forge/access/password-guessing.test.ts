@@ -132,6 +132,20 @@ describe('the gate of passwords', () => {
     expect(await tryFrom('home', 'right')).toBe(true);
   });
 
+  it('A6: refuses guesses that are sent at once after ten, bar those under way', async () => {
+    const gate = createPasswordGate(() => new Date(0), passwords);
+    const user = await account(1);
+    const attempts = Array.from({ length: 30 }, (_, at) =>
+      gate.check({ address: 'home', name: 'ada', user, password: `wrong-${at}` }),
+    );
+
+    const answers = await Promise.allSettled(attempts);
+
+    const refused = answers.filter(({ status }) => status === 'rejected').length;
+    expect(refused).toBeGreaterThanOrEqual(30 - 10 - 4);
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(30 - refused);
+  });
+
   it('A6: does the same work for an account, for one without a password, and for none', async () => {
     const microseconds = async (hash: string): Promise<number> => {
       const before = process.cpuUsage();
