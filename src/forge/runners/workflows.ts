@@ -1,3 +1,4 @@
+import { reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -22,9 +23,10 @@ import {
 
 type WorkflowTarget = RepositoryTarget & { readonly context: ForgeContext };
 
-/** A unit that is switched off answers 404, as if it were not there. */
-function requireActions({ repository }: WorkflowTarget): void {
-  if (!settingsOf(repository).has_actions) throw new ForgeProblem(404, 'not found');
+/** Actions that are switched off stay open to administrators of the repository; other accounts get 403. */
+function requireActions({ repository, permission }: WorkflowTarget): void {
+  if (settingsOf(repository).has_actions || reaches(permission, 'admin')) return;
+  throw new ForgeProblem(403, 'user should have specific read permission or be a repo admin or a site admin');
 }
 
 async function findFile(call: WorkflowTarget, commit: CommitData, name: string): Promise<WorkflowFile> {
