@@ -21,3 +21,14 @@ export function createActionMemory(): ActionMemory {
     },
   };
 }
+
+/** Returns a memory that reads from another one and never changes it: what is set ends with the process. */
+export function createReadOnlyMemory(memory: ActionMemory): ActionMemory {
+  const own = new Map<string, unknown>();
+  return {
+    get: async (key) => (own.has(key) ? own.get(key) : memory.get(key)),
+    async set(key, value) {
+      own.set(key, value);
+    },
+  };
+}

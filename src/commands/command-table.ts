@@ -89,19 +89,27 @@ const ruleCommands = [
     },
   }),
 
-  defineCommand<{ event: string; payload: string; facts?: string; rules?: string; json?: boolean }>({
+  defineCommand<Record<string, string> & { json?: boolean }>({
     usage: 'plan',
-    description: 'show what the rules would do with one event, and why; nothing is written',
-    requiredFlags: [
-      ['--event <kind>', 'family or Event-Type: pull_request, issues, push, …'],
-      ['--payload <file>', 'the body of the delivery, JSON or YAML'],
-    ],
+    description:
+      'show what the rules would do with a live subject or one event, and why; nothing is written. For a live subject, events are built from its state',
     flags: [
-      ['--facts <file>', 'what is known, name to value; with it no forge is asked'],
-      ['--rules <path>', 'rule file or folder'],
-      ['--json', 'print the run as one line of JSON'],
+      ['--pull <owner/repo#number>', 'a pull request as it is now'],
+      ['--issue <owner/repo#number>', 'an issue as it is now'],
+      ['--branch <owner/repo@branch>', 'a push to a branch, as it is now'],
+      ['--repository <owner/repo>', 'a repository as it is now'],
+      ['--activity <name>', 'plan this activity alone: opened, synchronized, closed, …'],
+      ['--event <kind>', 'of a payload: family or Event-Type: pull_request, issues, push, …'],
+      ['--payload <file>', 'the body of a delivery, JSON or YAML'],
+      ['--facts <file>', 'for a payload: what is known, name to value; with it no forge is asked'],
+      ['--rules <path>', 'rule file or folder, instead of the rules in force'],
+      ['--json', 'print each run as one line of JSON'],
     ],
-    examples: ['reeve plan --event pull_request --payload opened.json --facts facts.yml --rules rules/demo'],
+    examples: [
+      'reeve plan --pull acme/shop#6',
+      'reeve plan --pull acme/shop#6 --activity synchronized --rules rules/',
+      'reeve plan --event pull_request --payload opened.json --facts facts.yml --rules rules/demo',
+    ],
     async run({ options, readerSettings, terminal }) {
       const { plan } = await import('./rules/plan.ts');
       return plan(options, await readerSettings(), terminal);

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
  * and throws `store-locked` where a server runs. A store that is not there is a mistake, not a new one.
  */
 export async function openStore(settings: Settings, role: 'reader' | 'worker' = 'reader'): Promise<Store> {
-  const path = join(settings.data, 'reeve.db');
+  const path = storePath(settings);
   if (!existsSync(path)) {
     throw new ReeveError(
       'usage',
@@ -19,6 +19,17 @@ export async function openStore(settings: Settings, role: 'reader' | 'worker' = 
     );
   }
   return openSqliteStore({ path, role });
+}
+
+function storePath({ data }: Pick<Settings, 'data'>): string {
+  return join(data, 'reeve.db');
+}
+
+/** Opens the store as `openStore` does; undefined if there is none. */
+export async function openStoreIfThere(settings: Pick<Settings, 'data'>): Promise<Store | undefined> {
+  return existsSync(storePath(settings))
+    ? openSqliteStore({ path: storePath(settings), role: 'reader' })
+    : undefined;
 }
 
 /** Returns the client of the configured forge. Throws `usage` where none is configured. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../contract/events/payload-members.ts';
-import type { RecordedChange } from './record.ts';
+import type { RecordedChange, Run } from './record.ts';
 
 /** What becomes of one thing, as a line of a difference. */
 type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
@@ -72,4 +72,16 @@ function formatJson(value: unknown): string {
 function cut(text: string, from: number): string {
   const end = from + maxLength;
   return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
+}
+
+/** How a change is marked that only rules in `observe` mode want. */
+export const observedWords = 'observed, not sent';
+
+/** Says whether only rules in `observe` mode want a change of a run. In runs of earlier versions its outcome tells. */
+export function isObserved(
+  { mode, outcomes }: Pick<Run, 'mode' | 'outcomes'>,
+  { id, observed }: Pick<RecordedChange, 'id' | 'observed'>,
+): boolean {
+  if (observed) return true;
+  return mode === 'enforce' && outcomes.some(({ change, status }) => change === id && status === 'planned');
 }

@@ -1,5 +1,5 @@
 import type { Event } from '../contract/events/events.ts';
-import { isObserved, observedWords } from '../engine/observed.ts';
+import { isObserved, observedWords } from '../engine/describe-change.ts';
 import type { Run } from '../engine/record.ts';
 import { plain, type Terminal } from './terminal.ts';
 

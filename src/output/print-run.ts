@@ -1,5 +1,4 @@
-import { describeChange } from '../engine/describe-change.ts';
-import { isObserved, observedWords } from '../engine/observed.ts';
+import { describeChange, isObserved, observedWords } from '../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';

@@ -1,4 +1,4 @@
-import { observedWords } from '../engine/observed.ts';
+import { observedWords } from '../engine/describe-change.ts';
 import type { Run } from '../engine/record.ts';
 import type { Store } from '../store/store.ts';
 

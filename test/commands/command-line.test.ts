@@ -248,7 +248,7 @@ describe('usage', () => {
     expect((await reeve(['plan', '--help'])).out).toContain('Examples:');
   });
 
-  it.each([[['dance']], [['plan']], [['check', '--colour']], [['serve', '--once', '--twice']]])(
+  it.each([[['dance']], [['explain']], [['check', '--colour']], [['serve', '--once', '--twice']]])(
     '%s is exit 2',
     async (args) => {
       const { status, out, error } = await reeve(args);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { viewRun } from '../../src/dashboard/pages/run-view.ts';
 import { runTable } from '../../src/dashboard/pages/runs.ts';
-import { isObserved } from '../../src/engine/observed.ts';
+import { isObserved } from '../../src/engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../src/engine/record.ts';
 import { compareRuns, printComparison } from '../../src/output/compare-runs.ts';
 import { printRun } from '../../src/output/print-run.ts';

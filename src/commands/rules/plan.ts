@@ -4,26 +4,82 @@ import { systemClock } from '../../clock.ts';
 import { namedEvent } from '../../contract/events/named-event.ts';
 import { makeEventRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
+import { ReeveError } from '../../errors.ts';
 import { createFactMemory } from '../../facts/ask.ts';
+import { type Simulation, simulate } from '../../handlers/simulation/simulate.ts';
+import { parseSimulatedSubject, type SimulatedKind } from '../../handlers/simulation/simulated-subject.ts';
 import { printRun } from '../../output/print-run.ts';
-import type { Terminal } from '../../output/terminal.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
 import { formatProblem } from '../../rules/problem.ts';
 import { createRuleSet } from '../../rules/rule-set.ts';
+import { nameOfRule } from '../../rules/verdict.ts';
 import type { Settings } from '../../settings/config.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
 import { readData } from '../read-data.ts';
+import { withSimulationParts } from '../simulation-parts.ts';
 import { pathsOrDefault } from './check.ts';
 
 type PlanOptions = {
-  readonly event: string;
-  readonly payload: string;
+  readonly event?: string;
+  readonly payload?: string;
   readonly facts?: string;
+  /** One of these names a live subject. */
+  readonly pull?: string;
+  readonly issue?: string;
+  readonly branch?: string;
+  readonly repository?: string;
+  readonly activity?: string;
   readonly rules?: string;
   readonly json?: boolean;
 };
 
-/** Prints the plan for one event; writes nothing anywhere. Returns the exit status. */
+/**
+ * Prints the plan for an event from a file, or for a live subject; writes nothing anywhere. Returns the exit status: 1 where
+ * a rule failed or a change was refused.
+ */
 export async function plan(options: PlanOptions, settings: Settings, terminal: Terminal): Promise<number> {
+  const given = [options.payload, options.pull, options.issue, options.branch, options.repository];
+  if (given.filter((one) => one !== undefined).length !== 1) {
+    throw new ReeveError('usage', 'name one of --payload, --pull, --issue, --branch and --repository');
+  }
+  if (options.payload === undefined) return planLive(options, settings, terminal);
+  if (options.event === undefined) throw new ReeveError('usage', 'say with --event what the payload is');
+  if (options.activity !== undefined) throw new ReeveError('usage', 'a payload has an activity already');
+  return planPayload({ ...options, event: options.event, payload: options.payload }, settings, terminal);
+}
+
+async function planLive(options: PlanOptions, settings: Settings, terminal: Terminal): Promise<number> {
+  if (options.event !== undefined || options.facts !== undefined) {
+    throw new ReeveError('usage', 'a live subject needs neither --event nor --facts: its state is read');
+  }
+  const { pull, issue, branch, repository, activity, rules, json } = options;
+  const named = { pull_request: pull, issue, branch, repository };
+  const [subject] = Object.entries(named).flatMap(([kind, text]) =>
+    text === undefined ? [] : [parseSimulatedSubject(kind as SimulatedKind, text)],
+  );
+  if (subject === undefined) throw new ReeveError('internal', 'no subject is named');
+  return withSimulationParts({ settings, rules, terminal }, async (parts) => {
+    const simulation = await simulate({ subject, activity }, parts);
+    if (json) for (const run of simulation.runs) terminal.out(JSON.stringify(run));
+    else printSimulation(simulation, terminal);
+    for (const { source, problems } of simulation.broken)
+      terminal.error(plain(`${source}: ${problems.join('\n')}`));
+    return simulation.broken.length > 0 || simulation.runs.some(hasFailed) ? 1 : 0;
+  });
+}
+
+function printSimulation({ runs, left, ignored }: Simulation, terminal: Terminal): void {
+  for (const run of runs) printRun(run, terminal);
+  for (const { rule, why } of left)
+    terminal.out(terminal.style('dim', plain(`- ${nameOfRule(rule)}: not planned (${why})`)));
+  if (ignored !== undefined) terminal.error(plain(`warning: ${ignored}: its deliveries are ignored`));
+}
+
+async function planPayload(
+  options: PlanOptions & { readonly event: string; readonly payload: string },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
   const payload = await readData(options.payload);
   const event = namedEvent(options.event, payload);
   const files = await loadRuleFiles(pathsOrDefault(options.rules ? [options.rules] : [], settings.rules));
@@ -48,7 +104,7 @@ function hasFailed(run: Run): boolean {
 }
 
 /** With `--facts` nothing is asked of a forge; without it, and with one, facts are live. */
-async function sourceFor(options: PlanOptions, settings: Settings) {
+async function sourceFor(options: Pick<PlanOptions, 'facts'>, settings: Settings) {
   if (options.facts !== undefined || settings.forge === undefined)
     return { facts: { given: options.facts === undefined ? {} : await readData(options.facts) } };
   const client = createClient({ ...settings.forge });

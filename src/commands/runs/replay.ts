@@ -10,18 +10,15 @@ import { eventOf } from '../../handlers/route-delivery.ts';
 import { type Comparison, compareRuns, printComparison } from '../../output/compare-runs.ts';
 import { printRun } from '../../output/print-run.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { formatProblem } from '../../rules/problem.ts';
-import type { LoadedRule } from '../../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../../rules/rule-set.ts';
 import type { Settings } from '../../settings/config.ts';
 import { parseDurationMs } from '../../settings/duration.ts';
 import { eventAbout } from '../../sources/admission.ts';
-import { loadRuleFiles } from '../../sources/folder.ts';
 import { createIdentities } from '../../sources/identity.ts';
-import { createRuleSource } from '../../sources/rule-source.ts';
 import type { Store } from '../../store/store.ts';
 import { clientOf, openStore } from '../open-store.ts';
 import { readData } from '../read-data.ts';
+import { findRulesToTry, readRules } from '../rules-to-try.ts';
 
 type ReplayOptions = {
   readonly event?: string;
@@ -85,8 +82,7 @@ type Player = (event: Event, delivery?: string) => Promise<Run>;
 
 /** With a forge the rules in force are read from it and facts are live; without one the payload has to do. */
 async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
-  const operatorRules = await readRules(options.rules ?? settings.rules, terminal);
-  const select = createSelection(operatorRules, options, settings);
+  const select = await createSelection(options, settings, terminal);
   const memory = createFactMemory(systemClock);
   const client = settings.forge ? clientOf(settings) : undefined;
   return async (event, delivery) => {
@@ -99,43 +95,29 @@ async function createPlayer(options: ReplayOptions, settings: Settings, terminal
   };
 }
 
-async function readRules(path: string | undefined, terminal: Terminal): Promise<readonly LoadedRule[]> {
-  const files = path === undefined ? [] : await loadRuleFiles([path]);
-  for (const problem of files.flatMap((file) => file.problems)) terminal.error(`${formatProblem(problem)}\n`);
-  return files.flatMap((file) => file.rules);
-}
-
 /** Returns the rules to try on an event, and the event about its repository as that is found now. */
 type Select = (event: Event) => Promise<{ readonly rules: RuleSet; readonly event: Event }>;
 
-/**
- * Creates the selection: with `--rules` those alone are tried, else the rules in force now, every repository taken as served.
- */
-function createSelection(
-  operatorRules: readonly LoadedRule[],
+/** Creates the selection. Without a forge, the rules of the file or folder are tried on the event as it came. */
+async function createSelection(
   options: ReplayOptions,
   settings: Settings,
-): Select {
-  const given = createRuleSet(operatorRules);
-  if (options.rules !== undefined || settings.forge === undefined)
-    return async (event) => ({ rules: given, event });
-  const { organizations, grants } = settings;
+  terminal: Terminal,
+): Promise<Select> {
+  if (options.rules !== undefined || settings.forge === undefined) {
+    const rules = createRuleSet(await readRules(options.rules ?? settings.rules, terminal));
+    return async (event) => ({ rules, event });
+  }
   const client = clientOf(settings);
   const identities = createIdentities({ client, clock: systemClock });
-  const served = { starred: async () => [] };
-  const source = createRuleSource({
-    client,
-    served,
-    operatorRules,
-    organizations,
-    grants,
-    clock: systemClock,
-  });
+  const rulesFor = await findRulesToTry({ only: undefined, settings, client }, terminal);
   return async (event) => {
-    if (event.repository === undefined || event.subject === undefined) return { rules: given, event };
+    if (event.repository === undefined || event.subject === undefined) {
+      return { rules: createRuleSet(await readRules(settings.rules, terminal)), event };
+    }
     const { at } = await identities.read(event.repository);
     const found = eventAbout(event, event.subject, at);
-    return { rules: (await source.rulesFor(found)).rules, event: found };
+    return { rules: (await rulesFor(found)).rules, event: found };
   };
 }
 

@@ -1,4 +1,4 @@
-import { isObserved, observedWords } from '../../engine/observed.ts';
+import { isObserved, observedWords } from '../../engine/describe-change.ts';
 import type { Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
