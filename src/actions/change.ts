@@ -52,6 +52,16 @@ export type Change = {
   readonly fork?: true;
   /** Action whose grant it needs in addition to that of its own. */
   readonly alsoNeeds?: string;
+  /** Events of our own that it causes: they run the rules that did not cause them. */
+  readonly causes?: Cause;
   /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };
+
+/** What a change causes: how its events are recognised. */
+export type Cause =
+  | { readonly event: 'merged'; readonly number: number; readonly head: string; readonly base: string }
+  /** `head` is the commit before; `branch` is absent for a head in a fork. */
+  | { readonly event: 'updated'; readonly number: number; readonly head: string; readonly branch?: string }
+  | { readonly event: 'deleted'; readonly branch: string }
+  | { readonly event: 'opened'; readonly head: string; readonly base: string };

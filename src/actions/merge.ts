@@ -152,6 +152,7 @@ async function mergingOf(
     before: 'open',
     after: 'merged',
     branch: base,
+    causes: { event: 'merged', number: pull.number, head, base },
     stage: 3,
     reconsiders: true,
     reads: [pullFact],

@@ -156,6 +156,7 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
       },
     },
     before: null,
+    causes: { event: 'opened', head, base },
     reason: `${head} has commits that ${base} has not, and no pull request is open`,
     ...(reviewers || team_reviewers ? { requires: ['pull_reviewers_on_create'] } : {}),
   };

@@ -59,6 +59,12 @@ with:
       before: { head, behind },
       after: { behind: 0 },
       branch: base,
+      causes: {
+        event: 'updated',
+        number: pull.number,
+        head,
+        ...(isFork || !pull.head?.ref ? {} : { branch: pull.head.ref }),
+      },
       ...(isFork ? ({ fork: true } as const) : {}),
       reads: [pullFact, between],
     } as const;

@@ -26,12 +26,14 @@ export type Applied = {
   readonly awaiting: ReadonlySet<string>;
 };
 
-type ApplyOptions = {
+export type ApplyOptions = {
   readonly changes: readonly PlannedChange[];
   readonly facts: Facts;
   readonly client: Client;
   /** Absent: a change that names a secret fails. */
   readonly secrets?: NamedSecrets | undefined;
+  /** Called before a change that causes events is sent; the returned function is called after its answer. */
+  readonly beginCause?: ((planned: PlannedChange) => Promise<() => void>) | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
 };
@@ -248,7 +250,9 @@ async function send(group: readonly PlannedChange[], now: Facts, application: Ap
     throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
   application.hasWritten = true;
   for (const planned of group) sent.set(planned.id, input);
-  const answer = await client.send(operation, reveal(group, input, secrets));
+  const [first] = group;
+  const end = first?.change.causes && (await application.beginCause?.(first));
+  const answer = await client.send(operation, reveal(group, input, secrets)).finally(end);
   facts.forget(group.flatMap((planned) => planned.change.forgets ?? []));
   return answer;
 }

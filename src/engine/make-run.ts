@@ -39,6 +39,7 @@ type RunParts = Pick<
   | 'ledger'
   | 'maxAnnouncedAgeMs'
   | 'explainAll'
+  | 'consequences'
 > & {
   /** Default: a new UUID. */
   readonly id?: string | undefined;
@@ -53,12 +54,22 @@ type RunParts = Pick<
 export type MadeRun = Ran & { readonly denials: number };
 
 /** What every run of a process is given, whatever it is about. */
-export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger'>;
+export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger' | 'consequences'>;
 
 /** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
 export async function makeEventRun(
   event: Event,
-  { isRepeated = false, ...parts }: RunParts & { readonly isRepeated?: boolean | undefined },
+  {
+    isRepeated = false,
+    item,
+    cause,
+    ...parts
+  }: RunParts & {
+    readonly cause?: RunInput['cause'];
+    readonly isRepeated?: boolean | undefined;
+    /** The pull request that the event concerns, where it is about something else: `acme/demo#5`. */
+    readonly item?: string | undefined;
+  },
 ): Promise<MadeRun> {
   const { door, delivery, clock } = parts;
   const now = clock.now();
@@ -68,10 +79,12 @@ export async function makeEventRun(
     activity: event.activity,
     ...(delivery === undefined ? {} : { delivery }),
     ...(isRepeated ? { repeated: true } : {}),
+    ...(item === undefined ? {} : { item }),
+    ...(cause === undefined ? {} : { because: cause.because }),
     at: now.toISOString(),
   };
   const subject = event.subject ?? { kind: 'repository' };
-  return make(parts, { now, trigger, subject, payload: event.payload, about: { event } });
+  return make(parts, { now, trigger, subject, payload: event.payload, about: { event, cause } });
 }
 
 /** One item of a sweep. */
@@ -82,16 +95,18 @@ export type RunItem = {
   /** Identity of the item and the slot of its sweep; absent in rule tests. */
   readonly key?: string | undefined;
   readonly slot?: string | undefined;
+  /** Kind of the trigger; default: `schedule`. */
+  readonly kind?: string | undefined;
 };
 
 /** Runs rules over one item of a sweep; all of them walk over items of its kind. */
 export async function makeItemRun(item: RunItem, parts: RunParts): Promise<MadeRun> {
   const { door, delivery, clock } = parts;
-  const { subject, value, key, slot } = item;
+  const { subject, value, key, slot, kind = 'schedule' } = item;
   const now = clock.now();
   const trigger: Trigger = {
     door,
-    kind: 'schedule',
+    kind,
     activity: '',
     ...(delivery === undefined ? {} : { delivery }),
     ...(slot === undefined ? {} : { slot }),
@@ -122,7 +137,7 @@ type Start = {
   readonly subject: Subject;
   /** Stands in for the live subject where facts are given. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  readonly about: Pick<RunInput, 'event' | 'item'>;
+  readonly about: Pick<RunInput, 'event' | 'item' | 'cause'>;
 };
 
 async function make(parts: RunParts, { now, trigger, subject, payload, about }: Start): Promise<MadeRun> {

@@ -43,7 +43,12 @@ export function createReconsider(input: Pick<RunInput, 'event' | 'item' | 'now'>
         steps,
         retry,
         awaitsChecks = false,
-      } = await evaluateRule(rule, { ...input, facts, meter });
+      } = await evaluateRule(rule, {
+        ...input,
+        facts,
+        meter,
+        isBeforeWrite: true,
+      });
       const step = steps.find((one) => one.step.name === name);
       if (verdict.verdict === 'failed') throw retry ?? new Error(verdict.reason ?? 'its rule failed');
       if (step?.state !== 'ready') return unwanted('its conditions no longer hold', awaitsChecks);

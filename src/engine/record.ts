@@ -17,6 +17,8 @@ export type Trigger = {
   readonly delivery?: string;
   /** The delivery has the body of an earlier one: it was redelivered, or recorded and sent again. */
   readonly repeated?: true;
+  /** The change of an earlier run that caused the event: an event of our own account that runs other rules. */
+  readonly because?: { readonly run: string; readonly change: string };
   readonly slot?: string;
   readonly item?: string;
   /** The instant of the run, RFC 3339. */

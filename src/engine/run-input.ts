@@ -8,6 +8,7 @@ import type { Facts } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/ledger.ts';
+import type { Consequences, EventCause } from './bounds/consequences.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 
@@ -41,6 +42,10 @@ export type RunInput = {
    * there. Absent where past events are planned: neither matters.
    */
   readonly maxAnnouncedAgeMs?: number | undefined;
+  /** Where changes that cause events are noted; absent: events of our own trigger nothing. */
+  readonly consequences?: Pick<Consequences, 'begin'> | undefined;
+  /** What caused the event, if our own account did and rules may run for it all the same. */
+  readonly cause?: EventCause | undefined;
   /** The instant of the run. */
   readonly now: Date;
   readonly clock: Pick<Clock, 'monotonicMs'>;

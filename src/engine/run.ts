@@ -1,6 +1,6 @@
 import type { Subject } from '../contract/events/subject.ts';
 import type { ReeveError } from '../errors.ts';
-import { type Applied, applyPlan } from './apply.ts';
+import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
 import type { Deferral } from './budget/deferral.ts';
@@ -104,7 +104,21 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     client,
     secrets,
     reconsider: createReconsider(input),
+    beginCause: createBeginCause(input),
   });
+}
+
+/** Returns what notes a change that causes events, with the rules of its chain. */
+function createBeginCause({ id, consequences, cause, facts }: RunInput): ApplyOptions['beginCause'] {
+  const { repository } = facts.subject;
+  if (consequences === undefined || repository === undefined) return undefined;
+  return async ({ id: change, change: { causes }, proposals }) => {
+    if (causes === undefined) return () => {};
+    const rules = new Set([...(cause?.rules ?? []), ...proposals.map(({ rule }) => rule.id)]);
+    const because = { run: id, change };
+    const depth = (cause?.depth ?? 0) + 1;
+    return consequences.begin(repository.id, { because, causes, rules: [...rules], depth });
+  };
 }
 
 function awaitingOf(

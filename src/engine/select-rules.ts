@@ -1,3 +1,4 @@
+import { eventFamilies } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
 import { RunBudget } from '../expressions/budget/budget.ts';
 import { limits } from '../expressions/budget/limits.ts';
@@ -5,12 +6,15 @@ import { hasWideObject } from '../expressions/values/member-names.ts';
 import type { Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
+import { runsForConcerned } from '../rules/concerned.ts';
 import { failRule, skipRule } from '../rules/evaluate.ts';
 import { isInScope, skipReason } from '../rules/match.ts';
+import { needsEvent } from '../rules/recoverable.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { isGrantedAt } from './bounds/grants.ts';
+import type { EventCause } from './bounds/consequences.ts';
 
 /** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
 export type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
@@ -24,23 +28,31 @@ type SelectionInput = {
   readonly facts: Facts;
   readonly account?: { readonly id: number } | undefined;
   readonly explainAll?: boolean | undefined;
+  readonly cause?: EventCause | undefined;
 };
 
 /**
  * Returns the rules that a run evaluates. Their filters and scopes are charged to the budget of the run, which the rest of
  * the run continues to spend; a rule whose filter exceeds it has failed.
  */
-export function selectRules({ event, rules, facts, account, explainAll }: SelectionInput): Selection {
+export function selectRules({ event, rules, facts, account, explainAll, cause }: SelectionInput): Selection {
   if (event === undefined) {
     return select(rules.rules, (rule, meter) => {
+      if (needsEvent(rule)) return 'not recoverable';
       if (!isInScope(rule, facts.subject, meter)) return 'scope';
       return isGrantedAt(rule, facts.subject) ? undefined : 'grant';
     });
   }
-  const listening = event.family === undefined ? [] : rules.listeningTo(event.family);
+  const { family } = event;
+  // Rules for the pull requests that an event concerns run with these as their subjects, and only with these.
+  const isItem = family !== undefined && facts.subject.kind !== eventFamilies[family].subject;
+  const listening =
+    family === undefined
+      ? []
+      : rules.listeningTo(family).filter((rule) => runsForConcerned(rule, family) === isItem);
   const own = account !== undefined && event.sender?.id === account.id;
   const selection = select(explainAll ? rules.rules : listening, (rule, meter) =>
-    own
+    own && (cause === undefined || cause.rules.includes(rule.id))
       ? 'own'
       : (skipReason(rule, event, meter) ?? (isGrantedAt(rule, facts.subject) ? undefined : 'grant')),
   );

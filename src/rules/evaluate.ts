@@ -1,11 +1,12 @@
 import type { Event } from '../contract/events/events.ts';
+import { readMember } from '../contract/events/payload-members.ts';
 import { ReeveError } from '../errors.ts';
 import { jointProspect } from '../expressions/conditions.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { Learning } from './learning.ts';
-import { listeningsFor, passesPaths } from './match.ts';
-import type { LoadedRule, LoadedStep } from './rule.ts';
+import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts';
+import type { Listening, LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
 /** What a rule is held against. */
@@ -18,6 +19,8 @@ type RuleContext = {
   readonly now: Date;
   /** What the rule's expressions and patterns are paid for by. */
   readonly meter: Meter;
+  /** Whether filters on branches hold for the pull request as it is now as well: a write follows immediately. */
+  readonly isBeforeWrite?: boolean;
 };
 
 /** A step once its rule matched. Only a `ready` one is planned. */
@@ -88,11 +91,19 @@ const filesRequest: FactRequest = { name: 'files' };
 /** Returns the end of a rule that a filter on paths leaves out, or undefined where it goes on. */
 async function filterPaths(
   rule: LoadedRule,
-  { event, meter }: RuleContext,
+  { event, meter, facts, isBeforeWrite = false }: RuleContext,
   knowledge: Learning,
 ): Promise<Evaluation | undefined> {
-  if (event === undefined) return undefined;
-  const listenings = listeningsFor(rule, event, meter);
+  if (event === undefined && (rule.schedules.length > 0 || rule.on.length === 0)) return undefined;
+  const heard = event === undefined ? rule.on : listeningsFor(rule, event, meter);
+  const isLive = event === undefined || isBeforeWrite;
+  let listenings = heard;
+  try {
+    if (isLive) listenings = await passingNow(heard, { knowledge, meter, facts });
+  } catch (error) {
+    if (!(error instanceof LimitExceeded)) throw error;
+    return { verdict: failRule(rule, `branches: ${error.message}`), steps: [] };
+  }
   if (listenings.some(({ paths, pathsIgnore }) => !paths && !pathsIgnore)) return undefined;
   if (listenings.length === 0) return { verdict: skipRule(rule, 'filter'), steps: [] };
   await knowledge.learn([filesRequest]);
@@ -108,6 +119,21 @@ async function filterPaths(
     throw error;
   }
   return { verdict: skipRule(rule, 'filter'), steps: [] };
+}
+
+const pullRequest: FactRequest = { name: 'pull_request' };
+
+/** Returns the entries of `on` whose filter on branches the pull request passes as it is now. */
+async function passingNow(
+  heard: readonly Listening[],
+  { knowledge, meter, facts }: Pick<RuleContext, 'meter' | 'facts'> & { readonly knowledge: Learning },
+): Promise<readonly Listening[]> {
+  if (facts.subject.kind !== 'pull_request' || !heard.some(isFiltered)) return heard;
+  await knowledge.learn([pullRequest]);
+  const known = knowledge.find(pullRequest);
+  const pull: unknown = known !== undefined && 'value' in known ? known.value : undefined;
+  const base: unknown = readMember(readMember(pull, 'base'), 'ref');
+  return heard.filter((listening) => typeof base === 'string' && passesBranch(listening, base, meter));
 }
 
 async function resolveSteps(

@@ -28,6 +28,19 @@ export function listeningsFor(rule: LoadedRule, event: Event, meter: Meter): rea
   return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event, meter));
 }
 
+/** Says whether an entry of `on` has a filter. */
+export function isFiltered({ family: _family, activities: _activities, ...filters }: Listening): boolean {
+  return Object.values(filters).some((filter) => filter !== undefined);
+}
+
+/** Says whether the branch that a pull request merges into passes the filters of an entry. */
+export function passesBranch(listening: Listening, branch: string, meter: Meter): boolean {
+  const { branches, branchesIgnore, tags, tagsIgnore } = listening;
+  return passesNames(branches, branchesIgnore, tags ?? tagsIgnore, (pattern) =>
+    pattern.matches(branch, meter),
+  );
+}
+
 /**
  * Says whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. The
  * files are as the forge lists them.

@@ -15,6 +15,18 @@ const recoverable = new Set([
 ]);
 
 const decided = new WeakMap<LoadedRule, boolean>();
+const needing = new WeakMap<LoadedRule, boolean>();
+
+/** Says whether a rule without a schedule names the event or who caused it: it cannot be evaluated for live state alone. */
+export function needsEvent(rule: LoadedRule): boolean {
+  // The loader has made sure that rules with a schedule look first whether there is an event.
+  if (rule.schedules.length > 0 || rule.on.length === 0) return false;
+  const known = needing.get(rule);
+  if (known !== undefined) return known;
+  const answer = expressionsOf(rule).some((text) => /(?<![\w.])(event|sender)\b/.test(text));
+  needing.set(rule, answer);
+  return answer;
+}
 
 /**
  * Says whether a rule can be held against an event that was found by catching up: its expressions name no member of
@@ -23,13 +35,17 @@ const decided = new WeakMap<LoadedRule, boolean>();
 export function isRecoverable(rule: LoadedRule): boolean {
   const known = decided.get(rule);
   if (known !== undefined) return known;
-  const texts = [
-    rule.condition?.source,
-    ...rule.steps.flatMap((step) => [step.condition?.source, ...textsIn(step.arguments.written)]),
-  ];
-  const answer = texts.every((text) => text === undefined || !namesMore(text));
+  const answer = expressionsOf(rule).every((text) => !namesMore(text));
   decided.set(rule, answer);
   return answer;
+}
+
+function expressionsOf({ condition, steps }: LoadedRule): readonly string[] {
+  const texts = [
+    condition?.source,
+    ...steps.flatMap((step) => [step.condition?.source, ...textsIn(step.arguments.written)]),
+  ];
+  return texts.filter((text) => text !== undefined);
 }
 
 /** Read from the text: a word in a literal that looks like a member makes a rule careful, never careless. */

@@ -8,6 +8,7 @@ import type { Event } from '../contract/events/events.ts';
 import { createMetrics, type Metrics } from '../dashboard/metrics/metrics.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
 import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
+import { createConsequences } from '../engine/bounds/consequences.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
@@ -201,6 +202,7 @@ async function createServerWork(
   const { log, organizations = [], grants = [], concurrency = 8 } = options;
   const { client, account } = link;
   const memory = createFactMemory(clock);
+  const consequences = createConsequences({ store, now: clock.now });
   const looks = { client, account, grants, organizations, store, memory, clock, log };
   return createWork({
     client,
@@ -219,7 +221,8 @@ async function createServerWork(
       onRefused: (kind) => metrics.countRefusedDelivery(kind),
     }),
     rules,
-    settings: await runSettings(options, { client, store, clock }),
+    settings: { ...(await runSettings(options, { client, store, clock })), consequences },
+    consequences,
     repeated: options.repeated,
     preview: options.preview ? createPreview(looks) : undefined,
     backoff: options.backoff,

@@ -4,22 +4,23 @@ import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { operations } from '../contract/operations.ts';
 import type { Metrics } from '../dashboard/metrics/metrics.ts';
+import type { Consequences } from '../engine/bounds/consequences.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
 import { messageOf } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
-import { createDeliveryHandler } from '../handlers/delivery.ts';
+import { createEventHandlers } from '../handlers/event-handlers.ts';
 import { createJobHandler } from '../handlers/jobs.ts';
 import type { Preview } from '../handlers/preview.ts';
 import { readRevertJob, revertKind, revertStored } from '../handlers/revert.ts';
+import { caughtUpEvent } from '../handlers/stored-event.ts';
 import type { Log } from '../log.ts';
 import type { Admissions } from '../sources/admission.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { HandleJob, WorkerStore } from '../store/lease.ts';
 import type { Retention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
-import { caughtUpEvent } from '../sweeps/catch-up/catch-up.ts';
 import { createSnapshots, type Snapshots } from '../sweeps/catch-up/snapshots.ts';
 import { maintenanceLanes } from '../sweeps/schedule/maintenance.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
@@ -41,6 +42,7 @@ type WorkOptions = {
   readonly memory: FactMemory;
   readonly store: Store;
   readonly settings: RunSettings;
+  readonly consequences: Consequences;
   readonly repeated: RepeatedChoice | undefined;
   readonly preview: Preview | undefined;
   readonly backoff: BackoffOptions | undefined;
@@ -63,16 +65,19 @@ export function createWork(options: WorkOptions): Work {
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
-  const handle = createHandler(options, snapshots);
+  const onEnqueued = (): void => worker.wake();
+  const { handle, jobs, leaveWaiting } = createServerHandlers(options, { snapshots, onEnqueued });
   const sweeps = createServerSweeps(options, {
     snapshots,
     askWhoWeAre,
     handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
-    onEnqueued: () => worker.wake(),
+    onEnqueued,
+    leaveWaiting,
   });
   /** Every kind of job of our own. */
   const handleJob = createJobHandler({
     ...sweeps.jobHandlers,
+    ...jobs,
     [revertKind]: createRevertHandler(options),
   });
   const worker = createWorker({
@@ -90,14 +95,17 @@ export function createWork(options: WorkOptions): Work {
   return { worker, sweeps };
 }
 
-function createHandler(options: WorkOptions, snapshots: Snapshots): ReturnType<typeof createDeliveryHandler> {
-  const { client, account, admissions, rules, memory, store, settings, preview, metrics, clock, log } =
-    options;
-  return createDeliveryHandler({
+function createServerHandlers(
+  options: WorkOptions,
+  { snapshots, onEnqueued }: { readonly snapshots: Snapshots; readonly onEnqueued: () => void },
+): ReturnType<typeof createEventHandlers> {
+  const { client, account, admissions, memory, store, settings, preview, metrics, clock, log } = options;
+  return createEventHandlers({
     client,
+    consequences: options.consequences,
     account,
     admissions,
-    rules: rules.source,
+    rules: options.rules.source,
     memory,
     store,
     clock,
@@ -105,6 +113,7 @@ function createHandler(options: WorkOptions, snapshots: Snapshots): ReturnType<t
     preview,
     repeated: options.repeated,
     lifetimeMs: options.backoff?.lifetimeMs,
+    onEnqueued,
     onHandled: (event) => noteHandled(event, snapshots, log),
     onRun(run, event) {
       metrics.countRun(run);
@@ -129,7 +138,7 @@ function createServerSweeps(
   options: WorkOptions,
   parts: Pick<
     Parameters<typeof createSweeps>[0],
-    'snapshots' | 'askWhoWeAre' | 'handleCaughtUp' | 'onEnqueued'
+    'snapshots' | 'askWhoWeAre' | 'handleCaughtUp' | 'onEnqueued' | 'leaveWaiting'
   >,
 ): Sweeps {
   const { client, account, rules, memory, store, settings, metrics, clock, log } = options;

@@ -40,7 +40,7 @@ export function createSweepHandler(
       job: job.id,
       door: job.door === 'cli' ? 'cli' : 'cron',
       isInScope: (subject) =>
-        isAtHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject)),
+        isOfHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject)),
       isPartial: asked.in !== undefined,
       // The border to the store: a checkpoint of this job was written by the sweep alone.
       ...(job.checkpoint === null || job.checkpoint === undefined
@@ -55,7 +55,7 @@ export function createSweepHandler(
 }
 
 /** Rules of a repository or organization walk over what is theirs, and nothing else. */
-function isAtHome({ level, home }: LoadedRule, { repository, organization }: Subject): boolean {
+export function isOfHome({ level, home }: LoadedRule, { repository, organization }: Subject): boolean {
   if (level === 'operator') return true;
   if (home === undefined) return false;
   if ('repositoryId' in home) return repository?.id === home.repositoryId;

@@ -7,6 +7,7 @@ import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
+import type { LeaveWaiting } from '../handlers/waiting.ts';
 import type { Log } from '../log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
@@ -45,6 +46,8 @@ export type SweepParts = {
   readonly maxRequests?: number;
   /** Told of every run over an item. */
   readonly onRun?: (run: Run) => void;
+  /** Stores what the rules of a run wait for; absent: they do not wait. */
+  readonly leaveWaiting?: LeaveWaiting;
 };
 
 /** How a sweep went, and when it is to be done again for the items that an hourly budget stopped. */
@@ -152,18 +155,12 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
 
   const takeOne = async (target: Target): Promise<void> => {
     mayGoOn();
-    const { run, retry, deferral } = await runItem(target, {
-      parts,
-      order,
-      rules,
-      account,
-      pause,
-      signal: lease.signal,
-    });
+    const ran = await runItem(target, { parts, order, rules, account, pause, signal: lease.signal });
+    const { run, retry, deferral } = ran;
+    await parts.leaveWaiting?.(ran, { subject: target.subject, job: { id: `${order.job}#${target.key}` } });
     // What was written before the end is recorded; whatever else the run says is that it was ended.
     if (lease.signal.aborted) {
-      if (run.outcomes.some(({ status }) => status === 'applied'))
-        await record(run, target.subject.repository?.id);
+      if (hasApplied(run)) await record(run, target.subject.repository?.id);
       throw lease.signal.reason;
     }
     tally.addRun(run);
@@ -237,6 +234,10 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
   if (first === undefined) return undefined;
   const afterMs = Math.min(Math.max(...deferrals.map((one) => one.afterMs)), first.afterMs + gatherMs);
   return { afterMs, why: `${first.why} (${deferrals.length} items)` };
+}
+
+function hasApplied({ outcomes }: Run): boolean {
+  return outcomes.some(({ status }) => status === 'applied');
 }
 
 /** A run in which nothing happened is counted and not kept: thousands of them a day would bury the others. */

@@ -5,6 +5,7 @@ import { type Retention, standardRetention } from '../store/retention-limits.ts'
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catch-up/catch-up.ts';
 import type { Snapshots } from './catch-up/snapshots.ts';
+import { createOpenPullsHandler, openPullsKind } from './open-pulls.ts';
 import { createMaintenance, scheduledMaintenance } from './schedule/maintenance.ts';
 import { createScheduler, type Scheduler } from './schedule/schedule.ts';
 import type { Scheduled } from './schedule/slots.ts';
@@ -39,7 +40,9 @@ type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
 export interface Sweeps {
   readonly scheduler: Scheduler;
   /** Handlers of the jobs that the scheduler, the command line and catching up store, by kind. */
-  readonly jobHandlers: Readonly<Record<'sweep' | 'catch-up' | 'caught-up' | 'chore', HandleJob>>;
+  readonly jobHandlers: Readonly<
+    Record<'sweep' | 'catch-up' | 'caught-up' | 'chore' | typeof openPullsKind, HandleJob>
+  >;
   /** Begins: catches up with what was missed, then looks at the clock every minute. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -89,6 +92,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
       sweep: createSweepHandler(parts, find),
       'catch-up': catchUp,
       'caught-up': options.handleCaughtUp,
+      [openPullsKind]: createOpenPullsHandler(parts, rules.everyRule),
       async chore(_job, payload) {
         const name =
           typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'chore') : undefined;
@@ -100,18 +104,16 @@ export function createSweeps(options: SweepsOptions): Sweeps {
     },
     async start() {
       const now = clock.now();
-      const lane = { lane: 'catch-up catch-up', receivedAt: now } as const;
       const start = `start@${now.toISOString()}`;
-      await store.enqueue({
-        door: 'cron',
-        uuid: `catch-up#${start}`,
-        kind: 'catch-up',
-        payload: {},
-        ...lane,
-      });
-      const payload = { chore: 'rules' };
-      const reading = { door: 'cron', uuid: `rules#${start}`, kind: 'chore', payload } as const;
-      await store.enqueue({ ...reading, lane: 'chore rules', receivedAt: now });
+      const beginnings = [
+        { kind: 'catch-up', lane: 'catch-up catch-up', payload: {} },
+        { kind: openPullsKind, lane: openPullsKind, payload: {} },
+        { kind: 'chore', lane: 'chore rules', payload: { chore: 'rules' } },
+      ];
+      for (const { kind, lane, payload } of beginnings) {
+        const uuid = `${kind === 'chore' ? 'rules' : kind}#${start}`;
+        await store.enqueue({ door: 'cron', uuid, kind, lane, payload, receivedAt: now });
+      }
       onEnqueued();
       scheduler.start();
     },

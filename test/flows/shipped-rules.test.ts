@@ -14,6 +14,7 @@ import {
   createTeams,
   deliveryRules,
   demoRules,
+  mergeRules,
   namesIn,
   scheduledRules,
   shippedFiles,
@@ -280,5 +281,7 @@ it('every file that ships has its flow', async () => {
     relative('rules', relative(packageRoot, path)),
   );
 
-  expect([...deliveryRules, ...scheduledRules, demoRules].toSorted()).toEqual(shipped.toSorted());
+  expect([...deliveryRules, ...mergeRules, ...scheduledRules, demoRules].toSorted()).toEqual(
+    shipped.toSorted(),
+  );
 });

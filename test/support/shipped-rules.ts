@@ -19,6 +19,8 @@ export const deliveryRules = [
 ] as const;
 /** Rule files whose flows begin with the clock. */
 export const scheduledRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
+/** Rule files about merging; their flows begin with a delivery or a status. */
+export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
 

@@ -7,8 +7,9 @@ import { operations } from '../../src/contract/operations.ts';
 import type { RunSettings } from '../../src/engine/make-run.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
-import { createDeliveryHandler } from '../../src/handlers/delivery.ts';
+import { createEventHandlers } from '../../src/handlers/event-handlers.ts';
 import { createJobHandler } from '../../src/handlers/jobs.ts';
+import { caughtUpEvent } from '../../src/handlers/stored-event.ts';
 import { silentLog } from '../../src/log.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
@@ -21,7 +22,6 @@ import { createRuleSource } from '../../src/sources/rule-source.ts';
 import { createStoredMemory } from '../../src/store/action-memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { caughtUpEvent } from '../../src/sweeps/catch-up/catch-up.ts';
 import { createSnapshots, type Snapshots } from '../../src/sweeps/catch-up/snapshots.ts';
 import { createSweeps, type Sweeps } from '../../src/sweeps/sweeps.ts';
 import { createWorker, type Worker } from '../../src/worker/worker.ts';
@@ -137,7 +137,12 @@ export async function startSweepHarness(
   };
   const identities = createIdentities({ client, clock });
   const admissions = createAdmissions({ identities, served, coverageOf: () => true });
-  const handle = createDeliveryHandler({ ...shared, admissions, rules });
+  const { handle, jobs, leaveWaiting } = createEventHandlers({
+    ...shared,
+    admissions,
+    rules,
+    onEnqueued: () => {},
+  });
   const sweeps = createSweeps({
     ...shared,
     served: { login, listed: [] },
@@ -148,11 +153,12 @@ export async function startSweepHarness(
     askWhoWeAre: account,
     handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
     onEnqueued: () => {},
+    leaveWaiting,
   });
   const worker: Worker = createWorker({
     store,
     handle,
-    handleJob: createJobHandler(sweeps.jobHandlers),
+    handleJob: createJobHandler({ ...sweeps.jobHandlers, ...jobs }),
     log: silentLog,
     clock,
   });

@@ -41,6 +41,7 @@ export function deletionOf(
     before: { name, commit: sha },
     after: null,
     branch: base,
+    causes: { event: 'deleted', branch: name },
     stage: 3,
     reconsiders: true,
     reads: [requestOf(pullRequest), requestOf(headBranch)],

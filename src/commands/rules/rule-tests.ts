@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { parseEvent } from '../../contract/events/events.ts';
+import { type Event, parseEvent } from '../../contract/events/events.ts';
+import { isRecord } from '../../contract/events/payload-members.ts';
 import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
 import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
 import { count } from '../../output/terminal.ts';
+import { runsForConcerned } from '../../rules/concerned.ts';
 import type { Problem } from '../../rules/problem.ts';
 import { createRuleSet } from '../../rules/rule-set.ts';
 import {
@@ -67,10 +69,20 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
     return run;
   }
   const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
-  const event = parseEvent(one.eventType, payload);
+  const event = aboutItem(parseEvent(one.eventType, payload), one, file);
   const rules = createRuleSet(file.rules);
   const { run } = await makeEventRun(event, { ...common, rules, facts: { given: one.facts } });
   return run;
+}
+
+/** A case that gives the pull request of an event that only concerns pull requests is about that one. */
+function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Event {
+  const { family, repository } = event;
+  const pull = facts.pull_request;
+  if (family === undefined || !isRecord(pull)) return event;
+  if (!rules.some((rule) => runsForConcerned(rule, family))) return event;
+  const index = typeof pull.number === 'number' ? pull.number : 1;
+  return { ...event, subject: { kind: 'pull_request', ...(repository ? { repository } : {}), index } };
 }
 
 /** Returns what an item is about, as far as its members say. */

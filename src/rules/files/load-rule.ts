@@ -1,6 +1,7 @@
 import { eventFamilies } from '../../contract/events/event-families.ts';
 import type { Condition } from '../../expressions/conditions.ts';
 import { compileScope } from '../../patterns/repository-scope.ts';
+import { runsForConcerned } from '../concerned.ts';
 import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
@@ -159,8 +160,15 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
     const message = `files of the ${context.level} walk over ${eachBelowOperator.join(', ')} only`;
     context.reportValue([...at, 'each'], 'level', message);
   }
-  for (const { family } of heard.on) {
+  for (const { family, ...filter } of heard.on) {
     const { subject } = eventFamilies[family];
+    if (runsForConcerned({ each }, family)) {
+      if (filter.paths || filter.pathsIgnore) {
+        const message = `events of ${family} have no paths to filter by with each: pull_request; use if: files.exists(…)`;
+        context.reportValue([...at, 'each'], 'filter', message);
+      }
+      continue;
+    }
     if (subject === each.kind) continue;
     const message = `events of ${family} are about a ${subject}, not a ${each.kind}: make it two rules`;
     context.reportValue([...at, 'each'], 'each', message);
@@ -182,7 +190,10 @@ function eachOf(written: RuleFile['rules'][string]['each']): Each {
 
 function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[] {
   const families = [...new Set(heard.on.map(({ family }) => family))];
-  const events = families.map((family) => ({ family, subject: eventFamilies[family].subject }));
+  const events = families.map((family) => ({
+    family,
+    subject: runsForConcerned({ each }, family) ? ('pull_request' as const) : eventFamilies[family].subject,
+  }));
   return heard.schedules.length > 0 && each ? [...events, { subject: each.kind }] : events;
 }
 

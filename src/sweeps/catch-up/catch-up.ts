@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
-import { type Event, laneOf, parseEvent } from '../../contract/events/events.ts';
+import { laneOf, parseEvent } from '../../contract/events/events.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -20,14 +19,6 @@ type CaughtUpPayload = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
 };
-
-const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });
-
-/** Returns the event of a job that catching up has stored. */
-export function caughtUpEvent(payload: unknown): Event {
-  const { eventType, payload: whole } = CaughtUp.parse(payload);
-  return parseEvent(eventType, whole);
-}
 
 type CatchUpOptions = {
   readonly client: Client;

@@ -1,0 +1,35 @@
+import type { Family } from './event-families.ts';
+import type { Event } from './events.ts';
+import { readMember } from './payload-members.ts';
+
+/** How an event concerns pull requests that it does not name: by their head commit, or by the branch they merge into. */
+export type Concern = { readonly head: string } | { readonly base: string };
+
+/** Member of the payload with the commit, as a path. */
+const commits: Partial<Readonly<Record<Family, readonly string[]>>> = {
+  status: ['sha'],
+  workflow_run: ['workflow_run', 'head_sha'],
+  workflow_job: ['workflow_job', 'head_sha'],
+  action_run_failure: ['run', 'commit_sha'],
+  action_run_recover: ['run', 'commit_sha'],
+  action_run_success: ['run', 'commit_sha'],
+};
+
+/** Returns whether events of a family concern pull requests that they do not name. */
+export function concernsPulls(family: Family): boolean {
+  return family === 'push' || commits[family] !== undefined;
+}
+
+/** Returns which pull requests an event concerns; undefined if none, such as those of a push to a tag. */
+export function concernOf({ family, payload, subject }: Event): Concern | undefined {
+  if (family === undefined) return undefined;
+  if (family === 'push') {
+    return subject?.ref === undefined || subject.isTag ? undefined : { base: subject.ref };
+  }
+  const path = commits[family];
+  if (path === undefined) return undefined;
+  const commit = path.reduce<unknown>(readMember, payload);
+  return typeof commit === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(commit)
+    ? { head: commit }
+    : undefined;
+}

@@ -1,0 +1,171 @@
+import type { Cause as DeclaredCause } from '../../actions/change.ts';
+import { BoundedMap } from '../../cache/bounded-map.ts';
+import type { Client } from '../../client/client.ts';
+import type { Event } from '../../contract/events/events.ts';
+import { readMember } from '../../contract/events/payload-members.ts';
+import { operations } from '../../contract/operations.ts';
+
+/**
+ * Events by our own account trigger nothing, with one exception: those that result from changes such as a merge run the rules
+ * that did not cause them. What such a change will cause is stored before it is sent, so that an event is recognised while
+ * the answer is still under way, and after a crash.
+ */
+
+/** Chains end here: a person's event has depth 0, what a rule merges for it has depth 1. */
+const maxDepth = 3;
+/** Changes kept for a repository, and for how long. */
+const maxChanges = 100;
+const keptMs = 86_400_000;
+const maxRepositories = 2_000;
+
+/** What caused an event: the change, the rules of its chain, and the depth of the event. */
+export type EventCause = {
+  readonly because: { readonly run: string; readonly change: string };
+  readonly rules: readonly string[];
+  readonly depth: number;
+};
+
+/** A change of ours, as stored. */
+type OwnChange = EventCause & {
+  readonly at: string;
+  readonly causes: DeclaredCause;
+  /** Commits of the events that were recognised, by kind of event: another commit is not of this change. */
+  readonly bound: Readonly<Record<string, string>>;
+};
+
+/** The changes of ours that cause events. */
+export interface Consequences {
+  /** Notes a change that is about to be sent; the returned function is called once its answer is there. */
+  begin(repositoryId: number, change: Omit<OwnChange, 'at' | 'bound'>): Promise<() => void>;
+  /** Returns what caused an event of our own account; undefined if no change of ours is known to. */
+  find(event: Event, client: Client): Promise<EventCause | undefined>;
+}
+
+/** Creates the book of changes on a store of plain data. */
+export function createConsequences(options: {
+  readonly store: {
+    recall(key: string): Promise<unknown>;
+    remember(key: string, value: unknown): Promise<void>;
+  };
+  readonly now: () => Date;
+}): Consequences {
+  const { store, now } = options;
+  const inFlight = new Map<number, Set<Promise<void>>>();
+  const known = new BoundedMap<number, Promise<readonly OwnChange[]>>(maxRepositories);
+  const keyOf = (repositoryId: number): string => `own changes ${repositoryId}`;
+
+  /** Reads and changes the list of a repository, one after the other. */
+  const update = (
+    repositoryId: number,
+    edit: (list: readonly OwnChange[]) => readonly OwnChange[],
+  ): Promise<readonly OwnChange[]> => {
+    const before = known.get(repositoryId) ?? read(repositoryId);
+    const after = before.then(async (list) => {
+      const edited = edit(list);
+      if (edited !== list) await store.remember(keyOf(repositoryId), edited);
+      return edited;
+    });
+    known.set(repositoryId, after);
+    // What could not be stored is read again.
+    after.catch(() => known.delete(repositoryId));
+    return after;
+  };
+  const read = async (repositoryId: number): Promise<readonly OwnChange[]> =>
+    // The border to the store: what is under this key was written above alone.
+    ((await store.recall(keyOf(repositoryId))) ?? []) as readonly OwnChange[];
+
+  return {
+    async begin(repositoryId, change) {
+      const at = now();
+      await update(repositoryId, (list) => [
+        { ...change, at: at.toISOString(), bound: {} },
+        ...list.filter((one) => at.getTime() - Date.parse(one.at) < keptMs).slice(0, maxChanges - 1),
+      ]);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiting = inFlight.get(repositoryId) ?? new Set();
+      inFlight.set(repositoryId, waiting.add(promise));
+      return () => {
+        waiting.delete(promise);
+        if (waiting.size === 0 && inFlight.get(repositoryId) === waiting) inFlight.delete(repositoryId);
+        resolve();
+      };
+    },
+
+    async find(event, client) {
+      const { repository } = event;
+      if (repository === undefined) return undefined;
+      const list = await update(repository.id, (all) => all);
+      if (list.length === 0) return undefined;
+      // Until the answer is there, the forge may not yet show what it has done.
+      await Promise.all(inFlight.get(repository.id) ?? []);
+      for (const change of list) {
+        const match = await matchOf(change, event, client);
+        if (match === undefined) continue;
+        const { kind, commit } = match;
+        if (change.bound[kind] === undefined) {
+          await update(repository.id, (all) =>
+            all.map((one) =>
+              one.at === change.at && one.because.change === change.because.change
+                ? { ...one, bound: { ...one.bound, [kind]: commit } }
+                : one,
+            ),
+          );
+        }
+        const { because, rules, depth } = change;
+        return depth <= maxDepth ? { because, rules, depth } : undefined;
+      }
+      return undefined;
+    },
+  };
+}
+
+type EventMatch = { readonly kind: string; readonly commit: string };
+
+/** Returns how an event matches a change: the repository is the same. */
+async function matchOf(
+  { causes, bound }: OwnChange,
+  event: Event,
+  client: Client,
+): Promise<EventMatch | undefined> {
+  // The subject may be a pull request that the event only concerns: what it is about stands in its payload.
+  const { family, activity, payload, repository } = event;
+  if (repository === undefined) return undefined;
+  const branchName = branchIn(payload);
+  const kind = `${family} ${activity}`;
+  const isBound = (commit: string): boolean => bound[kind] === undefined || bound[kind] === commit;
+  const pull = payload.pull_request;
+  const headSha = String(readMember(readMember(pull, 'head'), 'sha') ?? '');
+  const headRef = readMember(readMember(pull, 'head'), 'ref');
+  const baseRef = readMember(readMember(pull, 'base'), 'ref');
+  if (family === 'pull_request') {
+    const isOf = 'number' in causes && causes.number === payload.number;
+    const fits =
+      (activity === 'closed' && causes.event === 'merged' && isOf && headSha === causes.head) ||
+      (activity === 'synchronized' && causes.event === 'updated' && isOf && headSha !== causes.head) ||
+      (activity === 'opened' &&
+        causes.event === 'opened' &&
+        headRef === causes.head &&
+        baseRef === causes.base);
+    return fits && isBound(headSha) ? { kind, commit: headSha } : undefined;
+  }
+  if (family === 'delete') {
+    const isIt = causes.event === 'deleted' && branchName === causes.branch;
+    return isIt && isBound('') ? { kind, commit: '' } : undefined;
+  }
+  if (family !== 'push') return undefined;
+  const after = String(payload.after ?? '');
+  const branch =
+    causes.event === 'merged' ? causes.base : causes.event === 'updated' ? causes.branch : undefined;
+  if (!('number' in causes) || branch === undefined || branchName !== branch || !isBound(after))
+    return undefined;
+  const params = { owner: repository.owner, repo: repository.name, index: causes.number };
+  const live = await client.call(operations.getPull, { params });
+  const made = causes.event === 'merged' ? live.merge_commit_sha : live.head?.sha;
+  return made === after ? { kind, commit: after } : undefined;
+}
+
+/** Returns the branch of a push or a deletion; undefined for a tag. */
+function branchIn({ ref, ref_type: type }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof ref !== 'string' || type === 'tag' || ref.startsWith('refs/tags/')) return undefined;
+  return ref.replace(/^refs\/heads\//, '');
+}

@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Cause } from '../../src/actions/change.ts';
+import type { Client } from '../../src/client/client.ts';
+import { type Event, parseEvent } from '../../src/contract/events/events.ts';
+import { createConsequences, type EventCause } from '../../src/engine/bounds/consequences.ts';
+import { selectRules } from '../../src/engine/select-rules.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const head = 'a'.repeat(40);
+const moved = 'b'.repeat(40);
+const repository = { id: 1, full_name: 'acme/demo', owner: { id: 2 } };
+const sender = { id: 9, login: 'reeve' };
+const merged: Cause = { event: 'merged', number: 7, head, base: 'main' };
+const because = { run: 'r1', change: 'c1' };
+
+const onPull = (eventType: string, action: string, sha: string, number = 7, base = 'main') =>
+  parseEvent(eventType, {
+    action,
+    number,
+    pull_request: { number, head: { ref: 'work', sha }, base: { ref: base } },
+    repository,
+    sender,
+  });
+const closed = (number = 7, sha = head) => onPull('pull_request', 'closed', sha, number);
+const push = (ref: string, after: string) =>
+  parseEvent('push', { ref: `refs/heads/${ref}`, before: head, after, repository, sender });
+const removed = (ref: string) => parseEvent('delete', { ref, ref_type: 'branch', repository, sender });
+
+let stored: Map<string, unknown>;
+let nowMs: number;
+let live: object;
+let asked: number;
+const client = {
+  async call() {
+    asked += 1;
+    return live;
+  },
+} as unknown as Client;
+/** Creates the book as a process does when it starts. */
+const start = () =>
+  createConsequences({
+    store: {
+      recall: async (key) => stored.get(key),
+      remember: async (key, value) => void stored.set(key, structuredClone(value)),
+    },
+    now: () => new Date(nowMs),
+  });
+const begin = async (book: ReturnType<typeof start>, causes: Cause, more: Partial<EventCause> = {}) =>
+  book.begin(1, { because, causes, rules: ['r.yml#merge'], depth: 1, ...more });
+beforeEach(() => {
+  stored = new Map();
+  nowMs = Date.parse('2026-03-01T12:00:00Z');
+  live = { merge_commit_sha: moved, head: { sha: moved } };
+  asked = 0;
+});
+
+describe('an event of our own account', () => {
+  it.each<[string, Cause, Event]>([
+    ['the end of a pull request that it merged', merged, closed()],
+    ['the push of its merge commit', merged, push('main', moved)],
+    [
+      'the new head of a pull request that it updated',
+      { event: 'updated', number: 7, head, branch: 'work' },
+      onPull('pull_request_sync', 'synchronized', moved),
+    ],
+    [
+      'the push to the branch that it updated',
+      { event: 'updated', number: 7, head, branch: 'work' },
+      push('work', moved),
+    ],
+    ['the branch that it deleted', { event: 'deleted', branch: 'work' }, removed('work')],
+    [
+      'the pull request that it opened',
+      { event: 'opened', head: 'work', base: 'main' },
+      onPull('pull_request', 'opened', head, 12),
+    ],
+  ])('is a consequence: %s', async (_title, causes, event) => {
+    const book = start();
+    (await begin(book, causes))();
+
+    expect(await book.find(event, client)).toEqual({ because, rules: ['r.yml#merge'], depth: 1 });
+    // The same after a restart, and again for a redelivery.
+    expect(await start().find(event, client)).toMatchObject({ because });
+  });
+
+  it.each<[string, Cause, Event]>([
+    ['another pull request', merged, closed(8)],
+    ['another head', merged, closed(7, moved)],
+    ['another activity', merged, onPull('pull_request', 'edited', head)],
+    ['another commit on the base', merged, push('main', 'c'.repeat(40))],
+    ['another branch', merged, push('release', moved)],
+    ['another deleted branch', { event: 'deleted', branch: 'work' }, removed('other')],
+    [
+      'another base',
+      { event: 'opened', head: 'work', base: 'main' },
+      onPull('pull_request', 'opened', head, 12, 'release'),
+    ],
+  ])('is none: %s', async (_title, causes, event) => {
+    const book = start();
+    (await begin(book, causes))();
+
+    expect(await book.find(event, client)).toBeUndefined();
+  });
+
+  it('of a second update by someone with our account is none: the first one is bound to its commit', async () => {
+    const book = start();
+    (await begin(book, { event: 'updated', number: 7, head, branch: 'work' }))();
+    await book.find(onPull('pull_request_sync', 'synchronized', moved), client);
+
+    const later = onPull('pull_request_sync', 'synchronized', 'd'.repeat(40));
+    expect(await book.find(later, client)).toBeUndefined();
+  });
+
+  it('waits for the answer to the change', async () => {
+    const book = start();
+    live = { merge_commit_sha: null };
+    const end = await begin(book, merged);
+    const found = book.find(push('main', moved), client);
+    await Promise.resolve();
+    live = { merge_commit_sha: moved };
+    end();
+
+    expect(await found).toMatchObject({ because });
+  });
+
+  it('costs no request where nothing of ours is known', async () => {
+    expect(await start().find(push('main', moved), client)).toBeUndefined();
+    expect(asked).toBe(0);
+  });
+
+  it('keeps a hundred changes of a repository, for a day', async () => {
+    const book = start();
+    for (let number = 1; number <= 150; number += 1) (await begin(book, { ...merged, number } as Cause))();
+
+    expect(await book.find(closed(150), client)).toBeDefined();
+    expect(await book.find(closed(50), client)).toBeUndefined();
+    nowMs += 90_000_000;
+    (await begin(book, { ...merged, number: 200 } as Cause))();
+    expect(stored.get('own changes 1')).toHaveLength(1);
+  });
+});
+
+describe('a chain', () => {
+  const rule = (name: string): LoadedRule =>
+    ({
+      id: `r.yml#${name}`,
+      name,
+      source: 'r.yml',
+      level: 'operator',
+      on: [{ family: 'pull_request' }],
+      schedules: [],
+      scopes: [],
+      steps: [],
+    }) as unknown as LoadedRule;
+  const consider = (cause: EventCause | undefined) => {
+    const { considered, decided } = selectRules({
+      event: closed(),
+      rules: createRuleSet([rule('merge'), rule('tidy')]),
+      facts: makeFacts({}, { subject: { kind: 'pull_request', index: 7 } }),
+      account: { id: 9 },
+      cause,
+    });
+    return { runs: considered.map((one) => one.rule.name), own: decided.map(({ reason }) => reason) };
+  };
+
+  it('runs the rules that are not part of it, and none without a known change', () => {
+    expect(consider(undefined)).toEqual({ runs: [], own: ['own', 'own'] });
+    expect(consider({ because, rules: ['r.yml#merge'], depth: 1 })).toEqual({ runs: ['tidy'], own: ['own'] });
+    expect(consider({ because, rules: ['r.yml#merge', 'r.yml#tidy'], depth: 2 })).toEqual({
+      runs: [],
+      own: ['own', 'own'],
+    });
+  });
+
+  it('ends at depth three', async () => {
+    const book = start();
+    (await begin(book, merged, { depth: 3 }))();
+    (await begin(book, { ...merged, number: 8 } as Cause, { depth: 4 }))();
+
+    expect(await book.find(closed(7), client)).toMatchObject({ depth: 3 });
+    expect(await book.find(closed(8), client)).toBeUndefined();
+  });
+});

@@ -1,0 +1,341 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { at, authorization, type Harness, secret } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
+import { appliedRules, mergeRules, shippedFiles } from '../support/shipped-rules.ts';
+
+let harness: Harness;
+/** How far the clock of the server is ahead. */
+let aheadMs = 0;
+afterEach(async () => {
+  aheadMs = 0;
+  await harness.close();
+});
+const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+const timeout = 20_000;
+
+/** Green and ready: what a maintainer writes for auto-merge. */
+const rules = `version: 1
+rules:
+  auto-merge:
+    on: { pull_request: { types: [edited], branches: [main] }, status: {}, workflow_run: [completed], action_run_success: {} }
+    each: pull_request
+    if: pull_request.title.startsWith("Ready") && pull_request.base.ref == "main"
+    steps:
+      - uses: merge
+        with:
+          method: merge
+          when: 'statuses.exists(s, s.context == "ci") && statuses.all(s, s.status == "success")'
+`;
+
+const start = async (yaml = rules) => {
+  harness = await startOperatorHarness(yaml, { server: { clock, backoff: { firstMs: 50 } } });
+};
+
+async function hearStatuses(): Promise<void> {
+  await harness.root.call(operations.createHook, {
+    params: at,
+    body: {
+      type: 'gitea',
+      active: true,
+      events: ['status'],
+      config: { url: `${harness.server.url}/webhook`, content_type: 'json', secret },
+      authorization_header: authorization,
+    },
+  });
+}
+
+async function report(state: 'success' | 'pending' | 'failure', index: number): Promise<void> {
+  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  const params = { ...at, sha: head?.sha ?? '' };
+  await harness.root.call(operations.createStatus, { params, body: { state, context: 'ci' } });
+}
+
+const retitle = (index: number, title = 'Ready') =>
+  harness.ada.call(operations.editPull, { params: { ...at, index }, body: { title } });
+const stateOf = async (index: number) => {
+  const { merged, state } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  return merged ? 'merged' : state;
+};
+const waitingRows = async () => {
+  const { items } = await harness.server.store.listDeliveries({ limit: 500 });
+  return items.filter(({ eventType }) => eventType === 'waiting');
+};
+const openRows = async () => (await waitingRows()).filter(({ state }) => state !== 'settled');
+const merges = () => writesOf(harness).filter((request) => request.endsWith('/merge'));
+
+describe('auto-merge on green', () => {
+  it('merges on a status event, for the pull request whose head the commit is, and no other', async () => {
+    await start();
+    await hearStatuses();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    const { number: other } = await harness.openPull('other', { 'b.txt': 'b' });
+    await retitle(number);
+    await retitle(other);
+    await harness.idle();
+    expect(merges()).toEqual([]);
+
+    await report('success', number);
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    await harness.idle();
+
+    expect(await stateOf(other)).toBe('open');
+    const run = harness.runs.find(({ outcomes }) => outcomes.some(({ status }) => status === 'applied'));
+    expect(run?.trigger).toMatchObject({ kind: 'status', item: `${at.owner}/${at.repo}#${number}` });
+  });
+
+  it('merges without a status event: a waiting row looks again, and ends', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('pending', number);
+    await retitle(number);
+    await expect.poll(openRows, { timeout }).toHaveLength(1);
+    await report('success', number);
+    await harness.idle();
+    expect(await stateOf(number)).toBe('open');
+
+    aheadMs = 11_000;
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    await expect.poll(openRows, { timeout }).toEqual([]);
+    expect(merges()).toHaveLength(1);
+  });
+
+  it('waits only for checks: what a person has to do leaves no row', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('pending', number);
+    await retitle(number, 'Not ready');
+    await harness.idle();
+
+    expect(await waitingRows()).toEqual([]);
+  });
+
+  it('keeps one row for a pull request, however many events came', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    for (const title of ['Ready 1', 'Ready 2', 'Ready 3']) await retitle(number, title);
+    await expect.poll(waitingRows, { timeout }).toHaveLength(3);
+
+    await expect.poll(openRows, { timeout }).toHaveLength(1);
+  });
+
+  it('goes on waiting after a restart', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('pending', number);
+    await retitle(number);
+    await expect.poll(openRows, { timeout }).toHaveLength(1);
+
+    await harness.restart();
+    await harness.idle();
+    await report('success', number);
+    aheadMs = 11_000;
+
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    expect(merges()).toHaveLength(1);
+  });
+
+  it('merges at the start what became green while it was away', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await retitle(number);
+    await harness.idle();
+
+    await harness.restart({ between: () => report('success', number) });
+
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    expect(merges()).toHaveLength(1);
+  });
+
+  it('leaves a pull request into another branch alone: filters hold for live state, also at the start', async () => {
+    await start(`version: 1
+rules:
+  auto-merge:
+    on: { pull_request: { types: [edited], branches: [main] } }
+    if: pull_request.title.startsWith("Ready")
+    steps: [{ uses: merge, with: { method: merge } }]
+`);
+    await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'release' } });
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    // The first event shows the base that it had.
+    harness.proxy.decide = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/merge')
+        ? { kind: 'answer', status: 500, body: '{"message":"not in this test"}' }
+        : { kind: 'pass' };
+    await harness.ada.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { base: 'release', title: 'Ready' },
+    });
+    await harness.idle();
+    const [first] = harness.runs.filter(({ changes }) => changes.length > 0);
+    expect(first?.outcomes.map(({ status }) => status) ?? []).not.toContain('failed');
+
+    await harness.restart();
+    await expect
+      .poll(
+        async () => {
+          const { items } = await harness.server.store.listDeliveries({ search: 'open-pulls' });
+          return items.map(({ state }) => state);
+        },
+        { timeout },
+      )
+      .toEqual(['settled', 'settled']);
+    expect(await stateOf(number)).toBe('open');
+    expect(merges()).toEqual([]);
+  });
+});
+
+describe('events that only concern pull requests', () => {
+  it('a push updates the pull requests into the pushed branch', async () => {
+    await start(`version: 1
+rules:
+  up-to-date:
+    on: { push: { branches: [main] } }
+    each: pull_request
+    steps: [{ uses: update-branch }]
+`);
+    await harness.openPull('one', { 'a.txt': 'a' });
+    await harness.openPull('two', { 'b.txt': 'b' });
+    await harness.idle();
+
+    await addFile(harness.root, at, 'main', 'ahead.txt');
+    const behind = async () => {
+      const both = await Promise.all(
+        ['one', 'two'].map((name) =>
+          harness.root.call(operations.compare, { params: { ...at, basehead: `${name}...main` } }),
+        ),
+      );
+      return both.map(({ total_commits }) => total_commits);
+    };
+    await expect.poll(behind, { timeout }).toEqual([0, 0]);
+    await harness.idle();
+    expect(writesOf(harness).filter((request) => request.includes('/update'))).toHaveLength(2);
+  });
+
+  it('a status of a commit that is no head, or no commit, concerns none', async () => {
+    await start();
+    await hearStatuses();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await retitle(number);
+    const main = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
+
+    await harness.root.call(operations.createStatus, {
+      params: { ...at, sha: main.commit?.id ?? '' },
+      body: { state: 'success', context: 'ci' },
+    });
+    await harness.idle();
+
+    const { items } = await harness.server.store.listDeliveries({ search: 'status' });
+    expect(items.map(({ state, reason }) => [state, reason])).toEqual([
+      ['settled', 'no open pull request is concerned'],
+    ]);
+    expect(merges()).toEqual([]);
+  });
+});
+
+describe('the rules that ship', () => {
+  it('merge what is labelled and green, follow the base, and delete what was merged', async () => {
+    harness = await startOperatorHarness(await shippedFiles(mergeRules), {
+      server: { clock },
+      labels: ['auto-merge', 'keep-updated'],
+    });
+    const merged = await harness.openPull('work', { 'a.txt': 'a' }, ['auto-merge']);
+    const kept = await harness.openPull('slow', { 'b.txt': 'b' }, ['keep-updated']);
+    const byHand = await harness.openPull('manual', { 'c.txt': 'c' });
+    await report('success', merged.number);
+    aheadMs = 11_000;
+    await expect.poll(() => stateOf(merged.number), { timeout }).toBe('merged');
+    const body = { do: 'merge', delete_branch_after_merge: false } as const;
+    await harness.root.call(operations.mergePull, { params: { ...at, index: byHand.number }, body });
+
+    const branches = async () =>
+      (await harness.root.call(operations.listBranches, { params: at })).map(({ name }) => name).toSorted();
+    await expect.poll(branches, { timeout }).toEqual(['main', 'slow']);
+    const behind = async () =>
+      (await harness.root.call(operations.compare, { params: { ...at, basehead: 'slow...main' } }))
+        .total_commits;
+    await expect.poll(behind, { timeout }).toBe(0);
+    await harness.idle();
+    expect(await stateOf(kept.number)).toBe('open');
+    expect(appliedRules(harness.runs)).toEqual(['auto-merge', 'delete-merged', 'keep-updated']);
+  });
+});
+
+describe('consequences of our own writes', () => {
+  const chain = `version: 1
+rules:
+  merge-ready:
+    on: { pull_request: [edited, synchronized, closed] }
+    if: pull_request.title.startsWith("Ready")
+    steps: [{ uses: merge, with: { method: merge } }]
+  say-so:
+    on: { pull_request: [closed] }
+    if: pull_request.merged
+    steps: [{ uses: comment, with: { text: "Merged." } }]
+  keep-up:
+    on: { push: { branches: [main] } }
+    each: pull_request
+    steps: [{ uses: update-branch }]
+  label-new-heads:
+    on: { pull_request: [synchronized] }
+    steps: [{ uses: set-labels, with: { add: [kept] } }]
+`;
+  const ruleNames = () =>
+    harness.runs
+      .filter(({ trigger }) => trigger.because !== undefined)
+      .flatMap(({ rules: verdicts, trigger }) =>
+        verdicts.map(({ rule, verdict, reason }) => [
+          `${trigger.kind}.${trigger.activity} ${rule.split('#')[1]} ${reason ?? verdict}`,
+        ]),
+      )
+      .flat()
+      .filter((line) => !line.endsWith(' kind'))
+      .toSorted();
+
+  it('run the rules that did not cause them, through a chain, and then end', async () => {
+    await start(chain);
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    const other = await harness.openPull('other', { 'b.txt': 'b' });
+    await retitle(number);
+
+    await expect.poll(() => harness.labelsOf(other.number), { timeout }).toEqual(['kept']);
+    await harness.idle();
+
+    const comments = await harness.root.call(operations.listComments, {
+      params: { ...at, index: number },
+    });
+    expect(comments.map(({ body }) => body?.split('\n').at(-1))).toEqual(['Merged.']);
+    expect(ruleNames()).toEqual([
+      'pull_request.closed merge-ready own',
+      'pull_request.closed say-so matched',
+      'pull_request.synchronized label-new-heads matched',
+      'pull_request.synchronized merge-ready own',
+      'push. keep-up matched',
+    ]);
+    const first = harness.runs.find(({ changes }) => changes.some(({ action }) => action === 'merge'));
+    const said = harness.runs.find(({ changes }) => changes.some(({ action }) => action === 'comment'));
+    expect(said?.trigger.because).toEqual({ run: first?.id, change: first?.changes[0]?.id });
+    // The comment and the label are events of our own as well, and trigger nothing.
+    expect(writesOf(harness).filter((write) => write.includes('/merge'))).toHaveLength(1);
+  });
+
+  it('are recognised though the answer to the merge was lost', async () => {
+    await start(chain);
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    let isMerged = false;
+    harness.proxy.decide = ({ method, path }) => {
+      if (method !== 'POST' || !path.endsWith('/merge') || isMerged) return { kind: 'pass' };
+      isMerged = true;
+      return { kind: 'lose' };
+    };
+    await retitle(number);
+    await expect.poll(() => isMerged, { timeout }).toBe(true);
+
+    const said = () => harness.root.call(operations.listComments, { params: { ...at, index: number } });
+    await expect.poll(said, { timeout }).toHaveLength(1);
+    expect(await stateOf(number)).toBe('merged');
+    expect(merges()).toHaveLength(1);
+  });
+});
