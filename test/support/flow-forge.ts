@@ -10,6 +10,9 @@ import { createDeliveryBarrier, type DeliveryBarrier } from './delivery-barrier.
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
 import { passwordCost } from './password-cost.ts';
 
+/** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
+const timeoutMs = 120_000;
+
 /** The forge that a flow runs on: the embedded one, started for it, or the real server that the environment names. */
 export interface FlowForge {
   /** Address without a slash at the end. */
@@ -57,7 +60,7 @@ export function gitAddress(url: string, name: string, repository: string): strin
 }
 
 async function makeToken(url: string, name: string, scopes: readonly string[]) {
-  const owner = createClient({ url, credentials: { user: name, password: passwordOf(name) } });
+  const owner = createClient({ timeoutMs, url, credentials: { user: name, password: passwordOf(name) } });
   const made = await owner.call(operations.createToken, {
     params: { username: name },
     body: { name: `flow-${randomBytes(4).toString('hex')}`, scopes: [...scopes] },
@@ -80,7 +83,12 @@ async function startEmbedded({ data, clock = () => new Date(), control = false }
   let forge = await createForge({ passwordCost, ...options });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
-    createClient({ url, credentials: { user, password: passwordOf(user) }, sleep: async () => {} });
+    createClient({
+      timeoutMs,
+      url,
+      credentials: { user, password: passwordOf(user) },
+      sleep: async () => {},
+    });
   let administrator: Client | undefined;
   const flow: FlowForge = {
     url,

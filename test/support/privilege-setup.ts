@@ -6,6 +6,9 @@ import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { type Account, type ContractForge, freshName, startEmbedded } from './contract-forge.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
+/** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
+const timeoutMs = 120_000;
+
 type Needs = { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
 type Person = Account & { readonly id: number; readonly client: Client };
 
@@ -62,11 +65,12 @@ async function makePrivilegeSetup(
   const person = async (scopes?: readonly string[]): Promise<Person> => {
     const account = await forge.makeUser();
     const token = scopes ? await makeToken(forge, account, scopes) : account.token;
-    const client = createClient({ url: proxy.url, credentials: { token } });
-    const self = await createClient({ url: forge.url, credentials: { token: account.token } }).call(
-      operations.getSelf,
-      {},
-    );
+    const client = createClient({ timeoutMs, url: proxy.url, credentials: { token } });
+    const self = await createClient({
+      timeoutMs,
+      url: forge.url,
+      credentials: { token: account.token },
+    }).call(operations.getSelf, {});
     return { ...account, id: self.id, client };
   };
   const writing = [
@@ -94,8 +98,8 @@ async function makePrivilegeSetup(
   const less = permission[steps[steps.indexOf(needs.access) - 1] ?? 'anyone'];
   if (less) await share(lesser, less);
 
-  const admin = createClient({ url: forge.url, credentials: { token: maker.token } });
-  const adaDirect = createClient({ url: forge.url, credentials: { token: ada.token } });
+  const admin = createClient({ timeoutMs, url: forge.url, credentials: { token: maker.token } });
+  const adaDirect = createClient({ timeoutMs, url: forge.url, credentials: { token: ada.token } });
   await addFile(adaDirect, at, 'work', 'src/a.ts');
   const pull = await adaDirect.call(operations.createPull, {
     params: at,
@@ -112,6 +116,7 @@ async function makePrivilegeSetup(
     holder,
     underprivileged: lesser,
     readOnlyClient: createClient({
+      timeoutMs,
       url: proxy.url,
       credentials: {
         token: await makeToken(
@@ -136,10 +141,13 @@ async function makePrivilegeSetup(
 
 async function makeToken(forge: ContractForge, account: Account, scopes: readonly string[]): Promise<string> {
   const basic = { user: account.name, password: account.password };
-  const made = await createClient({ url: forge.url, credentials: basic }).call(operations.createToken, {
-    params: { username: account.name },
-    body: { name: freshName('scoped'), scopes: [...new Set(scopes)] },
-  });
+  const made = await createClient({ timeoutMs, url: forge.url, credentials: basic }).call(
+    operations.createToken,
+    {
+      params: { username: account.name },
+      body: { name: freshName('scoped'), scopes: [...new Set(scopes)] },
+    },
+  );
   return made.sha1 ?? '';
 }
 

@@ -15,6 +15,9 @@ import { loadRuleFiles } from '../../../src/sources/folder.ts';
 import { type HookReceiver, startReceiver } from '../hook-receiver.ts';
 import { passwordCost } from '../password-cost.ts';
 
+/** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
+const timeoutMs = 120_000;
+
 const authorization = 'Bearer a-value-that-only-the-hook-knows';
 const secret = 'a-secret-that-only-the-hook-knows';
 const org = 'acme';
@@ -57,7 +60,7 @@ export async function startInstallation(): Promise<Installation> {
   const forge = await createForge({ passwordCost, clock: now, data: join(data, 'forge'), control: true });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
-    createClient({ url, credentials: { user, password: `${user}-password` } });
+    createClient({ timeoutMs, url, credentials: { user, password: `${user}-password` } });
   await forge.createAdministrator({ name: 'root', password: 'root-password' });
   const [root, ada, bob, bot] = [as('root'), as('ada'), as('bob'), as('reeve')];
   for (const username of ['ada', 'bob', 'reeve']) {
