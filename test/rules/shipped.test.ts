@@ -5,8 +5,12 @@ import type { Terminal } from '../../src/output/terminal.ts';
 import { findRuleFiles } from '../../src/sources/folder.ts';
 
 const files = await findRuleFiles(['rules']);
+const examples = await findRuleFiles(['examples/rules']);
 
-it('rules that ship pass their tests, which reach every rule and step', async () => {
+it.each([
+  ['rules', 30],
+  ['examples/rules', 12],
+])('files in %s pass their tests, which reach every rule and step', async (folder, least) => {
   const lines: string[] = [];
   const terminal: Terminal = {
     out: (line) => lines.push(line),
@@ -14,11 +18,12 @@ it('rules that ship pass their tests, which reach every rule and step', async ()
     style: (_style, text) => text,
   };
 
-  const exit = await runTests(['rules'], { json: true }, terminal);
+  const exit = await runTests([folder], { json: true }, terminal);
   const report = JSON.parse(lines.at(-1) ?? '');
 
   expect(report).toMatchObject({ failed: [], problems: [], unreached: { rules: [], steps: [] } });
-  expect(report.cases).toBeGreaterThan(20);
+  expect((await findRuleFiles([folder])).length).toBeGreaterThanOrEqual(least);
+  expect(report.cases).toBeGreaterThanOrEqual(least);
   expect(exit).toBe(0);
 });
 
@@ -28,4 +33,11 @@ it.each(files)('%s opens with what it does and the token scopes it needs', async
 
   expect(opening).toMatch(/^# .+\n(#.*\n)*# Needs: ./);
   expect(opening).toMatch(/token scopes? (read|write):\w+/);
+});
+
+it.each(examples)('%s opens with what it does, and has at most 15 lines of YAML', async (path) => {
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+
+  expect(lines[0]).toMatch(/^# ./);
+  expect(lines.filter((line) => !line.startsWith('#')).length).toBeLessThanOrEqual(15);
 });

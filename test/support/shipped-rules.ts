@@ -21,6 +21,33 @@ export const deliveryRules = [
 export const scheduledRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
 /** Rule files about merging; their flows begin with a delivery or a status. */
 export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
+/** Rule files that only their rule tests run. */
+export const testedRules = [
+  'approvals-by-team.yml',
+  'assign.yml',
+  'branch-labels.yml',
+  'changelog.yml',
+  'codeowners.yml',
+  'collaborators.yml',
+  'commands.yml',
+  'dco.yml',
+  'dependencies.yml',
+  'first-contribution.yml',
+  'freeze.yml',
+  'large-pull.yml',
+  'linked-issue.yml',
+  'milestones.yml',
+  'release-pull-request.yml',
+  'repository-settings.yml',
+  'required-label.yml',
+  'reviewers.yml',
+  'signed-commits.yml',
+  'stale-issues.yml',
+  'stale-pulls.yml',
+  'task-list.yml',
+  'title.yml',
+  'triage.yml',
+] as const;
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
 
