@@ -73,10 +73,13 @@ export async function createScratchTree(
   };
 }
 
-/** Variables of a surrounding git command or test run must not reach what runs in the copy. */
+/**
+ * Variables of a surrounding git command or test run must not reach what runs in the copy. `CHECK` switches on the tests that
+ * only `npm run check` runs.
+ */
 function childEnvironment(temporary: string): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(GIT_|VITEST)/.test(name));
-  return { ...Object.fromEntries(inherited), TMPDIR: temporary };
+  return { ...Object.fromEntries(inherited), CHECK: '1', TMPDIR: temporary };
 }
 
 async function copyCheckout(root: string, folder: string): Promise<void> {
