@@ -1,3 +1,11 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { findFaults } from '../scripts/conformance/page.ts';
 import { readResult } from '../scripts/conformance/result.ts';
@@ -6,6 +14,7 @@ import { differences } from './contract/differences.ts';
 import { findDifference, plainName } from './support/known-differences.ts';
 import { lineOf } from './support/real-forge.ts';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
 const report = (...cases: readonly object[]) => ({
   testResults: [
     {
@@ -88,5 +97,32 @@ describe('a known difference', () => {
     expect(plainName(['labels on http://127.0.0.1:3000', 'of a repository'])).toBe(
       'labels > of a repository',
     );
+  });
+
+  it('is expected in every test file, not only in the first one of a worker', async () => {
+    const server = createServer((_, response) => response.end(JSON.stringify({ version: '1.26.3' })));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const folder = mkdtempSync(join(root, 'test', 'differences-'));
+    try {
+      const support = pathToFileURL(join(root, 'test/support/contract-forge.ts')).href;
+      const text = `import { it } from 'vitest';
+        import { describeContract } from '${support}';
+        describeContract('branches', (_, name) => {
+          it('may not be named "HEAD"', () => { if (name.startsWith('http')) throw new Error('it may'); });
+        });`;
+      for (const name of ['one', 'two', 'three']) writeFileSync(join(folder, `${name}.test.ts`), text);
+      const { port } = server.address() as AddressInfo;
+      const output = join(folder, 'report.json');
+      const program = join(root, 'node_modules/vitest/vitest.mjs');
+      const given = [program, 'run', folder, '--maxWorkers=1', '--reporter=json', `--outputFile=${output}`];
+      const env = { ...process.env, FORGE_URL: `http://127.0.0.1:${port}`, FORGE_TOKEN: 'none' };
+      await promisify(execFile)(process.execPath, given, { cwd: root, env }).catch(() => undefined);
+
+      const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(output, 'utf8'));
+      expect({ numPassedTests, numFailedTests }).toEqual({ numPassedTests: 6, numFailedTests: 0 });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+      server.close();
+    }
   });
 });

@@ -8,7 +8,6 @@ import { realForge } from './real-forge.ts';
 import { recordOperations } from './record-operations.ts';
 
 recordOperations();
-expectDifferences();
 
 /** A forge that the contract suite runs on: the embedded one, or a real one named by the environment. */
 export interface ContractForge {
@@ -60,6 +59,7 @@ export const contractForges: readonly { readonly name: string; start(): Promise<
 export function describeContract(subject: string, tests: (forge: ContractForge, name: string) => void): void {
   describe.each(contractForges)(`${subject} on $name`, ({ name, start }) => {
     const forge = {} as ContractForge;
+    expectDifferences();
     beforeAll(async () => {
       Object.assign(forge, await start());
     });

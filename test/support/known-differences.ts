@@ -36,8 +36,9 @@ function fits(pattern: string, name: string): boolean {
 }
 
 /**
- * Makes every case of the importing file that runs on a real forge, and is known to differ there, fail where it no longer
- * does: a known difference is run, never skipped. What was known stands in the JSON report's `meta`.
+ * Called inside a suite: a case of it that runs on a real forge and is known to differ there fails where it no longer does.
+ * A known difference is run, never skipped. What was known stands in the JSON report's `meta`. A call at the head of a
+ * shared module would cover one file of a worker: files share their worker's modules.
  */
 export function expectDifferences(): void {
   const forge = realForge();
