@@ -45,7 +45,13 @@ export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory 
 /** For each fact by key: whether a cached answer must not be used, and whether it may be taken from another fact's answer. */
 type Sharing = { readonly isAnew: (key: string) => boolean; readonly mayTake: (key: string) => boolean };
 
-type AskedFact = { readonly answer: Promise<unknown>; answeredAtMs: number; readonly pool: Pool };
+type AskedFact = {
+  readonly answer: Promise<unknown>;
+  answeredAtMs: number;
+  readonly pool: Pool;
+  /** Keys of the facts that its answer was made from. */
+  readonly reads: ReadonlySet<string>;
+};
 
 /** What the facts of a run are asked with. */
 type FactsOptions = {
@@ -69,19 +75,25 @@ export function createFacts(options: FactsOptions): Facts {
       if (known) return known.answer;
       const source = mayTake(key) ? sourceOf(request) : undefined;
       const pool = { left: options.units ?? Number.POSITIVE_INFINITY };
-      const call = { ask, anew: isAnew(key), pool, options };
+      const reads = new Set<string>();
+      const askPart: Ask = typedAsk((part) => {
+        reads.add(factKey(part));
+        return ask(part);
+      });
+      const call = { ask: askPart, anew: isAnew(key), pool, options };
       const entry: AskedFact = {
         answer: source ? takeFrom(source, request, call) : askForge(request, call),
         answeredAtMs: Number.POSITIVE_INFINITY,
         pool,
+        reads,
       };
       asked.set(key, entry);
       const stamp = (): void => {
-        // A value taken from another answer has the age of that answer; a failed one has none.
-        entry.answeredAtMs = Math.min(
-          options.clock.monotonicMs(),
-          source?.answeredAtMs ?? Number.POSITIVE_INFINITY,
+        // A value made from other answers has the age of the oldest; a failed one has none.
+        const ages = [source, ...Array.from(reads, (one) => asked.get(one))].map(
+          (one) => one?.answeredAtMs ?? Number.POSITIVE_INFINITY,
         );
+        entry.answeredAtMs = Math.min(options.clock.monotonicMs(), ...ages);
       };
       entry.answer.then(stamp, stamp);
       return entry.answer;
@@ -96,12 +108,15 @@ export function createFacts(options: FactsOptions): Facts {
       fresh(requests, maxAgeMs = -1) {
         const kept = new Map(asked);
         const dropped = new Set<string>();
-        for (const key of requests.map(factKey)) {
+        const drop = (key: string): void => {
           const entry = kept.get(key);
-          if (entry && options.clock.monotonicMs() - entry.answeredAtMs <= maxAgeMs) continue;
+          if (entry && options.clock.monotonicMs() - entry.answeredAtMs <= maxAgeMs) return;
           kept.delete(key);
           dropped.add(key);
-        }
+          // What an answer was made from is as old as the answer, or older.
+          for (const part of entry?.reads ?? []) if (!dropped.has(part)) drop(part);
+        };
+        for (const request of requests) drop(factKey(request));
         return asking(kept, { isAnew: (key) => dropped.has(key), mayTake: (key) => !dropped.has(key) });
       },
       anew: () => asking(new Map(), { isAnew: () => true, mayTake: () => true }),

@@ -146,7 +146,10 @@ export function typedAsk(ask: (request: FactRequest) => Promise<unknown>): Ask {
 export interface Facts {
   readonly subject: Subject;
   readonly ask: Ask;
-  /** Returns facts that request the named ones again if their answer is older than `maxAgeMs`, and share the others. */
+  /**
+   * Returns facts that request the named ones again if their answer is older than `maxAgeMs`, together with the facts that
+   * those were made from, and share the others.
+   */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
   /** Returns facts that know nothing yet: each is requested again, and no cached answer is used. */
   anew(): Facts;

@@ -20,7 +20,7 @@ export const hooks = defineFact({
   visibleTo: 'administrators',
   shape: list(SeenHook),
   of: ['repository', 'organization'],
-  needs: { access: 'admin', scopes: ['repository'] },
+  needs: { access: 'admin', scopes: ['repository', 'organization'] },
   requests: 1,
   example: 'hooks.exists(h, h.active && h.config["url"].startsWith("https://ci.example.org/"))',
   complete: completeHooks,

@@ -11,7 +11,7 @@ export const milestone = defineFact({
   visibleTo: 'subject',
   shape: Milestone.nullable(),
   of: ['issue', 'pull_request'],
-  needs: { access: 'reader', scopes: ['issue'] },
+  needs: { access: 'reader', scopes: ['issue', 'repository'] },
   requests: 1,
   example: 'milestone != null && milestone.state == "open"',
   async ask({ subject, ask }) {

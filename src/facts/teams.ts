@@ -58,7 +58,7 @@ export const teamRepositories = defineFact({
   visibleTo: 'operators',
   shape: list(text),
   of: subjects,
-  needs: { access: 'member', scopes: ['organization', 'repository'] },
+  needs: { access: 'member', scopes: ['organization'] },
   argument: 'team',
   requests: 2,
   example: '"acme/site" in team_repositories("release")',

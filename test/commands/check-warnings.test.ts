@@ -111,3 +111,43 @@ it('C2: a label that does not exist is a warning where a forge is configured', a
   await make(two);
   expect((await check(rules, [], environment)).warnings).toEqual([]);
 });
+
+describe('a fact that the account may not read', () => {
+  const needing =
+    "  one: { on: issues, if: sender_permission == 'admin', steps: [{ uses: comment, with: { text: hi } }] }\n";
+
+  it('is a warning that names rule, fact, access and repository, where a forge is configured', async () => {
+    const [account, other] = [await forge.makeUser(), await forge.makeUser()];
+    const environment = { FORGE_URL: forge.url, FORGE_TOKEN: account.token };
+    const own = await forge.makeRepository(account);
+    const foreign = await forge.makeRepository(other);
+    await forge.share(foreign, other, { with: account, permission: 'write' });
+    const checkIn = (repository: string) => check(needing, ['--repository', repository, '--'], environment);
+    const warning = `3 access: rule one: fact sender_permission needs admin access, and the account is writer in ${foreign}: the rule can fail there`;
+
+    expect(await checkIn(foreign)).toMatchObject({ status: 0, problems: [], warnings: [warning] });
+    expect((await checkIn(own)).warnings).toEqual([]);
+    expect((await check(needing)).warnings).toEqual([]);
+
+    for (const repository of [own, foreign])
+      await forge.ask('PUT', `/user/starred/${repository}`, { as: account });
+    expect((await check(needing, [], environment)).warnings).toEqual([warning]);
+    expect(
+      (await check(needing.replace('one: {', "one: { in: ['nobody/*'],"), [], environment)).warnings,
+    ).toEqual([]);
+  });
+
+  it('is also one where only some repositories need the access', async () => {
+    const [account, other] = [await forge.makeUser(), await forge.makeUser()];
+    const foreign = await forge.makeRepository(other);
+    await forge.share(foreign, other, { with: account, permission: 'write' });
+    const environment = { FORGE_URL: forge.url, FORGE_TOKEN: account.token };
+    const rules = needing
+      .replace('on: issues', 'on: pull_request')
+      .replace(/if: [^,]*/, 'if: approvals.size() > 1');
+
+    expect((await check(rules, ['--repository', foreign, '--'], environment)).warnings).toEqual([
+      expect.stringContaining('3 access: rule one: fact approvals needs admin access'),
+    ]);
+  });
+});

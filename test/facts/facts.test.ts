@@ -53,6 +53,36 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
+it('asks anew what an answer was made from, which is as old as the oldest of it', async () => {
+  const { server, facts, later } = await setUp((seen) =>
+    seen.path.includes('/pulls/')
+      ? {
+          id: 1,
+          number: 7,
+          state: 'open',
+          title: 't',
+          head: { label: 'work', ref: 'work', sha: `${server.requests.length}` },
+        }
+      : [],
+  );
+  const run = facts();
+  await run.ask({ name: 'pull_request' });
+  later(80);
+  const first = await run.ask({ name: 'head' });
+  expect(server.requests).toHaveLength(1);
+
+  expect(await run.fresh([{ name: 'head' }], 100).ask({ name: 'head' })).toEqual(first);
+  later(30);
+  const fresh = run.fresh([{ name: 'statuses' }, { name: 'head' }], 100);
+  expect(await fresh.ask({ name: 'head' })).not.toEqual(first);
+  expect(server.requests).toHaveLength(2);
+  await fresh.ask({ name: 'statuses' });
+  expect(await run.ask({ name: 'head' })).toEqual(first);
+  expect(await fresh.fresh([{ name: 'statuses' }]).ask({ name: 'head' })).not.toEqual(
+    await fresh.ask({ name: 'head' }),
+  );
+});
+
 it('takes labels out of the pull request that was asked anyway, as old as that answer', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')
