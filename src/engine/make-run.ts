@@ -38,6 +38,7 @@ type RunParts = Pick<
   | 'budgets'
   | 'ledger'
   | 'maxAnnouncedAgeMs'
+  | 'announcedBy'
   | 'explainAll'
   | 'consequences'
 > & {

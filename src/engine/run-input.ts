@@ -6,9 +6,9 @@ import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
+import type { Consequences, EventCause } from './bounds/consequences.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/ledger.ts';
-import type { Consequences, EventCause } from './bounds/consequences.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 
@@ -20,6 +20,8 @@ export type RunInput = {
   readonly rules: RuleSet;
   /** Absent where a clock or a person started the run. */
   readonly event?: Event | undefined;
+  /** Our id of the delivery that announced the event, where a later job runs it again; absent: that of the trigger. */
+  readonly announcedBy?: string | undefined;
   /** The item of `each`, by the name that conditions know it by (`{ notification: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly facts: Facts;

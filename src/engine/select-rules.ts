@@ -13,8 +13,8 @@ import { needsEvent } from '../rules/recoverable.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
-import { isGrantedAt } from './bounds/grants.ts';
 import type { EventCause } from './bounds/consequences.ts';
+import { isGrantedAt } from './bounds/grants.ts';
 
 /** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
 export type Considered = { readonly rule: LoadedRule; readonly meter: Meter };

@@ -39,6 +39,8 @@ type AttemptParts = InForce & {
   readonly signal: AbortSignal | undefined;
   /** For people: `acme/demo#5`. */
   readonly item?: string | undefined;
+  /** Our id of the delivery that announced the event, where this one is a job that runs it again. */
+  readonly announcedBy?: string | undefined;
 };
 
 /** Runs rules over an admitted event, once. */
@@ -48,7 +50,7 @@ export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: Attem
 export function createRunAttempt(options: RunAttemptOptions): RunAttempt {
   const { clock, client, memory, lifetimeMs = standardDeliveryLifetimeMs } = options;
   const actionMemory = createStoredMemory(options.store);
-  return async (delivery, event, { rules: all, broken, signal, item }) => {
+  return async (delivery, event, { rules: all, broken, signal, item, announcedBy }) => {
     const { rules, left } =
       event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
     const account = await options.account();
@@ -59,6 +61,7 @@ export function createRunAttempt(options: RunAttemptOptions): RunAttempt {
       door: delivery.door,
       delivery: delivery.id,
       item,
+      announcedBy,
       isRepeated: delivery.repeatOf !== undefined,
       rules,
       facts: { client, memory, signal },

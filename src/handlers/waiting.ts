@@ -138,7 +138,7 @@ async function look(
   const item = `${event.repository.owner}/${event.repository.name}#${index}`;
   if (delivery !== undefined) {
     const about = { ...job, repeatOf: delivery.repeatOf };
-    return options.attempt(about, event, { rules, broken: [], signal, item });
+    return options.attempt(about, event, { rules, broken: [], signal, item, announcedBy: delivery.id });
   }
   const ran = await makeItemRun(
     { key: item, subject, value: {}, kind: waitingKind },

@@ -155,6 +155,7 @@ function createServerSweeps(
     served: { login: options.whoAmI, listed: options.repositories },
     actionMemory: createStoredMemory(store),
     retention: options.retention,
+    lifetimeMs: options.backoff?.lifetimeMs,
     onRun(run) {
       metrics.countRun(run);
       options.onSweepRun?.(run);

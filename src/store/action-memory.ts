@@ -1,10 +1,15 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Store } from './store.ts';
 
+/** Returns the key, or the beginning of keys, under which the store keeps data of actions. */
+export function storedMemoryKey(key: string): string {
+  return `action ${key}`;
+}
+
 /** Creates the memory of actions in the store, with its own key prefix. */
 export function createStoredMemory(store: Pick<Store, 'remember' | 'recall'>): ActionMemory {
   return {
-    get: (key) => store.recall(`action ${key}`),
-    set: (key, value) => store.remember(`action ${key}`, value),
+    get: (key) => store.recall(storedMemoryKey(key)),
+    set: (key, value) => store.remember(storedMemoryKey(key), value),
   };
 }

@@ -134,6 +134,8 @@ export type PruneLimits = {
   /** Deletes deliveries that died before this. */
   readonly deadOlderThan?: Date;
   readonly maxBytes?: number;
+  /** Deletes plain data under keys with this prefix whose member `at` is before this. */
+  readonly memory?: { readonly prefix: string; readonly before: Date };
 };
 
 /** Number of deletions; `deliveries` includes the dead ones. */

@@ -1,3 +1,4 @@
+import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { HandleJob } from '../store/lease.ts';
@@ -30,6 +31,8 @@ type SweepsOptions = Omit<SweepParts, 'runners' | 'store' | 'incidents'> & {
   readonly handleCaughtUp: HandleJob;
   /** Default: `standardRetention`. */
   readonly retention?: Retention | undefined;
+  /** Age of a comment beyond which it is not obeyed; default: seven days. */
+  readonly lifetimeMs?: number | undefined;
   /** Asks the forge who we are, each time. */
   readonly askWhoWeAre: () => Promise<unknown>;
   /** Told that a job was stored. */
@@ -70,6 +73,7 @@ export function createSweeps(options: SweepsOptions): Sweeps {
     checkToken: options.askWhoWeAre,
     readRules,
     retention: options.retention ?? standardRetention,
+    lifetimeMs: options.lifetimeMs ?? standardDeliveryLifetimeMs,
     log,
   });
   const catchUp = createCatchUp({ ...options, onEnqueued });

@@ -187,6 +187,84 @@ rules:
   });
 });
 
+describe('a merge on a command', () => {
+  const onCommand = (rule: string) => `version: 1
+rules:
+  merge-on-command:
+    on: { pull_request_comment: [created] }
+${rule}
+`;
+  const when = 'statuses.exists(s, s.context == "ci") && statuses.all(s, s.status == "success")';
+  const variants = [
+    [
+      'if',
+      `    if: command("merge").found && ${when}\n    steps: [{ uses: merge, with: { method: merge } }]`,
+    ],
+    [
+      'when',
+      `    steps: [{ uses: merge, with: { method: merge, when: 'command("merge").found && ${when}' } }]`,
+    ],
+    [
+      'if, and its checks in when',
+      `    if: command("merge").found\n    steps: [{ uses: merge, with: { method: merge, when: '${when}' } }]`,
+    ],
+  ] as const;
+
+  /** A pull request with a command that waits for checks. */
+  const sayMerge = async (rule: string) => {
+    await start(onCommand(rule));
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('pending', number);
+    const params = { ...at, index: number };
+    const { id } = await harness.ada.call(operations.createComment, { params, body: { body: '/merge' } });
+    await expect.poll(openRows, { timeout }).toHaveLength(1);
+    return { number, id };
+  };
+
+  it.each(variants)('waits for checks where the command is in %s', async (_, rule) => {
+    const { number } = await sayMerge(rule);
+    // The first look finds the command, and goes on waiting.
+    aheadMs = 11_000;
+    await harness.idle();
+    await report('success', number);
+    aheadMs = 60_000;
+
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    expect(merges()).toHaveLength(1);
+  });
+
+  it('goes on waiting after a restart', async () => {
+    const { number } = await sayMerge(variants[2][1]);
+
+    await harness.restart();
+    await harness.idle();
+    await report('success', number);
+    aheadMs = 11_000;
+
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    expect(merges()).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'edited',
+      (id: number) =>
+        harness.root.call(operations.editComment, { params: { ...at, id }, body: { body: '/merge now' } }),
+    ],
+    ['deleted', (id: number) => harness.root.call(operations.deleteComment, { params: { ...at, id } })],
+  ])('ends where the comment was %s meanwhile', async (_, change) => {
+    const { number, id } = await sayMerge(variants[2][1]);
+    await change(id);
+    await report('success', number);
+    aheadMs = 11_000;
+
+    await expect.poll(openRows, { timeout }).toEqual([]);
+    await harness.idle();
+    expect(await stateOf(number)).toBe('open');
+    expect(merges()).toEqual([]);
+  });
+});
+
 describe('events that only concern pull requests', () => {
   it('a push updates the pull requests into the pushed branch', async () => {
     await start(`version: 1

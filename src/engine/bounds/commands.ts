@@ -9,6 +9,9 @@ import type { RunInput } from '../run-input.ts';
 /** Which delivery a rule has executed the commands of a comment for, as the memory keeps it. */
 type Execution = { readonly delivery: string; readonly at: string };
 
+/** The beginning of the keys under which the memory keeps executions. They have an instant `at`. */
+export const executionPrefix = 'command ';
+
 /** What a rule does with commands in one run. */
 export type CommandUse = {
   /** The facts of the run; without the commands where this rule has executed them for another delivery. */
@@ -19,11 +22,12 @@ export type CommandUse = {
 
 /**
  * Returns what a rule does with the commands of the comment that caused the run. They are executed once per comment and
- * rule: a delivery that is attempted again goes on, another one with the same comment, redelivered or recorded, does not.
+ * rule: a delivery that is attempted again, or whose rule waits, goes on; another one with the same comment, redelivered or
+ * recorded, does not.
  */
 export async function useCommands(
   rule: LoadedRule,
-  { facts, event, trigger, id, now }: RunInput,
+  { facts, event, announcedBy, trigger, id, now }: RunInput,
   memory: ActionMemory,
 ): Promise<CommandUse> {
   const { repository, comment } = facts.subject;
@@ -32,8 +36,8 @@ export async function useCommands(
   if (requests.length === 0 || repository === undefined || comment === undefined) {
     return { facts, claim: async () => {} };
   }
-  const key = `command ${repository.id}/${comment} ${rule.id}`;
-  const delivery = trigger.delivery ?? id;
+  const key = `${executionPrefix}${repository.id}/${comment} ${rule.id}`;
+  const delivery = announcedBy ?? trigger.delivery ?? id;
   const known = (await memory.get(key)) as Execution | undefined;
   if (known !== undefined && known.delivery !== delivery) {
     const reason = `this rule executed the commands of the comment at ${known.at}`;

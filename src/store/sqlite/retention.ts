@@ -26,6 +26,8 @@ export interface Deletions {
   deleteExpired(expiry: Expiry, after: number): Batch;
   /** Deletes runs without a delivery that started before an instant. One bounded batch, to be called inside a transaction. */
   deleteLooseRuns(before: string): number;
+  /** Deletes plain data of keys with a prefix that is from before an instant. One bounded batch, to be called inside a transaction. */
+  deleteMemory(prefix: string, before: string): number;
   /** Bytes in use: pages of the file that hold something. Freed pages are used again before the file grows. */
   bytesInUse(): number;
 }
@@ -43,6 +45,10 @@ export function createDeletions(database: DatabaseSync): Deletions {
   const deleteLoose = database.prepare(
     `DELETE FROM runs WHERE number IN
        (SELECT number FROM runs WHERE delivery IS NULL AND started_at < ? ORDER BY started_at LIMIT ${batch})`,
+  );
+  const deleteMemory = database.prepare(
+    `DELETE FROM memory WHERE key IN
+       (SELECT key FROM memory WHERE key >= ? AND key < ? AND json_extract(value, '$.at') < ? LIMIT ${batch})`,
   );
   const size = database.prepare(
     `SELECT (page_count - freelist_count) * page_size AS bytes
@@ -82,6 +88,7 @@ export function createDeletions(database: DatabaseSync): Deletions {
       return { settled: settled.length, dead: dead.length, runs, next };
     },
     deleteLooseRuns: (before) => Number(deleteLoose.run(before).changes),
+    deleteMemory: (prefix, before) => Number(deleteMemory.run(prefix, `${prefix}\u{10ffff}`, before).changes),
     bytesInUse: () => Number(size.get()?.bytes),
   };
 }
@@ -93,7 +100,7 @@ function isBefore(date: unknown, limit: string | undefined): boolean {
 /** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
 export async function prune(
   retention: Deletions,
-  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY }: PruneLimits,
+  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory }: PruneLimits,
   parts: {
     readonly write: <Result>(write: () => Result) => Promise<Result>;
     readonly onSettledGone: (count: number) => void;
@@ -119,10 +126,16 @@ export async function prune(
     }
   };
 
+  const deleteMemory = async (prefix: string, before: string): Promise<void> => {
+    for (let notes = batch; notes === batch; )
+      notes = await parts.write(() => retention.deleteMemory(prefix, before));
+  };
+
   const settled = olderThan?.toISOString();
   const dead = deadOlderThan?.toISOString();
   if (settled !== undefined || dead !== undefined) await deleteDeliveries({ settled, dead }, () => true);
   if (settled !== undefined) await deleteRuns(settled, () => true);
+  if (memory !== undefined) await deleteMemory(memory.prefix, memory.before.toISOString());
   const isTooLarge = (): boolean => retention.bytesInUse() > maxBytes;
   await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);
   await deleteRuns(everyAge, isTooLarge);

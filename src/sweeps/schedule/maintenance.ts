@@ -1,5 +1,7 @@
+import { executionPrefix } from '../../engine/bounds/commands.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { storedMemoryKey } from '../../store/action-memory.ts';
 import type { Retention } from '../../store/retention-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { Scheduled } from './slots.ts';
@@ -19,9 +21,11 @@ export function createMaintenance(options: {
   /** Reads the rules of repositories and organizations anew. */
   readRules: () => Promise<void>;
   retention: Retention;
+  /** Age beyond which a comment is no longer obeyed. */
+  lifetimeMs: number;
   log: Log;
 }): Readonly<Record<string, MaintenanceJob>> {
-  const { store, log, retention } = options;
+  const { store, log, retention, lifetimeMs } = options;
   return {
     retention: {
       cron: '41 3 * * *',
@@ -29,7 +33,11 @@ export function createMaintenance(options: {
         const { settledMs, deadMs } = retention;
         const olderThan = new Date(now.getTime() - settledMs);
         const deadOlderThan = new Date(now.getTime() - deadMs);
-        log.info(await store.prune({ olderThan, deadOlderThan }), 'deleted what is older than it is kept');
+        // A comment that is older than the lifetime is not obeyed, whether or not a rule has executed its commands before.
+        const before = new Date(olderThan.getTime() - lifetimeMs);
+        const memory = { prefix: storedMemoryKey(executionPrefix), before };
+        const gone = await store.prune({ olderThan, deadOlderThan, memory });
+        log.info(gone, 'deleted what is older than it is kept');
       },
     },
     size: {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
+import { executionPrefix } from '../../../src/engine/bounds/commands.ts';
 import type { Log } from '../../../src/log.ts';
+import { createStoredMemory } from '../../../src/store/action-memory.ts';
 import { standardRetention } from '../../../src/store/retention-limits.ts';
 import { createMaintenance, scheduledMaintenance } from '../../../src/sweeps/schedule/maintenance.ts';
 import { makeDelivery, makeRun } from '../../store/make.ts';
@@ -24,6 +26,7 @@ async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?
       readings += 1;
     },
     retention: { ...standardRetention, maxBytes: given.maxBytes ?? 2 ** 40 },
+    lifetimeMs: 7 * 86_400_000,
     log,
   });
   return { store, close, said, chores, parts, readings: () => readings };
@@ -46,6 +49,27 @@ it('retention deletes what ended more than 30 days ago, and says how much', asyn
   // What still waits is never forgotten, however old.
   expect((await store.counts()).accepted).toBe(2);
   expect(said).toEqual(['info deleted what is older than it is kept {"deliveries":0,"dead":0,"runs":1}']);
+  await close();
+});
+
+it('retention deletes executed commands that are older than the delivery lifetime and the retention', async () => {
+  const { store, close, chores } = await setChores();
+  const memory = createStoredMemory(store);
+  const keep = (comment: number, at: string) =>
+    memory.set(`${executionPrefix}1/${comment} r.yml#merge`, { delivery: String(comment), at });
+  // More than one batch, and one that is just young enough: 37 days before now.
+  for (let comment = 1; comment <= 450; comment += 1) await keep(comment, '2026-03-28T09:59:59.999Z');
+  await keep(451, '2026-03-28T10:00:00.000Z');
+  await memory.set('dropped 1/main', { at: '2020-01-01T00:00:00.000Z' });
+  await store.remember('command of another part', { at: '2020-01-01T00:00:00.000Z' });
+
+  await chores.retention?.run(now);
+
+  const left = (comment: number) => memory.get(`${executionPrefix}1/${comment} r.yml#merge`);
+  expect(await Promise.all([1, 2, 225, 450].map(left))).toEqual(Array(4).fill(undefined));
+  expect(await left(451)).toMatchObject({ delivery: '451' });
+  expect(await memory.get('dropped 1/main')).toBeDefined();
+  expect(await store.recall('command of another part')).toBeDefined();
   await close();
 });
 
