@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Client, createClient } from '../client/client.ts';
 import { secretsOf } from '../client/credentials.ts';
-import { createReport, type ok } from '../connection/finding.ts';
+import { describeNeededAccess } from '../connection/checks/access.ts';
+import { createReport, ok } from '../connection/finding.ts';
 import {
   checkAccount,
   checkAdministrator,
@@ -133,6 +134,10 @@ async function checkConnection({ options, answers, steps }: SetupRun) {
   if ('token' in answers.forge.credentials) {
     const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
     steps.tell('scopes', await steps.attempt('scopes', look));
+  }
+  if (rules.length > 0) {
+    const needed = describeNeededAccess(rules);
+    steps.tell('access', ok(`make @${account.login} a collaborator with the access that ${needed}`));
   }
   const maker =
     answers.setupToken === undefined

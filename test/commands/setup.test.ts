@@ -155,6 +155,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(scopes?.text).toContain('write:issue (to set labels and comment');
     expect(scopes?.text).toContain('write:repository (for rule tags, action protect-tags)');
     expect(scopes?.text).not.toContain('read:user');
+    const [access] = entriesOf(result, 'access');
+    expect(access?.text).toMatch(
+      /make @\S+ a collaborator with the access that 1 rule needs: admin \(for rule tags, action protect-tags\)$/,
+    );
   });
 
   it('mends a hook that was switched off, pointed elsewhere, deafened or doubled', async () => {

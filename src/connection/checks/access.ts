@@ -30,14 +30,34 @@ export async function checkAccess({ client, account, rules }: Examination): Prom
   const gaps = findAccessGaps(loaded, repositories);
   const [first] = gaps;
   if (first === undefined) {
-    return ok(
-      `the account has the access that ${count(loaded.length, 'rule')} needs, in ${count(repositories.length, 'repository').replace(/ys$/, 'ies')}`,
-    );
+    const places = count(repositories.length, 'repository').replace(/ys$/, 'ies');
+    return ok(`the account has, in ${places}, the access that ${describeNeededAccess(loaded)}`);
   }
   return wrong(
     `in ${first.repository} the account is ${first.held}, and rule ${first.rule.name} needs ${first.needed} for ${first.what}${gaps.length > 1 ? `; ${gaps.length - 1} more` : ''}`,
     'give the account that permission there, or restrict the rule with in',
   );
+}
+
+/** The most that rules need is named for repositories, and for organizations; the rest is less. */
+const places: readonly (readonly Access[])[] = [
+  ['admin', 'writer', 'reader'],
+  ['owner', 'member'],
+];
+
+/** Says what access rules need all together, with one rule and fact or action that needs it. */
+export function describeNeededAccess(rules: readonly LoadedRule[]): string {
+  const wants = rules.flatMap((rule) =>
+    [...allWants(rule), ...possibleWants(rule)].map((want) => ({ ...want, rule: rule.name })),
+  );
+  const most = places.flatMap((ranked) => {
+    const found = ranked.map((access) => wants.find(({ needed }) => needed === access));
+    const first = found.find((one) => one !== undefined);
+    return first ? [`${first.needed} (for rule ${first.rule}, ${first.what})`] : [];
+  });
+  const subject = count(rules.length, 'rule');
+  const verb = rules.length === 1 ? 'needs' : 'need';
+  return `${subject} ${verb}: ${most.length === 0 ? 'none' : most.join(', and in the organization ')}`;
 }
 
 /** Access that the arguments of a step need beyond what its action needs. */
