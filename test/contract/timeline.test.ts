@@ -306,7 +306,9 @@ describeContract('the timeline', (forge) => {
         old_ref: 'main',
         new_ref: 'next',
       });
-      expect(found.slice(-2)).toMatchObject([
+      // Forgejo adds that the commit of the merge refers to the pull request itself.
+      const own = found.filter(({ type }) => type !== 'commit_ref');
+      expect(own.slice(-2)).toMatchObject([
         { type: 'merge_pull', user: { login: shared.owner.name } },
         { type: 'delete_branch', old_ref: 'topic' },
       ]);

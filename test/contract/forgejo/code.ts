@@ -220,4 +220,8 @@ export const code: readonly Difference[] = [
     'Forgejo does not count anew whose reviews are official.',
     'reviews > counts anew when the pull request is aimed at another branch',
   ),
+  onForgejo(
+    'Forgejo answers 500 where a patch changes a file that a protection of the branch closes.',
+    'patches > are for writers, of what protections let them write, and not for the archive',
+  ),
 ];

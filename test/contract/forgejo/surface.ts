@@ -5,7 +5,16 @@ import { onForgejo } from './row.ts';
 export const surface: readonly Difference[] = [
   onForgejo(
     'Forgejo has no list of workflows, other members of a run, and answers a dispatch with the run by a member of the body.',
-    'workflows > *',
+    'workflows > are those of the default branch',
+    'workflows > are run by hand, on a branch or a tag, and the run is found',
+    'workflows > answer a dispatch with the run where that is asked for',
+    'workflows > are not run for a branch that is not there',
+    'workflows > are not run for a workflow that is not there',
+    'workflows > are not run for a workflow that is not run by hand',
+    'workflows > are not run for no ref',
+    'workflows > in the list of runs > *',
+    'workflows > are read by readers who sign in, and run by writers',
+    'workflows > are left to administrators while the repository has no actions',
   ),
   onForgejo(
     'Forgejo ends every JSON body with a newline.',
