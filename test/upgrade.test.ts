@@ -118,6 +118,11 @@ describe.each(commits)('an installation of commit %s', (commit) => {
         verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
       expect(verdicts).toEqual(recorded.verdicts);
       for (const key of recorded.memory) expect(await store.recall(key), key).toBeDefined();
+      // Nothing was paused, and no audit was kept, before there were pauses.
+      expect([await store.listPauses(), await store.listAudit()]).toEqual([[], []]);
+      expect(await store.pause({ kind: 'all' }, 'ada')).toBe(true);
+      expect(await store.listAudit()).toMatchObject([{ action: 'pause', object: 'all writes', by: 'ada' }]);
+      expect(await store.resume({ kind: 'all' }, 'ada')).toBe(true);
       // Failures are counted from now on, and not those of earlier versions.
       expect(await store.listIncidents()).toEqual([]);
       const incident = {

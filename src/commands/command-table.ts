@@ -189,6 +189,29 @@ const runCommands = [
       return redrive(ids, options, await readerSettings(), terminal);
     },
   }),
+
+  defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
+    usage: 'pause [name]',
+    description:
+      'stop writes of a rule, to a repository (OWNER/REPO), or all, at once; deliveries are kept. Without a name, list the pauses',
+    flags: [['--json', 'print the pauses as one JSON list']],
+    examples: ['reeve pause all', 'reeve pause acme/shop', 'reeve pause label-by-path', 'reeve pause'],
+    async run({ args: [name], options, readerSettings, terminal }) {
+      const { pause } = await import('./runs/pause.ts');
+      return pause(name, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ json?: boolean }, readonly [name: string]>({
+    usage: 'resume <name>',
+    description: 'end a pause; what waited for it runs again from live state',
+    flags: [['--json', 'print one JSON object']],
+    examples: ['reeve resume all', 'reeve resume acme/shop'],
+    async run({ args: [name], options, readerSettings, terminal }) {
+      const { resume } = await import('./runs/pause.ts');
+      return resume(name, options, await readerSettings(), terminal);
+    },
+  }),
 ];
 
 const sweepCommands = [

@@ -6,8 +6,9 @@ import { findOperation } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { isLast } from './bounds/last.ts';
+import { type ReadPauses, requireUnpaused, WritesPaused } from './bounds/pauses.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
-import { levelOfChange, type PlannedChange, type Proposal } from './proposal.ts';
+import { levelOfChange, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
 import { createReconsider, type Reconsider } from './reconsider.ts';
 import type { Outcome } from './record.ts';
 import { factsOf, factsToRefresh, groupByRequest, inputOf } from './requests.ts';
@@ -24,6 +25,8 @@ export type Applied = {
   readonly moved?: true | undefined;
   /** Rules with a change that has to wait for something that comes without an event on some forges. */
   readonly awaiting: ReadonlySet<string>;
+  /** Changes that were stopped by a pause which began after the plan was made. */
+  readonly paused: readonly RefusedChange[];
 };
 
 export type ApplyOptions = {
@@ -36,6 +39,8 @@ export type ApplyOptions = {
   readonly beginCause?: ((planned: PlannedChange) => Promise<() => void>) | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
+  /** Returns the pauses in force, asked before each request; absent: there are none. */
+  readonly pauses?: ReadPauses | undefined;
 };
 
 /** Plans being applied: what is shared by all of its requests. */
@@ -43,6 +48,7 @@ type Application = ApplyOptions & {
   readonly outcomes: Outcomes;
   readonly sent: Map<string, AnyInput>;
   readonly awaiting: Set<string>;
+  readonly paused: RefusedChange[];
   /** True once a request was sent: facts that were read before may be outdated. */
   hasWritten: boolean;
 };
@@ -64,6 +70,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     outcomes,
     sent: new Map(),
     awaiting: new Set(),
+    paused: [],
     hasWritten: false,
   };
   for (const group of groupByRequest(options.changes)) {
@@ -83,6 +90,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     retry: outcomes.retry(),
     moved: outcomes.isMoved() ? true : undefined,
     awaiting: application.awaiting,
+    paused: application.paused,
   };
 }
 
@@ -103,7 +111,13 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
       else outcomes.fail(planned, new Error(missing));
     }
   } catch (error) {
-    for (const planned of group) if (!outcomes.has(planned)) outcomes.fail(planned, error);
+    for (const planned of group) {
+      if (outcomes.has(planned)) continue;
+      if (error instanceof WritesPaused) {
+        outcomes.settle(planned, 'skipped', error.message);
+        application.paused.push({ planned, why: error.message });
+      } else outcomes.fail(planned, error);
+    }
   }
 }
 
@@ -248,6 +262,7 @@ async function send(group: readonly PlannedChange[], now: Facts, application: Ap
   const operation = findOperation(group[0]?.change.operation ?? '');
   if (operation === undefined)
     throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
+  await requireUnpaused(group, facts.subject, application.pauses);
   application.hasWritten = true;
   for (const planned of group) sent.set(planned.id, input);
   const [first] = group;

@@ -37,6 +37,7 @@ type RunParts = Pick<
   | 'capabilities'
   | 'budgets'
   | 'ledger'
+  | 'pauses'
   | 'maxAnnouncedAgeMs'
   | 'announcedBy'
   | 'explainAll'
@@ -55,7 +56,10 @@ type RunParts = Pick<
 export type MadeRun = Ran & { readonly denials: number };
 
 /** What every run of a process is given, whatever it is about. */
-export type RunSettings = Pick<RunInput, 'secrets' | 'capabilities' | 'budgets' | 'ledger' | 'consequences'>;
+export type RunSettings = Pick<
+  RunInput,
+  'secrets' | 'capabilities' | 'budgets' | 'ledger' | 'pauses' | 'consequences'
+>;
 
 /** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
 export async function makeEventRun(

@@ -7,6 +7,7 @@ import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Consequences, EventCause } from './bounds/consequences.ts';
+import type { ReadPauses } from './bounds/pauses.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/ledger.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
@@ -37,6 +38,8 @@ export type RunInput = {
   readonly capabilities?: (() => Promise<Capabilities>) | undefined;
   /** How much may be written; absent: the engine's defaults. */
   readonly budgets?: Budgets | undefined;
+  /** Returns the pauses in force; absent: there are none. */
+  readonly pauses?: ReadPauses | undefined;
   /** What was written of late; absent: this run stands alone. */
   readonly ledger?: BudgetLedger | undefined;
   /**

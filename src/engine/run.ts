@@ -3,6 +3,7 @@ import type { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
+import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
 import type { Deferral } from './budget/deferral.ts';
 import type { WriteHistory } from './budget/ledger.ts';
 import { reserve } from './budget/reserve.ts';
@@ -24,7 +25,7 @@ export type Ran = {
   readonly retry?: ReeveError | undefined;
   /** Set where the repository has another name now: under that name the rest can be done at once. */
   readonly moved?: true | undefined;
-  /** Set where an hourly budget stopped changes: the same trigger is to run again. */
+  /** Set where an hourly budget or a pause stopped changes: the same trigger is to run again. */
   readonly deferral?: Deferral | undefined;
   /** Rules to evaluate again soon: what they wait for comes without an event on some forges. Absent: none. */
   readonly awaiting?: readonly string[];
@@ -40,6 +41,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
   const evaluated = await evaluateRules(selectRules(input), input);
   const past = await readPast(evaluated.proposals, input);
   const defaultBranch = await readDefaultBranch(candidatesOf(evaluated.proposals), input.facts);
+  const pauses = (await input.pauses?.()) ?? [];
   const wanted = makePlan(evaluated.proposals, { budgets: input.budgets, past });
   const permitted = refuseOutOfScope(
     refuseRepeated(wanted, input.trigger),
@@ -47,7 +49,11 @@ export async function runRules(input: RunInput): Promise<Ran> {
     defaultBranch,
   );
   // In the same turn of the event loop as the plan: a run beside this one must not spend the same budget.
-  const reserved = reserve(permitted, past, input);
+  const unpaused = refusePaused(permitted, pauses, {
+    subject: input.facts.subject,
+    isSent: (planned) => isSent(planned, input),
+  });
+  const reserved = reserve(unpaused.plan, past, input);
   const { plan, recorded } = await prepare(reserved.plan, { input, evaluated, startedMs }).catch((error) => {
     // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
     reserved.release(new Set());
@@ -59,9 +65,14 @@ export async function runRules(input: RunInput): Promise<Ran> {
     run: recorded.complete(applied),
     retry: evaluated.retry ?? applied.retry,
     moved: applied.moved,
-    deferral: reserved.deferral,
+    deferral: oneDeferral(reserved.deferral, unpaused.deferral ?? pauseDeferral(applied.paused)),
     ...awaitingOf(evaluated.awaiting, plan, applied),
   };
+}
+
+/** A budget may have room before a pause ends, and the pause may end before. */
+function oneDeferral(ofBudget: Deferral | undefined, ofPause: Deferral | undefined): Deferral | undefined {
+  return ofBudget && ofPause ? { ...ofBudget, isPaused: true } : (ofBudget ?? ofPause);
 }
 
 /** Returns what was written where the proposals go; undefined where there is nothing to write, or no ledger. */
@@ -97,7 +108,7 @@ async function prepare(
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {
   const { client, facts, secrets } = input;
-  if (client === undefined) return { outcomes: [], sent: new Map(), awaiting: new Set() };
+  if (client === undefined) return { outcomes: [], sent: new Map(), awaiting: new Set(), paused: [] };
   return applyPlan({
     changes: changes.filter((planned) => isSent(planned, input)),
     facts,
@@ -105,6 +116,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     secrets,
     reconsider: createReconsider(input),
     beginCause: createBeginCause(input),
+    pauses: input.pauses,
   });
 }
 

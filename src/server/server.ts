@@ -274,6 +274,7 @@ async function runSettings(
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
   return {
     ledger: createBudgetLedger({ now: clock.now, readRuns }),
+    pauses: () => store.listPauses(),
     budgets,
     secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
     capabilities: () => client.capabilities(),

@@ -1,3 +1,4 @@
+import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
 import type { Run } from '../engine/record.ts';
 import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
 
@@ -120,6 +121,20 @@ export type RunQuery = {
   readonly limit?: number;
 };
 
+/** What people do with Reeve, as the audit names it. */
+export type AuditAction = 'redrive' | 'revert' | 'pause' | 'resume';
+
+/** One thing that a person did. */
+export type AuditEntry = {
+  readonly number: number;
+  readonly at: Date;
+  /** `ada by the dashboard`, `root by reeve pause`. */
+  readonly by: string;
+  readonly action: AuditAction;
+  /** What it was done to: `delivery 42`, `repository acme/shop`. */
+  readonly object: string;
+};
+
 export type Health = {
   readonly ok: boolean;
   /** Reason, for the log. */
@@ -201,7 +216,12 @@ export interface Store {
   defer(
     claim: Claim,
     runs: readonly Run[],
-    wait: { readonly afterMs: number; readonly why: string; readonly key?: string },
+    wait: {
+      readonly afterMs: number;
+      readonly why: string;
+      readonly key?: string;
+      readonly isPaused?: true;
+    },
   ): Promise<void>;
   /** Settles a deferred delivery; any other is unchanged. */
   endDeferral(id: string, reason: string): Promise<void>;
@@ -233,6 +253,20 @@ export interface Store {
   /** Stores plain data under a key; undefined deletes it. */
   remember(key: string, value: unknown): Promise<void>;
   recall(key: string): Promise<unknown>;
+
+  /**
+   * Stops writes, from the next request of any process on. Returns false if this was paused already. Any role. Like the other
+   * things that people do, it is recorded in the audit.
+   */
+  pause(scope: PauseScope, by: string): Promise<boolean>;
+  /** Ends a pause; deliveries that pauses stopped run again now. Returns false if there was no such pause. Any role. */
+  resume(scope: PauseScope, by: string): Promise<boolean>;
+  /** Returns the pauses in force, oldest first. */
+  listPauses(): Promise<readonly Pause[]>;
+  /** Records what a person did. `pause`, `resume` and `redrive` do so themselves. Any role. */
+  noteAudit(entry: Omit<AuditEntry, 'number' | 'at'>): Promise<void>;
+  /** Lists what people did, newest first. The newest 10,000 entries are kept. */
+  listAudit(query?: { readonly before?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>;
 
   /** Counts occurrences as incidents, at most 1,000 of each kind. Any role. */
   raise(occurrences: readonly Occurrence[]): Promise<void>;

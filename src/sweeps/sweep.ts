@@ -233,7 +233,8 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
   const [first] = deferrals.toSorted((a, b) => a.afterMs - b.afterMs);
   if (first === undefined) return undefined;
   const afterMs = Math.min(Math.max(...deferrals.map((one) => one.afterMs)), first.afterMs + gatherMs);
-  return { afterMs, why: `${first.why} (${deferrals.length} items)` };
+  const isPaused = deferrals.some((one) => one.isPaused);
+  return { afterMs, why: `${first.why} (${deferrals.length} items)`, ...(isPaused ? { isPaused } : {}) };
 }
 
 function hasApplied({ outcomes }: Run): boolean {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import type { Run } from '../../engine/record.ts';
@@ -48,7 +49,10 @@ async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settin
   const store = await openStore(settings, mode === 'plan' ? 'reader' : 'worker');
   try {
     const run = await revertStored({ run: id }, { store, client, mode, clock: systemClock });
-    if (mode === 'enforce') await store.appendRuns([run]);
+    if (mode === 'enforce') {
+      await store.appendRuns([run]);
+      await noteRevert(id, store);
+    }
     return run;
   } finally {
     await store.close();
@@ -60,6 +64,7 @@ async function revertThere(id: string, settings: Settings): Promise<Run> {
   const store = await openStore(settings);
   try {
     if ((await store.readRun(id)) === undefined) throw new ReeveError('usage', `there is no run "${id}"`);
+    await noteRevert(id, store);
     const job = await store.enqueue({
       door: 'cli',
       uuid: randomUUID(),
@@ -72,6 +77,11 @@ async function revertThere(id: string, settings: Settings): Promise<Run> {
   } finally {
     await store.close();
   }
+}
+
+function noteRevert(id: string, store: Pick<Store, 'noteAudit'>): Promise<void> {
+  const by = `${userInfo().username} by reeve revert`;
+  return store.noteAudit({ by, action: 'revert', object: `run ${id}` });
 }
 
 async function waitForRun(job: string, store: Store): Promise<Run> {

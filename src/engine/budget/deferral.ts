@@ -4,12 +4,14 @@ import { levelOfChange, type PlannedChange } from '../proposal.ts';
 import type { Budget } from './budgets.ts';
 import type { WriteHistory } from './ledger.ts';
 
-/** A run that an hourly budget stopped: it keeps its trigger and runs again from live state. */
+/** A run that an hourly budget or a pause stopped: it keeps its trigger and runs again from live state. */
 export type Deferral = {
   /** Time until the budget has room for it. */
   readonly afterMs: number;
-  /** The budget. */
+  /** The budget or the pause. */
   readonly why: string;
+  /** A pause stopped it: it runs again as soon as a pause ends. */
+  readonly isPaused?: true;
   /**
    * What the trigger runs again for, where live state alone decides that: a later trigger about the same subject with the
    * same key does all that this one would do.
@@ -82,7 +84,7 @@ function roomFor(wanted: number, budget: number): number {
 }
 
 /** Rules that speak of what happened, and not of how things are, need their own trigger: those have no key. */
-function deferralKey(deferred: readonly PlannedChange[]): { readonly key?: string } {
+export function deferralKey(deferred: readonly PlannedChange[]): { readonly key?: string } {
   const rules = new Map(deferred.flatMap(({ proposals }) => proposals.map(({ rule }) => [rule.id, rule])));
   if (![...rules.values()].every(isRecoverable)) return {};
   return { key: [...rules.keys()].sort().join('\n') };

@@ -100,12 +100,12 @@ export function createCompletion(database: DatabaseSync, incidents: Pick<Inciden
       );
     },
 
-    defer(claim, runs, { afterMs, why, key }, now) {
+    defer(claim, runs, { afterMs, why, key, isPaused }, now) {
       const waitMs = Math.max(Math.round(afterMs), 0);
       const at = new Date(now.getTime() + waitMs).toISOString();
       const id = Number(claim.id);
-      if (statements.putOff.run(`deferred: ${why}`, at, waitMs, key ?? null, id, claim.lease).changes === 0)
-        return undefined;
+      const values = [`deferred: ${why}`, at, waitMs, key ?? null, isPaused ? 1 : 0] as const;
+      if (statements.putOff.run(...values, id, claim.lease).changes === 0) return undefined;
       append(runs, claim.id, claim.repositoryId);
       if (key === undefined || claim.lane === undefined) return 0;
       const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
@@ -139,7 +139,7 @@ function prepareStatements(database: DatabaseSync) {
   );
   // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
   const putOff = database.prepare(
-    `UPDATE deliveries SET state = 'deferred', reason = ?, retry_at = ?, retry_wait_ms = ?, deferral_key = ?, lease = NULL,
+    `UPDATE deliveries SET state = 'deferred', reason = ?, retry_at = ?, retry_wait_ms = ?, deferral_key = ?, paused = ?, lease = NULL,
        suspicion = 0, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL ${mine}`,
   );
   const supersede = database.prepare(

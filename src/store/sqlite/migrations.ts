@@ -93,6 +93,25 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (kind, key)
   ) STRICT, WITHOUT ROWID;
   `,
+  // Pauses, deliveries that wait for the end of one, and what people did.
+  `
+  CREATE TABLE pauses (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    repository_id INTEGER,
+    at TEXT NOT NULL,
+    by TEXT NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,
+    by TEXT NOT NULL,
+    action TEXT NOT NULL,
+    object TEXT NOT NULL
+  ) STRICT;
+  ALTER TABLE deliveries ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { createNoteAudit } from './audit.ts';
 
 /**
  * Gives deliveries another life, to be called inside a transaction. Returns how many of the ids were dead, and, with
@@ -11,18 +12,23 @@ export type Redrive = (
 
 /** Prepares it. */
 export function createRedrive(database: DatabaseSync): Redrive {
-  const revived = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL, settled_at = NULL,
+  const revival = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL, settled_at = NULL,
        reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
-  const reviveDead = database.prepare(`${revived} AND state = 'dead'`);
-  const reviveSettled = database.prepare(`${revived} AND state = 'settled' AND door = 'webhook'`);
+  const reviveDead = database.prepare(`${revival} AND state = 'dead'`);
+  const reviveSettled = database.prepare(`${revival} AND state = 'settled' AND door = 'webhook'`);
+
+  const note = createNoteAudit(database);
 
   return (ids, { by, at, also }) => {
     let dead = 0;
     let settled = 0;
     for (const id of ids) {
       const values = [at.toISOString(), by, Number(id)] as const;
-      dead += Number(reviveDead.run(...values).changes);
-      if (also) settled += Number(reviveSettled.run(...values).changes);
+      const revived = Number(reviveDead.run(...values).changes);
+      const again = also ? Number(reviveSettled.run(...values).changes) : 0;
+      dead += revived;
+      settled += again;
+      if (revived + again > 0) note({ at, by, action: 'redrive', object: `delivery ${id}` });
     }
     return { dead, settled };
   };

@@ -21,6 +21,7 @@ import type { StoreContext } from './methods/context.ts';
 import { createIncidentMethods } from './methods/incidents.ts';
 import { Leases } from './methods/leases.ts';
 import { createMemoryMethods } from './methods/memory.ts';
+import { createPauseMethods } from './methods/pauses.ts';
 import { createQueryMethods } from './methods/query.ts';
 import { SettledCount } from './methods/settled-count.ts';
 import { migrate } from './migrations.ts';
@@ -133,6 +134,7 @@ function createSqliteStore(
     ...createQueryMethods(database, { context, counts, settled }),
     ...createMemoryMethods(database, context),
     ...createIncidentMethods(incidents, context),
+    ...createPauseMethods(database, context),
 
     async prune(limits) {
       await write(() => incidents.prune(clock.now()));

@@ -1,0 +1,110 @@
+import type { Subject } from '../../contract/events/subject.ts';
+import { type Deferral, deferralKey } from '../budget/deferral.ts';
+import type { Plan } from '../plan.ts';
+import { isEnforcing, type PlannedChange, type RefusedChange } from '../proposal.ts';
+
+/** What a pause stops: all writes, those to one repository, or those of the rules with one name or identity. */
+export type PauseScope =
+  | { readonly kind: 'all' }
+  | {
+      readonly kind: 'repository';
+      /** `owner/name`. */
+      readonly name: string;
+      /** Where it is known: the pause holds after a rename, too. */
+      readonly repositoryId?: number | undefined;
+    }
+  | {
+      readonly kind: 'rule';
+      /** Name of the rule, or its identity (`source path#rule name`). */
+      readonly name: string;
+    };
+
+/** A pause in force. Deliveries are kept: those with changes wait until it ends. */
+export type Pause = { readonly scope: PauseScope; readonly at: Date; readonly by: string };
+
+/** Returns the pauses in force, read at every call: another process may have paused a moment ago. */
+export type ReadPauses = () => Promise<readonly Pause[]>;
+
+/** Time after which a delivery that a pause stopped is tried again, if the pause was not ended before: a day. */
+const waitMs = 86_400_000;
+
+/** Returns why a change is paused; undefined if it may be sent. A change is sent while one rule that wants it is not paused. */
+export function pausedReason(
+  { change, proposals }: PlannedChange,
+  subject: Subject,
+  pauses: readonly Pause[],
+): string | undefined {
+  const rules = proposals.filter(isEnforcing).map(({ rule }) => rule);
+  const { owner, repo } = change.input.params ?? {};
+  const names = [
+    `${owner}/${repo}`,
+    ...(subject.repository ? [`${subject.repository.owner}/${subject.repository.name}`] : []),
+  ].map((name) => name.toLowerCase());
+  const stops = ({ scope }: Pause): boolean => {
+    if (scope.kind === 'all') return true;
+    if (scope.kind === 'rule') return false;
+    const isSame = scope.repositoryId !== undefined && scope.repositoryId === subject.repository?.id;
+    return isSame || names.includes(scope.name.toLowerCase());
+  };
+  const whole = pauses.find(stops);
+  if (whole) return pausedWords(whole);
+  const stopping = rules.map(({ id, name }) =>
+    pauses.find(({ scope }) => scope.kind === 'rule' && (scope.name === name || scope.name === id)),
+  );
+  const [first] = stopping;
+  return first !== undefined && stopping.every((one) => one !== undefined) ? pausedWords(first) : undefined;
+}
+
+/** Returns what a pause stops, as the command line names it. */
+export function nameOfScope(scope: PauseScope): string {
+  return scope.kind === 'all' ? 'all' : scope.name;
+}
+
+function pausedWords({ scope, at, by }: Pause): string {
+  const what = scope.kind === 'all' ? 'all writes are' : `${scope.kind} ${scope.name} is`;
+  return `${what} paused since ${at.toISOString()} by ${by}; reeve resume ${nameOfScope(scope)} ends it`;
+}
+
+/** Returns the plan without paused changes that would be sent, and the deferral of its run. */
+export function refusePaused(
+  plan: Plan,
+  pauses: readonly Pause[],
+  { subject, isSent }: { readonly subject: Subject; readonly isSent: (planned: PlannedChange) => boolean },
+): { readonly plan: Plan; readonly deferral?: Deferral | undefined } {
+  if (pauses.length === 0) return { plan };
+  const changes: PlannedChange[] = [];
+  const paused: RefusedChange[] = [];
+  for (const planned of plan.changes) {
+    const why = isSent(planned) ? pausedReason(planned, subject, pauses) : undefined;
+    if (why === undefined) changes.push(planned);
+    else paused.push({ planned, why });
+  }
+  return {
+    plan: { changes, refused: [...plan.refused, ...paused] },
+    deferral: pauseDeferral(paused),
+  };
+}
+
+/** Thrown before a request that a pause stops. */
+export class WritesPaused extends Error {}
+
+/** Throws if a change is paused. A pause may have begun in another process after the plan was made. */
+export async function requireUnpaused(
+  group: readonly PlannedChange[],
+  subject: Subject,
+  readPauses: ReadPauses | undefined,
+): Promise<void> {
+  const pauses = (await readPauses?.()) ?? [];
+  for (const planned of pauses.length > 0 ? group : []) {
+    const why = pausedReason(planned, subject, pauses);
+    if (why !== undefined) throw new WritesPaused(why);
+  }
+}
+
+/** Returns the deferral of a run whose changes are paused; undefined where none is. */
+export function pauseDeferral(paused: readonly RefusedChange[]): Deferral | undefined {
+  const [first] = paused;
+  if (first === undefined) return undefined;
+  const key = deferralKey(paused.map(({ planned }) => planned));
+  return { afterMs: waitMs, why: first.why, isPaused: true, ...key };
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { reeve } from '../support/command.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { at, type Harness } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
+
+const rules = `
+version: 1
+rules:
+  docs:
+    on: { issues: [opened, edited] }
+    steps: [{ uses: set-labels, with: { add: [area/docs] } }]
+  code:
+    on: { issues: [opened, edited] }
+    steps: [{ uses: set-labels, with: { add: [area/code] } }]
+`;
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startOperatorHarness(rules);
+});
+afterAll(() => harness?.close());
+
+const run = async (...args: readonly string[]) =>
+  reeve(args, { environment: { ...harness.environment, REEVE_RULES: harness.rules ?? '' } });
+const openIssue = async (): Promise<number> => {
+  const seen = harness.runs.length;
+  const { number } = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'One' } });
+  await harness.waitForRun((one) => harness.runs.indexOf(one) >= seen && one.trigger.kind === 'issues');
+  await harness.idle();
+  return number;
+};
+
+it('a pause of another process stops writes, holds through a restart, and its end runs what waited', async () => {
+  expect(await run('pause', 'all')).toMatchObject({ status: 0 });
+  const from = harness.proxy.passed.length;
+
+  const index = await openIssue();
+  await harness.restart();
+  const second = await openIssue();
+
+  expect(writesOf(harness, from)).toEqual([]);
+  const explained = await run('explain', harness.runs.at(-1)?.trigger.delivery ?? '');
+  expect(explained.out).toMatch(/refused, all writes are paused since .* by .*reeve resume all ends it/);
+  expect((await harness.server.store.counts()).deferred).toBe(2);
+
+  expect(await run('resume', 'all')).toMatchObject({ status: 0 });
+  for (const one of [index, second]) {
+    await expect
+      .poll(() => harness.labelsOf(one), { timeout: timeoutMs })
+      .toEqual(['area/code', 'area/docs']);
+  }
+  expect((await harness.server.store.counts()).deferred).toBe(0);
+  const audit = await harness.server.store.listAudit();
+  expect(audit.map(({ action, object }) => [action, object])).toEqual([
+    ['resume', 'all writes'],
+    ['pause', 'all writes'],
+  ]);
+});
+
+it('a paused rule writes nothing, and the other rules go on', async () => {
+  await run('pause', 'docs');
+
+  const index = await openIssue();
+
+  expect(await harness.labelsOf(index)).toEqual(['area/code']);
+  await run('resume', 'docs');
+  await expect
+    .poll(() => harness.labelsOf(index), { timeout: timeoutMs })
+    .toEqual(['area/code', 'area/docs']);
+});
+
+it('a paused repository gets no writes', async () => {
+  await run('pause', `${at.owner}/${at.repo}`.toUpperCase());
+  const from = harness.proxy.passed.length;
+
+  await openIssue();
+
+  expect(writesOf(harness, from)).toEqual([]);
+  expect((await run('pause')).out).toContain('paused since');
+  await run('resume', `${at.owner}/${at.repo}`);
+});
+
+it('a pause that begins between plan and write stops the write', async () => {
+  const { store } = harness.server;
+  let hasPaused = false;
+  harness.proxy.decide = ({ path }) => ({
+    kind: 'pass',
+    async after() {
+      if (hasPaused || !path.includes('/labels')) return;
+      hasPaused = true;
+      await store.pause({ kind: 'all' }, 'ada');
+    },
+  });
+  const from = harness.proxy.passed.length;
+
+  const index = await openIssue();
+  harness.proxy.decide = () => ({ kind: 'pass' });
+
+  expect(hasPaused).toBe(true);
+  expect(writesOf(harness, from)).toEqual([]);
+  await store.resume({ kind: 'all' }, 'ada');
+  await expect
+    .poll(() => harness.labelsOf(index), { timeout: timeoutMs })
+    .toEqual(['area/code', 'area/docs']);
+});
+
+it('refuses to pause a rule that there is not, and to end a pause that there is not', async () => {
+  const unknown = await run('pause', 'dosc');
+  expect(unknown.status).toBe(2);
+  expect(unknown.error).toContain('#docs');
+  expect(await run('resume', 'docs')).toMatchObject({ status: 1 });
+});
