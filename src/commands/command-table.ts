@@ -98,7 +98,7 @@ const ruleCommands = [
       ['--issue <owner/repo#number>', 'an issue as it is now'],
       ['--branch <owner/repo@branch>', 'a push to a branch, as it is now'],
       ['--repository <owner/repo>', 'a repository as it is now'],
-      ['--activity <name>', 'plan this activity alone: opened, synchronized, closed, …'],
+      ['--activity <name>', 'plan this activity alone: opened, synchronized, approved, created, …'],
       ['--event <kind>', 'of a payload: family or Event-Type: pull_request, issues, push, …'],
       ['--payload <file>', 'the body of a delivery, JSON or YAML'],
       ['--facts <file>', 'for a payload: what is known, name to value; with it no forge is asked'],

@@ -149,13 +149,21 @@ it('prints the plan that the webhook then applies, for every shipped rule about 
         params: { ...at, index },
         body: { event: 'APPROVED', body: 'Good.' },
       }),
-    { kind: 'pull_request_review', activity: 'approved', args: subject },
+    {
+      kind: 'pull_request_review',
+      activity: 'approved',
+      args: () => [...subject(), '--activity', 'approved'],
+    },
   );
   await step('synchronized', () => push({ 'code.ts': 'two\n', 'package.json': '{}\n' }));
   await comparePlans(
     () =>
       harness.ada.call(operations.createComment, { params: { ...at, index }, body: { body: '/label kept' } }),
-    { kind: 'pull_request_comment', activity: 'created', args: subject },
+    {
+      kind: 'pull_request_comment',
+      activity: 'created',
+      args: () => [...subject(), '--activity', 'created'],
+    },
   );
   const dependency = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'First' } });
   await harness.ada.call(operations.addDependency, {

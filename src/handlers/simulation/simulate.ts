@@ -2,9 +2,11 @@ import type { ActionMemory } from '../../actions/memory.ts';
 import { createReadOnlyMemory } from '../../actions/memory.ts';
 import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
+import { activitiesOf } from '../../contract/events/event-families.ts';
 import type { Event } from '../../contract/events/events.ts';
 import { makeEventRun, makeItemRun, type RunSettings } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
+import { ReeveError } from '../../errors.ts';
 import type { FactMemory } from '../../facts/fact.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { createRuleSet } from '../../rules/rule-set.ts';
@@ -83,11 +85,13 @@ export async function simulate(
   return { runs, left: others, broken, ignored: await whyIgnored(repository, parts.served) };
 }
 
+/** Builds the event of an activity: of the family about the subject itself, else of the first family that has it. */
 async function eventFor(live: LiveSubject, activity: string): Promise<AdmittedEvent> {
-  const { main, item, repository } = live;
-  const found = await live.eventOf(main.family, activity === '' ? undefined : [activity]);
-  // The main family has an event for every activity.
-  if ('none' in found) throw new TypeError(found.none);
+  const { main, item, repository, families } = live;
+  const others = families.filter((family) => activitiesOf(family).includes(activity));
+  const family = others.includes(main.family) ? main.family : (others[0] ?? main.family);
+  const found = await live.eventOf(family, activity === '' ? undefined : [activity]);
+  if ('none' in found) throw new ReeveError('usage', `${item.key}: ${found.none}`);
   return eventAbout(found.event, found.event.subject ?? item.subject, repository);
 }
 
