@@ -83,7 +83,7 @@ export function defineAction<Arguments>(action: Action<Arguments>): Action<Argum
 }
 
 /** Kind of a string argument that is not plain text. */
-type Holds = 'condition' | 'template';
+type Holds = 'condition' | 'template' | 'command-arguments';
 
 /** An argument that is a condition: CEL text (or a bool) in the file, its result when `plan` is called. */
 export function condition(): z.ZodType<boolean> {
@@ -96,4 +96,26 @@ export function condition(): z.ZodType<boolean> {
 /** A string argument in which `${{ expression }}` inserts a value. */
 export function template(): z.ZodString {
   return z.string().meta({ holds: 'template' satisfies Holds });
+}
+
+/** The arguments of a command as an action gets them: untrusted texts of the author of a comment. */
+export type CommandArguments = { readonly command: readonly string[] };
+
+const commandArgumentsText = /^\s*\$\{\{\s*command\(("[a-z0-9_-]+"|'[a-z0-9_-]+')\)\.args\s*\}\}\s*$/;
+
+/**
+ * An argument that is `${{ command("NAME").args }}` in the file, and the arguments of that command when `plan` is called. It
+ * is an alternative to a list.
+ */
+export function commandArguments(): z.ZodType<CommandArguments> {
+  return z
+    .string()
+    .regex(commandArgumentsText, { error: ({ input }) => remedyText(String(input)) })
+    .meta({ holds: 'command-arguments' satisfies Holds }) as unknown as z.ZodType<CommandArguments>;
+}
+
+function remedyText(written: string): string {
+  const alone = 'one ${{ command("NAME").args }} with nothing beside it';
+  if (written.includes('${{')) return `this takes a list, or ${alone}`;
+  return `write a list: ${JSON.stringify([written.slice(0, 80)])}, or ${alone}`;
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Comment as WrittenComment } from '../contract/resources/comments.ts';
-import { comments as commentsRow } from '../facts/comments.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { wiki } from '../facts/wiki.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { type ForgeObject, pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
-import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
+import { askWritten, isOurs, markerOf, withMarker } from './marker.ts';
+import { commentInverses, commentsFact, writeComment } from './own-comment.ts';
 import type { PlanContext } from './plan-context.ts';
 
 const CommentForm = z
@@ -39,26 +38,6 @@ const CommentForm = z
   });
 type CommentForm = z.output<typeof CommentForm>;
 
-const commentsFact = requestOf(commentsRow);
-
-const undoCreateComment: Inverse = async (change, client) => {
-  const params = pathParams(change);
-  const found = (await readItems(client, operations.listComments, { params })).find(
-    ({ body }) => body === change.after,
-  );
-  const { index: _index, ...where } = params;
-  return {
-    value: found === undefined ? null : change.after,
-    undo: () => ({ operation: operations.deleteComment, input: { params: { ...where, id: found?.id } } }),
-  };
-};
-
-const undoEditComment: Inverse = async (change, client) => {
-  const live = (await client.send(operations.getComment, { params: pathParams(change) })) as ForgeObject;
-  const input = { params: pathParams(change), body: { body: change.before } };
-  return { value: live.body, undo: () => ({ operation: operations.editComment, input }) };
-};
-
 const undoDeleteComment: Inverse = async () => ({
   value: null,
   undo: () => 'a comment that was deleted cannot be written in its old place',
@@ -84,8 +63,7 @@ with:
   granted: true,
   visibleTo: 'subject',
   inverses: {
-    [operations.createComment.id]: undoCreateComment,
-    [operations.editComment.id]: undoEditComment,
+    ...commentInverses,
     [operations.deleteComment.id]: undoDeleteComment,
   },
   adoption: undefined,
@@ -100,7 +78,7 @@ with:
       return [live ? commentRemoval(live, given, facts, context) : absence(given, facts, context)];
     }
     const text = holds ? await commentText(given, facts) : (given.otherwise ?? '');
-    return [writing(live, withMarker(marker, text), given, facts, context)];
+    return [writeComment(live, withMarker(marker, text), { ...head(given, facts, context), facts })];
   },
 });
 
@@ -121,33 +99,6 @@ function head(given: CommentForm, facts: Facts, context: PlanContext) {
     action: 'comment',
     target: `comment:${context.rule}/${given.key} on #${indexParams(facts.subject).index}`,
     reads: [commentsFact],
-  };
-}
-
-function writing(
-  live: WrittenComment | undefined,
-  body: string,
-  given: CommentForm,
-  facts: Facts,
-  context: PlanContext,
-): Change {
-  const common = { ...head(given, facts, context), value: body, before: live?.body ?? null, after: body };
-  if (live === undefined) {
-    return {
-      ...common,
-      operation: operations.createComment.id,
-      input: { params: indexParams(facts.subject), body: { body } },
-      reason: 'the comment does not exist',
-    };
-  }
-  const params = { ...repositoryParams(facts.subject), id: live.id };
-  return {
-    ...common,
-    operation: operations.editComment.id,
-    input: { params, body: { body } },
-    ...(isSameText(live.body, body)
-      ? { already: true, reason: 'the comment already has this text' }
-      : { reason: 'the comment has another text' }),
   };
 }
 

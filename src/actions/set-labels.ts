@@ -1,24 +1,48 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
-import { FactNotGiven } from '../facts/ask.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
-import type { LabelDefinition } from '../facts/label-definitions.ts';
-import { labelDefinitions } from '../facts/label-definitions.ts';
-import { labels as labelsRow } from '../facts/labels.ts';
-import { indexParams, repositoryParams } from '../facts/where.ts';
-import { condition, defineAction } from './action.ts';
+import { indexParams } from '../facts/where.ts';
+import { commandArguments, condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { pathParams, readItems, undoCreate } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { exclusiveScope, type LabelSource, resolveLabel } from './label-names.ts';
+import {
+  decidedLabel,
+  definitionsFact,
+  labelAlready,
+  labelChange,
+  labelCreation,
+  labelsFact,
+} from './labels/changes.ts';
+import { planCommandAnswer } from './labels/command-answer.ts';
+import {
+  examineCommandLabels,
+  listedNames,
+  maxCommandNames,
+  sortCommandLabels,
+} from './labels/command-labels.ts';
+import { definitionsFor } from './labels/definitions.ts';
+import { commentInverses } from './own-comment.ts';
 
 const name = z.string().min(1).max(255);
+const labelNames = z.union([z.array(name).max(100), commandArguments()]);
 const SetLabels = z
   .strictObject({
-    add: z.array(name).max(100).optional().meta({ description: 'Labels to add.' }),
-    remove: z.array(name).max(100).optional().meta({ description: 'Labels to remove.' }),
+    add: labelNames.optional().meta({
+      description: 'Labels to add: a list, or `${{ command("label").args }}` together with `only`.',
+    }),
+    remove: labelNames.optional().meta({
+      description: 'Labels to remove: a list, or `${{ command("unlabel").args }}` together with `only`.',
+    }),
+    only: z
+      .array(z.string().min(1).max(255))
+      .min(1)
+      .max(20)
+      .optional()
+      .meta({
+        description: `Globs of the labels that a command may name, at most ${maxCommandNames} labels in one comment. Names that do not match or do not exist are answered in one comment, if the sender has write access.`,
+      }),
     sync: z.record(name, condition()).optional().meta({
       description: 'Label → condition: the label is added while it holds, and removed while it does not.',
     }),
@@ -39,9 +63,6 @@ const SetLabels = z
     message: 'name at least one label under add, remove or sync',
   });
 type SetLabels = z.output<typeof SetLabels>;
-
-const labelsFact = requestOf(labelsRow);
-const definitionsFact = requestOf(labelDefinitions);
 
 const undoIssueLabel: Inverse = async (change, client) => {
   const params = pathParams(change);
@@ -75,34 +96,39 @@ with:
   arguments: SetLabels,
   of: ['issue', 'pull_request'],
   needs: { access: 'writer', scopes: ['issue'] },
+  // Only administrators may read the permission of the sender, who is answered.
+  moreAccess: { only: 'admin' },
   describesState: true,
   granted: true,
   visibleTo: 'subject',
   inverses: {
     [operations.replaceIssueLabels.id]: undoIssueLabel,
     [operations.createLabel.id]: undoCreate(operations.listLabels, operations.deleteLabel),
+    ...commentInverses,
   },
   adoption: undefined,
   operatorOnly: ['create'],
   examine: (written) => {
     const places = [
-      ...(written.add ?? []).map((label, place) => ({ label, path: ['add', place] })),
-      ...(written.remove ?? []).map((label, place) => ({ label, path: ['remove', place] })),
+      ...listedNames(written.add).map((label, place) => ({ label, path: ['add', place] })),
+      ...listedNames(written.remove).map((label, place) => ({ label, path: ['remove', place] })),
       ...Object.keys(written.sync ?? {}).map((label) => ({ label, path: ['sync', label] })),
     ];
     const seen = new Set<string>();
-    return places.flatMap(({ label, path }) => {
+    const twice = places.flatMap(({ label, path }) => {
       if (!seen.has(label)) {
         seen.add(label);
         return [];
       }
       return [{ path, message: `the label "${label}" is named twice in this step` }];
     });
+    return [...twice, ...examineCommandLabels(written)];
   },
   facts: () => [labelsFact, definitionsFact],
-  async plan(given, facts) {
-    const wanted = wantedLabels(given);
+  async plan(given, facts, context) {
     const live = await facts.ask(labelsFact);
+    const commanded = await sortCommandLabels(given, live, { facts, meter: context.meter });
+    const wanted = new Map([...wantedLabels(given), ...commanded.accepted]);
     const missing = [...wanted].filter(([label, there]) => there && !live.some((one) => one.name === label));
     const definitions =
       missing.length === 0
@@ -112,7 +138,7 @@ with:
             facts,
           );
 
-    const changes: Change[] = [];
+    const changes: Change[] = [...(await planCommandAnswer(commanded, given, { facts, context }))];
     const added: LabelSource[] = [];
     for (const [label] of missing) {
       const found = definitions === undefined ? { name: label } : resolveLabel(label, definitions);
@@ -121,18 +147,22 @@ with:
           `there is no label "${label}" in the repository or its organization; create it, or add create to the step`,
         );
       }
-      if (found === undefined) changes.push(createChange(label, given.create ?? { color: '' }, facts));
+      if (found === undefined) changes.push(labelCreation(label, given.create ?? { color: '' }, facts));
       added.push(found ?? { name: label });
     }
     const kept = live.filter((label) => wanted.get(label.name) === true);
     refuseRivals([...kept, ...added]);
-    for (const label of added) changes.push(labelChange(label.name, true, 'the rule wants it', facts));
+    const reasonFor = (label: string, reason: string): string =>
+      commanded.accepted.has(label) ? 'a command of the comment names it' : reason;
+    for (const { name } of added)
+      changes.push(labelChange(name, true, reasonFor(name, 'the rule wants it'), facts));
     for (const [label, there] of wanted) {
       if (live.some((one) => one.name === label) === there) changes.push(labelAlready(label, there, facts));
     }
     for (const label of live) {
       if (wanted.get(label.name) === false) {
-        changes.push(labelChange(label.name, false, 'the rule does not want it', facts));
+        const why = reasonFor(label.name, 'the rule does not want it');
+        changes.push(labelChange(label.name, false, why, facts));
         continue;
       }
       const rival = added.find(
@@ -147,17 +177,17 @@ with:
   },
   words({ target, value, operation }, written) {
     const { add, remove, sync } = written as SetLabels;
-    if (operation === operations.createLabel.id) return undefined;
+    if (operation !== operations.replaceIssueLabels.id) return undefined;
     const label = target.slice('label:'.length);
     const text: unknown = sync?.[label];
     if (text !== undefined) return `${text} ${value ? 'holds' : 'does not hold'}`;
-    if (add?.includes(label) && value) return 'the rule adds it';
-    return remove?.includes(label) ? 'the rule removes it' : undefined;
+    if (listedNames(add).includes(label) && value) return 'the rule adds it';
+    return listedNames(remove).includes(label) ? 'the rule removes it' : undefined;
   },
   async join(changes, facts) {
     const live = await facts.ask(labelsFact);
-    const gone = new Set(changes.filter((change) => change.value === false).map(labelOf));
-    const added = changes.filter((change) => change.value === true).map(labelOf);
+    const gone = new Set(changes.filter((change) => change.value === false).map(decidedLabel));
+    const added = changes.filter((change) => change.value === true).map(decidedLabel);
     const kept = live.filter((label) => !gone.has(label.name));
     const definitions = added.length === 0 ? [] : await definitionsFor(added, facts);
     const params = indexParams(facts.subject);
@@ -172,7 +202,7 @@ with:
   confirm(change, answer) {
     const answered = Label.array().safeParse(answer);
     if (!answered.success || change.operation !== operations.replaceIssueLabels.id) return undefined;
-    const there = answered.data.some((label) => label.name === labelOf(change));
+    const there = answered.data.some((label) => label.name === decidedLabel(change));
     if (there === change.value) return undefined;
     return change.value ? 'the forge dropped the label in silence' : 'the forge kept the label';
   },
@@ -180,28 +210,10 @@ with:
 
 function wantedLabels(given: SetLabels): ReadonlyMap<string, boolean> {
   return new Map([
-    ...(given.add ?? []).map((label) => [label, true] as const),
-    ...(given.remove ?? []).map((label) => [label, false] as const),
+    ...listedNames(given.add).map((label) => [label, true] as const),
+    ...listedNames(given.remove).map((label) => [label, false] as const),
     ...Object.entries(given.sync ?? {}),
   ]);
-}
-
-/**
- * Returns the label definitions, read again if a wanted name is not among the cached ones; undefined if a
- * what-if does not provide them.
- */
-async function definitionsFor(
-  wanted: readonly string[],
-  facts: Facts,
-): Promise<readonly LabelDefinition[] | undefined> {
-  try {
-    const remembered = await facts.ask(definitionsFact);
-    if (wanted.every((label) => remembered.some((one) => one.name === label))) return remembered;
-    return await facts.fresh([definitionsFact], 1_000).ask(definitionsFact);
-  } catch (error) {
-    if (error instanceof FactNotGiven) return undefined;
-    throw error;
-  }
 }
 
 function refuseRivals(present: readonly LabelSource[]): void {
@@ -217,53 +229,4 @@ function refuseRivals(present: readonly LabelSource[]): void {
     }
     holders.set(scope, label.name);
   }
-}
-
-function labelOf(change: Change): string {
-  return change.target.slice('label:'.length);
-}
-
-function labelChange(label: string, there: boolean, reason: string, facts: Facts): Change {
-  const { index } = indexParams(facts.subject);
-  return {
-    action: 'set-labels',
-    operation: operations.replaceIssueLabels.id,
-    input: { params: indexParams(facts.subject) },
-    target: `label:${label}`,
-    value: there,
-    before: !there,
-    after: there,
-    reason,
-    reads: [labelsFact],
-    joins: `labels of #${index}`,
-  };
-}
-
-function labelAlready(label: string, there: boolean, facts: Facts): Change {
-  return {
-    ...labelChange(label, there, 'already in the desired state', facts),
-    before: there,
-    already: true,
-  };
-}
-
-function createChange(label: string, create: NonNullable<SetLabels['create']>, facts: Facts): Change {
-  const body = {
-    name: label,
-    color: create.color.replace('#', '').toLowerCase(),
-    description: create.description ?? '',
-  };
-  return {
-    action: 'set-labels',
-    operation: operations.createLabel.id,
-    input: { params: repositoryParams(facts.subject), body },
-    target: `label-definition:${label}`,
-    value: { color: body.color, description: body.description },
-    before: null,
-    after: body,
-    reason: 'the label does not exist yet',
-    forgets: ['label_definitions'],
-    reads: [labelsFact, definitionsFact],
-    stage: 0,
-  };
 }

@@ -23,6 +23,15 @@ export type Filled =
   | { readonly value: string | number | boolean }
   | { readonly error: string; readonly cause?: Error };
 
+/** An expression whose value is a list of texts. */
+export type ListTemplate = {
+  readonly facts: readonly FactRequest[];
+  /** Returns the texts. Never throws. */
+  readonly read: (knowledge: Knowledge, meter: Meter) => FilledList;
+};
+
+type FilledList = { readonly value: readonly string[] } | { readonly error: string; readonly cause?: Error };
+
 /** What begins an expression in a text. */
 export const opening = '${{';
 
@@ -61,6 +70,47 @@ export function compileTemplate(
   const fill = (knowledge: Knowledge, meter: Meter): Filled =>
     fillPieces(pieces, new Values(knowledge, context.environment, meter));
   return { template: { facts, fill } };
+}
+
+/**
+ * Returns a text that is one `${{ expression }}` whose value is a list of texts, ready to be read, or all its problems. The
+ * texts are inserted as they are: only arguments that take them as data, such as names to look up, may hold them.
+ */
+export function compileListTemplate(
+  source: string,
+  context: ExpressionContext,
+): { readonly list: ListTemplate } | { readonly problems: readonly ExpressionProblem[] } {
+  const split = splitTemplate(source);
+  if ('problems' in split) return split;
+  const [piece] = split.pieces;
+  const isAlone = split.pieces.length === 1 && typeof piece === 'object';
+  const compiled = isAlone ? compilePiece(piece, context, ['list']) : notAlone(source);
+  if ('problems' in compiled) return compiled;
+  const { part, facts } = compiled;
+  const read = (knowledge: Knowledge, meter: Meter): FilledList =>
+    readTexts(part, new Values(knowledge, context.environment, meter));
+  return { list: { facts, read } };
+}
+
+function notAlone(source: string): { readonly problems: readonly ExpressionProblem[] } {
+  const message = `a list is inserted by one ${opening} … }} with nothing beside it`;
+  return { problems: [{ code: 'template', message, start: 0, end: source.length }] };
+}
+
+function readTexts(part: Part, values: Values): FilledList {
+  const result = runPart(part, values);
+  if ('error' in result) return { ...result, error: `${part.text}: ${result.error}` };
+  const { value } = result;
+  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string'))
+    return { error: `${part.text} is ${describeValue(value)}, not a list of texts` };
+  try {
+    const length = value.reduce((sum, item) => sum + item.length, value.length);
+    values.meter.charge(length * costs.insertedCharacter);
+  } catch (error) {
+    if (error instanceof LimitExceeded) return { error: `${part.text}: ${error.message}` };
+    throw error;
+  }
+  return { value };
 }
 
 type Piece = { readonly expression: string; readonly offset: number };
@@ -118,9 +168,12 @@ function endOfText(source: string, from: number): number | undefined {
   return undefined;
 }
 
+const insertable = ['string', 'number', 'bool', 'timestamp', 'duration'] as const;
+
 function compilePiece(
   piece: Piece,
   context: ExpressionContext,
+  kinds: Parameters<typeof mayBe>[1] = insertable,
 ):
   | { readonly part: Part; readonly facts: readonly FactRequest[] }
   | { readonly problems: readonly ExpressionProblem[] } {
@@ -134,10 +187,11 @@ function compilePiece(
   const resolved = resolveExpression(piece.expression, { ...context, ...shifted });
   if ('problems' in resolved) return { problems: resolved.problems.map(shift) };
   const { node, type, resolution } = resolved;
-  if (!mayBe(type, ['string', 'number', 'bool', 'timestamp', 'duration'])) {
+  if (!mayBe(type, kinds)) {
     const member = remedyMemberOf(type);
     const hint = member === undefined ? undefined : `write ${textOf(node)}.${member}`;
-    const message = withHint('only text, numbers, times and true or false can be inserted', hint);
+    const what = kinds === insertable ? 'text, numbers, times and true or false' : 'a list';
+    const message = withHint(`only ${what} can be inserted`, hint);
     return { problems: [shift({ code: 'expression-type', message, start: node.start, end: node.end })] };
   }
   return { part: createPart(node, resolution), facts: [...resolution.facts.values()] };

@@ -11,7 +11,14 @@ import type { Evidence } from '../expressions/evidence.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
 import type { Knowledge } from '../expressions/knowledge.ts';
 import type { ExpressionContext } from '../expressions/resolve/resolve-expression.ts';
-import { compileTemplate, hasTemplate, opening, type Template } from '../expressions/template.ts';
+import {
+  compileListTemplate,
+  compileTemplate,
+  hasTemplate,
+  type ListTemplate,
+  opening,
+  type Template,
+} from '../expressions/template.ts';
 import { definitionOf } from '../expressions/values/types.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import type { Meter } from '../patterns/meter.ts';
@@ -43,8 +50,13 @@ export type ArgumentProblem = { readonly path: ArgumentPath; readonly problem: E
 type Slot = {
   readonly path: ArgumentPath;
   readonly schema: z.ZodType;
-  readonly fills: { readonly condition: Condition } | { readonly template: Template };
+  readonly fills: Fills;
 };
+
+type Fills =
+  | { readonly condition: Condition }
+  | { readonly template: Template }
+  | { readonly list: ListTemplate };
 
 /**
  * Returns the arguments of a step with their conditions and templates compiled, or all problems of these. `written` has
@@ -70,7 +82,7 @@ export function compileArguments(
     }
   }
   if (problems.length > 0) return { problems };
-  const facts = slots.flatMap(({ fills }) => ('condition' in fills ? fills.condition : fills.template).facts);
+  const facts = slots.flatMap(({ fills }) => Object.values(fills).flatMap((filled) => filled.facts));
   return {
     arguments: {
       written,
@@ -126,10 +138,7 @@ function unwrap(schema: z.ZodType, value: unknown): z.ZodType {
   return current;
 }
 
-type Compiled =
-  | { readonly condition: Condition }
-  | { readonly template: Template }
-  | { readonly problems: readonly ExpressionProblem[] };
+type Compiled = Fills | { readonly problems: readonly ExpressionProblem[] };
 
 function compileText(
   { path, text, holds }: TemplateText,
@@ -140,6 +149,7 @@ function compileText(
     const braces = bracesProblem(text);
     return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
+  if (holds === 'command-arguments') return compileListTemplate(text, context);
   if (holds === 'template') warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;
   if (holds === 'template') return compileTemplate(text, context);
@@ -182,6 +192,10 @@ function resolveSlots(
       if (answer.result === 'error')
         failures.push({ reason: `${name}: ${answer.reason}`, ...causeOf(answer) });
       else values.set(JSON.stringify(path), answer.result === 'held');
+    } else if ('list' in fills) {
+      const read = fills.list.read(knowledge, meter);
+      if ('error' in read) failures.push({ reason: `${name}: ${read.error}`, ...causeOf(read) });
+      else values.set(JSON.stringify(path), { command: read.value });
     } else {
       const filled = fills.template.fill(knowledge, meter);
       if ('error' in filled) failures.push({ reason: `${name}: ${filled.error}`, ...causeOf(filled) });

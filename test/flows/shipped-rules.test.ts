@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { packageRoot } from '../../src/package.ts';
@@ -16,16 +17,28 @@ import {
   demoRules,
   mergeRules,
   namesIn,
+  peopleRules,
   scheduledRules,
   shippedFiles,
   testedRules,
 } from '../support/shipped-rules.ts';
 
-const files = await shippedFiles(deliveryRules);
+const files = await shippedFiles([...deliveryRules, ...peopleRules]);
 const sweepRuns: Run[] = [];
-const labels = ['area/docs', 'area/build', 'area/tests', 'size/S', 'size/M', 'size/L', 'blocked', 'kept'];
+const labels = [
+  'area/docs',
+  'area/build',
+  'area/tests',
+  'size/S',
+  'size/M',
+  'size/L',
+  'blocked',
+  'kept',
+  'kind/bug',
+];
 let harness: Harness;
 let clone: GitClone;
+let eve: Client;
 
 beforeAll(async () => {
   const namedSecrets = new Map([
@@ -36,6 +49,7 @@ beforeAll(async () => {
   const server = { repositories: [`${acme}/*`], namedSecrets, onSweepRun };
   harness = await startOperatorHarness(files, { labels, hook: 'organization', server });
   await createTeams(harness, people.bot);
+  eve = await harness.forge.makePerson(people.eve);
   clone = await cloneRepository(harness.cloneFrom(people.ada));
 });
 afterAll(async () => {
@@ -96,7 +110,6 @@ it('labels follow a push of git: where, and how much', async () => {
 });
 
 it('work from a fork is welcomed once, and asked for its description until it has one', async () => {
-  const eve = await harness.forge.makePerson(people.eve);
   await eve.call(operations.createFork, { params: at, body: {} });
   await expect
     .poll(() => eve.call(operations.getRepository, { params: { owner: people.eve, repo: 'demo' } }), {
@@ -206,6 +219,58 @@ it('what depends on something open is blocked, as label and as status', async ()
   expect(writesOf(harness, from)).toEqual([]);
 });
 
+it('a pull request is reviewed by a maintainer who did not write it', async () => {
+  await fromMain();
+  await push('asks', { 'asks.txt': 'a' });
+  let index = 0;
+  await after(async () => ({ number: index } = await openPull('asks')), 'pull_request', 'opened');
+  const requested = async () =>
+    (await harness.ada.call(operations.getPull, { params: { ...at, index } })).requested_reviewers?.map(
+      ({ login }) => login,
+    );
+  expect(await requested()).toEqual([people.root]);
+
+  const from = harness.proxy.passed.length;
+  await after(() => push('asks', { 'asks.txt': 'b' }), 'pull_request', 'synchronized');
+  expect(writesOf(harness, from).filter((write) => write.includes('requested_reviewers'))).toEqual([]);
+});
+
+it('an issue is acknowledged, and labeled by commands of those who may write', async () => {
+  let index = 0;
+  const open = async () =>
+    ({ number: index } = await harness.ada.call(operations.createIssue, {
+      params: at,
+      body: { title: 'Crash' },
+    }));
+  await after(open, 'issues', 'opened');
+  const params = () => ({ ...at, index });
+  const { assignees } = await harness.ada.call(operations.getIssue, { params: params() });
+  const reactions = await harness.ada.call(operations.listIssueReactions, { params: params() });
+  expect(assignees).toHaveLength(1);
+  expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['eyes', people.bot]]);
+
+  const say = (client: Client, body: string) =>
+    after(
+      () => client.call(operations.createComment, { params: params(), body: { body } }),
+      'issue_comment',
+      'created',
+    );
+  const answers = async () =>
+    (await harness.ada.call(operations.listComments, { params: params() }))
+      .filter(({ user }) => user?.login === people.bot)
+      .map(({ body }) => body?.split('\n').filter((line) => line.startsWith('- ')));
+  await say(eve, '/label kind/bug kind/none');
+  expect([await harness.labelsOf(index), await answers()]).toEqual([[], []]);
+
+  await say(harness.root, `/label kind/bug "\`@${people.eve}"`);
+  expect(await harness.labelsOf(index)).toEqual(['kind/bug']);
+  expect(await answers()).toEqual([[`- \`\` \`@\u200b${people.eve} \`\`: commands may not name it here`]]);
+
+  await say(harness.root, '/unlabel kind/bug\n/label kind/none');
+  expect(await harness.labelsOf(index)).toEqual([]);
+  expect(await answers()).toEqual([['- `kind/none`: it does not exist']]);
+});
+
 describe('a new repository', () => {
   const fresh = { owner: acme, repo: 'fresh' };
   const live = async () => ({
@@ -282,7 +347,14 @@ it('every file that ships has its flow, or is listed as run by rule tests only',
     relative('rules', relative(packageRoot, path)),
   );
 
-  expect([...deliveryRules, ...mergeRules, ...scheduledRules, ...testedRules, demoRules].toSorted()).toEqual(
-    shipped.toSorted(),
-  );
+  expect(
+    [
+      ...deliveryRules,
+      ...peopleRules,
+      ...mergeRules,
+      ...scheduledRules,
+      ...testedRules,
+      demoRules,
+    ].toSorted(),
+  ).toEqual(shipped.toSorted());
 });

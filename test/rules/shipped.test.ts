@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { test as runTests } from '../../src/commands/rules/test.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
+import { makeEventRun } from '../../src/engine/make-run.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
-import { findRuleFiles } from '../../src/sources/folder.ts';
+import { requestsOfRule } from '../../src/rules/facts-of-rule.ts';
+import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { loadRuleTests } from '../../src/rules/tests/cases.ts';
+import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
 
 const files = await findRuleFiles(['rules']);
 const examples = await findRuleFiles(['examples/rules']);
@@ -40,4 +46,40 @@ it.each(examples)('%s opens with what it does, and has at most 15 lines of YAML'
 
   expect(lines[0]).toMatch(/^# ./);
   expect(lines.filter((line) => !line.startsWith('#')).length).toBeLessThanOrEqual(15);
+});
+
+const commanded = (await loadRuleFiles([...files, ...examples])).filter(({ rules }) =>
+  rules.some((rule) => requestsOfRule(rule).some(({ name }) => name === 'command')),
+);
+
+it('some rules that ship have commands', () => {
+  expect(commanded).not.toEqual([]);
+});
+
+describe.each(commanded)('the slash commands of $path', ({ path, rules }) => {
+  const withCommands = rules.filter((rule) => requestsOfRule(rule).some(({ name }) => name === 'command'));
+
+  it.each(['none', 'read'])('change nothing for a sender with the permission "%s"', async (permission) => {
+    const tests = path.replace(/(\.ya?ml)$/, '.test$1');
+    const { cases } = loadRuleTests({ path: tests, text: await readFile(tests, 'utf8') });
+    const changesWith = async (sender_permission: string) => {
+      const found: string[] = [];
+      for (const { eventType, payload, facts } of cases) {
+        const { run } = await makeEventRun(parseEvent(eventType, payload), {
+          id: 'test',
+          mode: 'plan',
+          door: 'cli',
+          clock: systemClock,
+          rules: createRuleSet(withCommands),
+          facts: { given: { ...facts, sender_permission } },
+        });
+        expect(run.refused).toEqual([]);
+        found.push(...run.changes.flatMap((change) => change.rules));
+      }
+      return [...new Set(found)].toSorted();
+    };
+
+    expect(await changesWith('write')).toEqual(withCommands.map(({ id }) => id).toSorted());
+    expect(await changesWith(permission)).toEqual([]);
+  });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { packageRoot } from '../../src/package.ts';
-import { acme } from './flow-names.ts';
+import { acme, people } from './flow-names.ts';
 import type { Harness } from './harness.ts';
 
 /** Rule files whose flows begin with a delivery. */
@@ -17,6 +17,8 @@ export const deliveryRules = [
   'label-definitions.yml',
   'hooks.yml',
 ] as const;
+/** Rule files about people; their flows begin with a delivery. */
+export const peopleRules = ['owner-reviewers.yml', 'acknowledge.yml', 'slash-labels.yml'] as const;
 /** Rule files whose flows begin with the clock. */
 export const scheduledRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
 /** Rule files about merging; their flows begin with a delivery or a status. */
@@ -51,10 +53,10 @@ export const testedRules = [
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
 
-/** Returns a rule file as it ships, with this flow's organization where it says acme. */
+/** Returns a rule file as it ships, with this flow's organization and people where it says acme and names maintainers. */
 export async function shippedRules(name: string): Promise<string> {
   const text = await readFile(join(packageRoot, 'rules', name), 'utf8');
-  return text.replaceAll('acme/', `${acme}/`);
+  return text.replaceAll('acme/', `${acme}/`).replaceAll('[ada, root]', `[${people.ada}, ${people.root}]`);
 }
 
 /** Returns rule files by name. */
