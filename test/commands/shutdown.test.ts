@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { type StuckForge, startStuckForge, stuckAnswers } from '../support/stuck-forge.ts';
@@ -83,27 +83,30 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
   (answer) => {
     it.override({ answer });
 
-    it('SIGTERM ends the process and gives back the deliveries that are being handled', async ({ place }) => {
+    it('SIGTERM ends the process and gives back the deliveries that are being handled', async ({
+      place,
+      expect,
+    }) => {
       const { child, ended, url } = await listening(place);
       for (const repository of [1, 2, 3]) {
         expect((await fetch(`${url}/webhook`, push(repository))).status).toBe(202);
       }
       const path = join(place.folder, 'data', 'reeve.db');
       const store = await openSqliteStore({ path, role: 'reader' });
-      // The three, and the jobs that catch up and read the rules.
-      await expect.poll(async () => (await store.counts()).claimed).toBe(5);
+      // The three, and the jobs that catch up, read the rules and look at open pull requests.
+      await expect.poll(async () => (await store.counts()).claimed).toBe(6);
       child.kill('SIGTERM');
 
       const { status, error } = await ended;
       expect(error).not.toContain('could be closed');
       expect(status).toBe(0);
-      expect(await store.counts()).toMatchObject({ accepted: 5, claimed: 0, retry: 0, dead: 0 });
+      expect(await store.counts()).toMatchObject({ accepted: 6, claimed: 0, retry: 0, dead: 0 });
       const { items } = await store.listDeliveries();
-      expect(items.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0]);
+      expect(items.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0, 0]);
       await store.close();
     });
 
-    it('a second signal ends the process at once', async ({ place }) => {
+    it('a second signal ends the process at once', async ({ place, expect }) => {
       const { child, ended, url } = await listening(place);
       await fetch(`${url}/webhook`, push(1));
       await place.forge.asked(2);
@@ -116,12 +119,13 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
 
     it('a process that is killed spends no attempt of the deliveries that were in flight together', async ({
       place,
+      expect,
     }) => {
       const { child, ended, url } = await listening(place);
       for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
       const path = join(place.folder, 'data', 'reeve.db');
       const reader = await openSqliteStore({ path, role: 'reader' });
-      await expect.poll(async () => (await reader.counts()).claimed).toBe(5);
+      await expect.poll(async () => (await reader.counts()).claimed).toBe(6);
       await reader.close();
       child.kill('SIGKILL');
       await ended;
@@ -129,12 +133,12 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       const store = await openSqliteStore({ path, role: 'worker' });
       const { items } = await store.listDeliveries();
       expect(items.map(({ state, attempts, crashes }) => ({ state, attempts, crashes }))).toEqual(
-        Array.from({ length: 5 }, () => ({ state: 'accepted', attempts: 0, crashes: 0 })),
+        Array.from({ length: 6 }, () => ({ state: 'accepted', attempts: 0, crashes: 0 })),
       );
       await store.close();
     });
 
-    it('SIGTERM ends a sweep that is run by hand', async ({ place }) => {
+    it('SIGTERM ends a sweep that is run by hand', async ({ place, expect }) => {
       await writeFile(join(place.folder, 'rules.yml'), rules);
       const child = startIn(place, ['sweep', 'labelled'], {
         environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),
@@ -155,7 +159,7 @@ describe.concurrent.each([
 ] as const)('stopped by %s before it is up, while the forge %s', (signal, answer) => {
   it.override({ answer });
 
-  it('ends the process', async ({ place }) => {
+  it('ends the process', async ({ place, expect }) => {
     const child = startIn(place, ['serve'], { environment: environment(place) });
     const ended = waitForExit(child);
     await place.forge.asked(1);
@@ -166,7 +170,7 @@ describe.concurrent.each([
 });
 
 describe.concurrent('without a forge that hangs', () => {
-  it('SIGTERM ends the embedded forge', async ({ place }) => {
+  it('SIGTERM ends the embedded forge', async ({ place, expect }) => {
     const args = ['forge', '--port', '0', '--data', join(place.folder, 'forge'), '--json'];
     const child = startIn(place, args);
     const ended = waitForExit(child);
@@ -176,7 +180,7 @@ describe.concurrent('without a forge that hangs', () => {
     expect((await ended).status).toBe(0);
   });
 
-  it('SIGTERM ends the demo before its end, which leaves no temporary folder', async ({ place }) => {
+  it('SIGTERM ends the demo before its end, which leaves no temporary folder', async ({ place, expect }) => {
     const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
     const ended = waitForExit(child);
     await waitForOutput(child, /^forge/m);
