@@ -180,8 +180,10 @@ it('a repository that is deleted in the middle of a run is asked again for a whi
   await harness.idle();
 
   expect(failed.outcomes[0]?.error).toContain('404');
-  const { items } = await harness.server.store.listDeliveries({ search: 'issues' });
-  expect(items[0]).toMatchObject({ state: 'retry', reason: expect.stringContaining('asked again until') });
+  // It may be under way again.
+  await expect
+    .poll(async () => (await harness.server.store.listDeliveries({ search: 'issues' })).items[0])
+    .toMatchObject({ state: 'retry', reason: expect.stringContaining('asked again until') });
   expect((await fetch(`${harness.server.url}/readyz`)).status).toBe(200);
 });
 
