@@ -95,13 +95,16 @@ async function itemState(
     ...shared,
     merged,
     draft,
-    reviews: reviews.map(({ user, state: said, stale, dismissed }) => ({
-      by: user?.login,
-      said,
-      stale,
-      // Forges refuse (403) to dismiss a review of what is closed: that one cannot be made good.
-      dismissed: state === 'open' ? dismissed : 'closed',
-    })),
+    // A review is requested while the pull request is open: one that closed meanwhile has no request, and a late one is not stale.
+    reviews: reviews
+      .filter(({ state: said }) => said !== 'REQUEST_REVIEW')
+      .map(({ user, state: said, stale, dismissed }) => ({
+        by: user?.login,
+        said,
+        stale,
+        // Forges refuse (403) to dismiss a review of what is closed: that one cannot be made good.
+        dismissed: state === 'open' ? dismissed : 'closed',
+      })),
     statuses: sorted(
       (statuses.statuses ?? []).map(({ context, status, description }) => ({ context, status, description })),
     ),
