@@ -1,5 +1,5 @@
 // Builds the action's bundle, dist/action.mjs, which is committed.
-// With --check it only compares: a stale bundle would run old rules in somebody's CI.
+// With --check it only compares: a stale bundle would run old rules in the CI of its users.
 import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { bundling, requireBanner, root } from './build/bundling.ts';

@@ -31,7 +31,7 @@ type MarkNotifications = z.output<typeof MarkNotifications>;
 
 const notificationFact = requestOf(notificationRow);
 
-/** Which threads were unread is known to nobody after they were marked. */
+/** The forge does not keep which threads were unread before they were marked. */
 const undoMarkAll: Inverse = async (change) => ({
   value: change.after,
   undo: () => 'which threads were unread is not known any more',

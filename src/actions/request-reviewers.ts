@@ -73,7 +73,7 @@ const undoCancel: Inverse = async () => ({ value: false, undo: () => 'the next e
 const requested = 'REQUEST_REVIEW';
 
 /**
- * Requests reviews. Nobody is requested twice: a review, or a request that a person withdrew, ends it for this pull request. All
+ * Requests reviews. No reviewer is requested twice: a review, or a request that a person withdrew, ends it for this pull request. All
  * requests of a step are one POST.
  */
 export const requestReviewers = defineAction<RequestReviewers>({
@@ -147,7 +147,7 @@ async function poolOf(
   ];
 }
 
-/** Returns the reviewers whose last request, if any, was not withdrawn by a person: one paged read, and none for nobody. */
+/** Returns the reviewers whose last request, if any, was not withdrawn by a person: one paged read, and none for an empty pool. */
 async function withoutWithdrawn(
   pool: readonly Reviewer[],
   facts: Facts,

@@ -87,7 +87,7 @@ async function withAccounts(found: readonly PathOwners[], context: AskContext): 
   });
 }
 
-/** Names as forges allow them; what else stands there is nobody. */
+/** Names as forges allow them; anything else names no owner. */
 const accountName = /^[\w.-]{1,255}$/;
 
 /** Returns the login of a user; undefined if there is none. Kept for a few minutes. */

@@ -67,7 +67,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   };
 
   // Fastify routes the request; from there on the receiver reads and answers it itself. Fastify's own way through parsers
-  // and serializers costs a tenth of a delivery, and on an error it closes a connection whose sender is still writing.
+  // and serializers costs processor time per delivery, and on an error it closes a connection whose sender is still writing.
   app.post('/webhook', {
     onRequest: (request, reply) => {
       reply.hijack();

@@ -47,10 +47,10 @@ describe('who is requested', () => {
       },
       ['reviewer:ada', 'reviewer:grace', 'team-reviewer:release'],
     ],
-    ['nobody where no file has an owner', { from: 'codeowners' }, { codeowners: [] }, []],
-    ['nobody while when does not hold', { users: ['ada'], when: false }, {}, []],
+    ['no reviewer where no file has an owner', { from: 'codeowners' }, { codeowners: [] }, []],
+    ['no reviewer while when does not hold', { users: ['ada'], when: false }, {}, []],
     [
-      'nobody for a closed pull request',
+      'no reviewer for a closed pull request',
       { users: ['ada'] },
       { pull_request: { ...pull, state: 'closed' } },
       [],
@@ -58,18 +58,18 @@ describe('who is requested', () => {
     ['no author', { users: ['author', 'ada'] }, {}, ['reviewer:ada']],
     ['no name twice', { users: ['ada', 'ADA'] }, {}, ['reviewer:ada']],
     [
-      'nobody who is requested',
+      'no reviewer who is requested',
       { users: ['ada'] },
       { reviews: [review('Ada', 'REQUEST_REVIEW')] },
       ['reviewer:ada (already)'],
     ],
     [
-      'nobody who has reviewed',
+      'no reviewer who has reviewed',
       { users: ['ada'] },
       { reviews: [review('Ada', 'APPROVED', { dismissed: true })] },
       ['reviewer:ada (already)'],
     ],
-    ['who has a draft alone', { users: ['ada'] }, { reviews: [review('ada', 'PENDING')] }, ['reviewer:ada']],
+    ['a reviewer who has only a draft', { users: ['ada'] }, { reviews: [review('ada', 'PENDING')] }, ['reviewer:ada']],
     [
       'no team that is requested',
       { teams: ['release'] },
@@ -77,19 +77,19 @@ describe('who is requested', () => {
       ['team-reviewer:release (already)'],
     ],
     [
-      'nobody whose request a person withdrew',
+      'no reviewer whose request a person withdrew',
       { users: ['ada', 'grace'] },
       { timeline: [entry('Ada', 9, false), entry('Ada', 1, true)] },
       ['reviewer:grace'],
     ],
     [
-      'who was requested again after that',
+      'a reviewer who was requested again after that',
       { users: ['ada'] },
       { timeline: [entry('ada', 1, true), entry('ada', 1, false)] },
       ['reviewer:ada'],
     ],
     [
-      'whose request we withdrew ourselves',
+      'a reviewer whose request we withdrew ourselves',
       { users: ['ada'] },
       { timeline: [entry('ada', 9, true)] },
       ['reviewer:ada'],
@@ -100,7 +100,7 @@ describe('who is requested', () => {
     expect(await planned(given, facts)).toEqual(expected);
   });
 
-  it('reads no timeline where nobody is missing', async () => {
+  it('reads no timeline where no reviewer is missing', async () => {
     const facts = makeFacts({ pull_request: pull, reviews: [review('ada', 'APPROVED')] });
     await requestReviewers.plan({ users: ['ada'] }, facts, makeContext());
 
@@ -177,7 +177,7 @@ it('sends one request for all', async () => {
 });
 
 it.each([
-  ['nobody', { pick: 1 }, 'name at least one reviewer'],
+  ['an empty pool', { pick: 1 }, 'name at least one reviewer'],
   ['a way without a number', { users: ['a'], by: 'hash' }, 'by needs pick'],
 ])('refuses %s', (_title, written, words) => {
   const parsed = (requestReviewers as Action).arguments.safeParse(written);

@@ -28,7 +28,7 @@ type Given = Parameters<typeof setIssue.plan>[0];
 
 const factsOf = (live: object = {}) => makeFacts({ issue: issue(live), milestones, timeline: [] });
 
-/** Returns what is to be done as `target=value`, with `(already)` where it is so. */
+/** Returns what is to be done as `target=value`, with `(already)` where the value is present. */
 async function planned(given: Given, live: object = {}, context = makeContext()): Promise<readonly string[]> {
   const changes = await setIssue.plan(given, factsOf(live), context);
   return changes.map(

@@ -133,7 +133,7 @@ describe('a fact that the account may not read', () => {
       await forge.ask('PUT', `/user/starred/${repository}`, { as: account });
     expect((await check(needing, [], environment)).warnings).toEqual([warning]);
     expect(
-      (await check(needing.replace('one: {', "one: { in: ['nobody/*'],"), [], environment)).warnings,
+      (await check(needing.replace('one: {', "one: { in: ['nowhere/*'],"), [], environment)).warnings,
     ).toEqual([]);
   });
 

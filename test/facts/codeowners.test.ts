@@ -163,7 +163,7 @@ async function ask(options: {
 
 describe('codeowners', () => {
   it('lists every changed file, a renamed one with both names', async () => {
-    const files = { CODEOWNERS: 'src/.* @ADA @nobody\nold/.* @eve' };
+    const files = { CODEOWNERS: 'src/.* @ADA @unknown\nold/.* @eve' };
     const changed = [{ filename: 'src/b.ts', previous_filename: 'old/b.ts' }, { filename: 'README.md' }];
 
     expect((await ask({ files, changed })).value).toEqual([

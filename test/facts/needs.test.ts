@@ -81,10 +81,10 @@ const argumentsOf: Readonly<Record<string, (setup: ReadingSetup) => string>> = {
 };
 
 /** Less access than this; undefined where nothing is less. `self` without an account is anonymous. */
-const lessThan: Readonly<Partial<Record<Access, Access | 'outsider' | 'nobody'>>> = {
+const lessThan: Readonly<Partial<Record<Access, Access | 'outsider' | 'anonymous'>>> = {
   reader: 'outsider',
   member: 'outsider',
-  self: 'nobody',
+  self: 'anonymous',
   writer: 'reader',
   admin: 'writer',
 };
@@ -125,10 +125,10 @@ it.each(facts.map((fact) => [fact.name, fact] as const))(
 );
 
 async function clientOf(
-  holder: Access | 'outsider' | 'nobody',
+  holder: Access | 'outsider' | 'anonymous',
   scopes: readonly ScopeCategory[],
 ): Promise<Client> {
-  return holder === 'nobody' ? createClient({ url: setup.url }) : setup.clientOf(holder, scopes);
+  return holder === 'anonymous' ? createClient({ url: setup.url }) : setup.clientOf(holder, scopes);
 }
 
 function readingsOf(fact: Fact): readonly Reading[] {

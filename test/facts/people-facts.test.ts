@@ -58,7 +58,7 @@ describe('sender_permission', () => {
     expect(await ask('sender_permission', { sender: person(stranger.ada) })).toBe('none');
   });
 
-  it('is that of the live author of a comment, whoever sent the event', async () => {
+  it('is that of the live author of a comment, also when another account sent the event', async () => {
     const { client } = setup.ada;
     const at = { ...setup.at, index: setup.pull.number };
     const { id } = await client.call(operations.createComment, { params: at, body: { body: '/merge' } });

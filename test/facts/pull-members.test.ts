@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** Facts of a pull request that is as each next answer says, on a clock that only goes on while somebody waits. */
+/** Facts of a pull request that is as each next answer says, on a clock that advances only during waits. */
 async function setUp(answers: readonly object[]) {
   const reads: string[] = [];
   let place = 0;

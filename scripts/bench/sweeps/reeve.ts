@@ -69,7 +69,7 @@ process.on('message', async ({ rule, count }: { rule: string; count: number }) =
   }
   const seconds = (performance.now() - startedMs) / 1_000;
   const result = await createSweepStore(server.store).readResult(id);
-  if (result === undefined) throw new Error(`nobody knows the rule ${id}`);
+  if (result === undefined) throw new Error(`there is no rule ${id}`);
   const { items, failed } = result;
   const growthBytes = heapBytes() - early;
   process.send?.({ items, failed, ...asked, seconds, growthBytes, peakBytes, restBytes } satisfies Cost);

@@ -32,7 +32,7 @@ type Reacting = ReactionTarget & {
   readonly reply: Reply;
 };
 
-/** Comments of issues and comments on lines are counted together; one that belongs to a draft is nobody's to see. */
+/** Comments of issues and comments on lines are counted together; one that belongs to a draft review is hidden. */
 function findReactableComment({
   context,
   repository,
