@@ -24,6 +24,16 @@ type RunnerList =
 
 type RunnersPosition = ListPosition | { readonly stage: 'repositories' };
 
+/** Levels whose runners are listed at the same time. */
+const atOnce = 8;
+
+/** A level, what its runners are the subject of, and how to list them. */
+type RunnerLevel = RunnersOwner & {
+  readonly subject: Subject;
+  readonly operation: RunnerList;
+  readonly params: Readonly<Record<string, string>>;
+};
+
 /**
  * Yields the runners of the account's organizations, of the account, of served repositories that the account administers,
  * and of the instance where the account is its administrator. A list that the forge refuses is a failure; one that it
@@ -31,50 +41,57 @@ type RunnersPosition = ListPosition | { readonly stage: 'repositories' };
  * once more to each rule, as `gone`.
  */
 export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> {
-  const { client } = walk;
-  const known = new Set<number>();
-  const lists: RunnerLists = { answered: 0, missing: [] };
+  const listing: RunnerListing = { walk, known: new Set<number>(), answered: 0, missing: [] };
   if (walk.from === undefined) {
-    for await (const { name } of client.items(operations.listOwnOrganizations, {})) {
-      const subject: Subject = { kind: 'runner', organization: name };
-      if (!walk.isInScope(subject)) continue;
-      yield* ofLevel({ level: 'organization', owner: name }, operations.listOrganizationRunners, {
-        walk,
-        subject,
-        known,
-        lists,
-        params: { org: name },
-      });
-    }
-    const owner = await walk.served.login();
-    const subject: Subject = { kind: 'runner' };
-    if (walk.isInScope(subject)) {
-      yield* ofLevel({ level: 'user', owner }, operations.listOwnRunners, {
-        walk,
-        subject,
-        known,
-        lists,
-        params: {},
-      });
-    }
+    yield* ofLevels(await ownLevels(walk), listing, { stage: 'repositories' });
   }
-  yield* ofRepositories(walk, known, lists);
+  yield* ofRepositories(listing);
   const subject: Subject = { kind: 'runner' };
   // Others may not ask for them: that is no refusal.
-  if (walk.isInScope(subject) && (await client.call(operations.getSelf, {})).is_admin) {
-    for (const id of await knownElsewhere(walk)) known.add(id);
-    const options = { walk, subject, known, lists, params: {} };
-    yield* ofLevel({ level: 'instance', owner: '' }, operations.listSiteRunners, options);
+  if (walk.isInScope(subject) && (await walk.client.call(operations.getSelf, {})).is_admin) {
+    for (const id of await knownElsewhere(walk)) listing.known.add(id);
+    const site = { level: 'instance', owner: '', subject, operation: operations.listSiteRunners, params: {} };
+    yield* ofLevels([site], listing, { stage: 'repositories' });
   }
-  if (lists.answered === 0 && lists.missing.length > 0) {
-    yield { targets: [], next: { stage: 'repositories' }, failures: lists.missing };
+  if (listing.answered === 0 && listing.missing.length > 0) {
+    yield { targets: [], next: { stage: 'repositories' }, failures: listing.missing };
   }
 }
 
-/** How many lists the forge has answered, and those that it does not have: actions are off, or it is too old. */
-type RunnerLists = { answered: number; readonly missing: ListFailure[] };
+/** What one walk has listed so far. */
+type RunnerListing = {
+  readonly walk: Walk;
+  /** Ids of runners that another level has shown already: the instance lists all of them. */
+  readonly known: Set<number>;
+  /** How many lists the forge has answered. */
+  answered: number;
+  /** Those that it does not have: actions are off, or it is too old. */
+  readonly missing: ListFailure[];
+};
 
-/** Runners of other levels, also of those that this attempt did not ask: the instance lists them all. */
+/** Returns the organizations of the account, and the account itself. */
+async function ownLevels(walk: Walk): Promise<readonly RunnerLevel[]> {
+  const levels: RunnerLevel[] = [];
+  for await (const { name } of walk.client.items(operations.listOwnOrganizations, {})) {
+    levels.push({
+      level: 'organization',
+      owner: name,
+      subject: { kind: 'runner', organization: name },
+      operation: operations.listOrganizationRunners,
+      params: { org: name },
+    });
+  }
+  levels.push({
+    level: 'user',
+    owner: await walk.served.login(),
+    subject: { kind: 'runner' },
+    operation: operations.listOwnRunners,
+    params: {},
+  });
+  return levels.filter(({ subject }) => walk.isInScope(subject));
+}
+
+/** Returns the ids of runners of other levels, also of those that this attempt did not ask: the instance lists them all. */
 async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
   const levels = Object.entries(await walk.runners.levels()).filter(([name]) => name !== 'instance');
   return levels.flatMap(([, records]) =>
@@ -82,78 +99,97 @@ async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
   );
 }
 
-async function* ofRepositories(
-  walk: Walk,
-  known: Set<number>,
-  lists: RunnerLists,
-): AsyncGenerator<TargetPage> {
+async function* ofRepositories(listing: RunnerListing): AsyncGenerator<TargetPage> {
+  const { walk } = listing;
   const from = walk.from as RunnersPosition | undefined;
   const start = from && 'page' in from ? from : undefined;
   for await (const page of servedRepositories(walk.client, walk.served, start)) {
-    for (const one of page.repositories) {
-      const repository = toRepositoryRef(one);
-      const subject: Subject = { kind: 'runner', repository };
-      if (!one.permissions?.admin || !walk.isInScope(subject)) continue;
-      const owner = `${repository.owner}/${repository.name}`;
-      const params = { owner: repository.owner, repo: repository.name };
-      const level = { level: 'repository', owner };
-      yield* ofLevel(level, operations.listRepositoryRunners, {
-        walk,
-        subject,
-        known,
-        lists,
-        params,
-        next: page.place,
-      });
-    }
+    const levels = page.repositories
+      .filter(({ permissions }) => permissions?.admin)
+      .map(toRepositoryRef)
+      .map((repository): RunnerLevel => {
+        const { owner, name } = repository;
+        return {
+          level: 'repository',
+          owner: `${owner}/${name}`,
+          subject: { kind: 'runner', repository },
+          operation: operations.listRepositoryRunners,
+          params: { owner, repo: name },
+        };
+      })
+      .filter(({ subject }) => walk.isInScope(subject));
+    yield* ofLevels(levels, listing, page.place);
     yield { targets: [], next: page.following, failures: failuresIn(page, walk.isInScope) };
   }
 }
 
-type RunnerListing = {
-  readonly walk: Walk;
-  readonly subject: Subject;
-  /** Ids of runners that another level has shown already: the instance lists all of them. */
-  readonly known: Set<number>;
-  readonly lists: RunnerLists;
-  readonly params: Readonly<Record<string, string>>;
-  readonly next?: RunnersPosition;
-};
-
-async function* ofLevel(
-  level: RunnersOwner,
-  operation: RunnerList,
-  asked: RunnerListing,
+/** Yields the runners of levels, some levels at a time; an interrupted walk begins again at `next`. */
+async function* ofLevels(
+  levels: readonly RunnerLevel[],
+  listing: RunnerListing,
+  next: RunnersPosition,
 ): AsyncGenerator<TargetPage> {
-  const { walk, subject, known, lists, params } = asked;
-  const name = [level.level, level.owner].filter(Boolean).join(' ');
-  const next = asked.next ?? { stage: 'repositories' };
-  let seen: readonly SeenRunner[];
+  const { walk } = listing;
+  for (let done = 0; done < levels.length; done += atOnce) {
+    const some = levels.slice(done, done + atOnce);
+    const answers = await Promise.all(some.map((level) => readLevel(level, walk.client)));
+    const read = await Promise.all(
+      some.map((level, at) => observeLevel(level, answers[at] as LevelAnswer, listing)),
+    );
+    yield {
+      targets: read.flatMap(({ targets }) => targets),
+      next,
+      failures: read.flatMap(({ failures }) => failures),
+    };
+    for (const { name, gone } of read) {
+      if (gone.length > 0) await walk.runners.told(name, gone, walk.rule.id);
+    }
+  }
+}
+
+type LevelAnswer = { readonly runners: readonly SeenRunner[] } | { readonly error: Error };
+
+async function readLevel({ operation, params }: RunnerLevel, client: Client): Promise<LevelAnswer> {
   try {
-    seen = (await readRunners(walk.client, operation, params)).filter(({ id }) => !known.has(id));
+    return { runners: await readRunners(client, operation, params) };
   } catch (error) {
     // What is known of the level stays: only a complete listing says that a runner is gone.
     if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
-    const failure = { item: level.owner || 'the instance', error: asError(error) };
-    if (error instanceof ReeveError && error.code === 'forge-not-found') lists.missing.push(failure);
-    else yield { targets: [], next, failures: [failure] };
-    return;
+    return { error: asError(error) };
   }
-  lists.answered += 1;
+}
+
+type LevelResult = {
+  /** The level in the memory of runners. */
+  readonly name: string;
+  readonly targets: readonly Target[];
+  readonly failures: readonly ListFailure[];
+  /** Ids of the runners among the targets that are gone. */
+  readonly gone: readonly string[];
+};
+
+async function observeLevel(
+  level: RunnerLevel,
+  answer: LevelAnswer,
+  listing: RunnerListing,
+): Promise<LevelResult> {
+  const { walk, known } = listing;
+  const name = [level.level, level.owner].filter(Boolean).join(' ');
+  if ('error' in answer) {
+    const failure = { item: level.owner || 'the instance', error: answer.error };
+    const isMissing = answer.error instanceof ReeveError && answer.error.code === 'forge-not-found';
+    if (isMissing) listing.missing.push(failure);
+    return { name, targets: [], failures: isMissing ? [] : [failure], gone: [] };
+  }
+  listing.answered += 1;
+  const seen = answer.runners.filter(({ id }) => !known.has(id));
   for (const { id } of seen) known.add(id);
-  const records = await walk.runners.observe(name, seen, walk.now);
-  const present = Object.entries(records).filter(([, { status }]) => status !== 'gone');
-  const gone = Object.entries(records).filter(
-    ([, { status, told }]) => status === 'gone' && !told?.includes(walk.rule.id),
-  );
-  const targets = [...present, ...gone].map(([id, record]) =>
-    targetOf(id, record, { ...level, subject, walk }),
-  );
-  yield { targets, next };
-  if (gone.length > 0) {
-    const ids = gone.map(([id]) => id);
-    await walk.runners.told(name, ids, walk.rule.id);
-  }
+  const records = Object.entries(await walk.runners.observe(name, seen, walk.now));
+  const isGone = ({ status }: RunnerRecord): boolean => status === 'gone';
+  const present = records.filter(([, record]) => !isGone(record));
+  const gone = records.filter(([, record]) => isGone(record) && !record.told?.includes(walk.rule.id));
+  const targets = [...present, ...gone].map(([id, record]) => targetOf(id, record, { ...level, walk }));
+  return { name, targets, failures: [], gone: gone.map(([id]) => id) };
 }
 
 function asError(error: unknown): Error {
