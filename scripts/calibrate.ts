@@ -84,6 +84,7 @@ const rows: readonly Row[] = [
   measure('texts trimmed', 'labels.filter(l, l.id < 20).exists(l, pull_request.body.trim() == "a")', spaces),
   measure('texts measured', 'labels.filter(l, l.id < 20).exists(l, pull_request.body.size() == 0)', letters),
   measure('texts split and joined', 'pull_request.body.split("a").join("b") == ""', letters.slice(0, 20_000)),
+  measure('objects written into texts', '"%s".format([labels]) == "x"', undefined),
   measure('lists made', 'labels.map(l, [l, l]).size() + labels.filter(l, l.id > 5).size() == 0', undefined),
   measure(
     'instants read',

@@ -33,6 +33,8 @@ export const costs = {
   member: 50,
   /** The same for an object with more than a hundred members. */
   hashedMember: 150,
+  /** An item of a list, or a member of an object, that is written into a text, with its name. */
+  writtenMember: 150,
   /** A date written in a timezone. */
   timezone: 4_000,
 } as const;

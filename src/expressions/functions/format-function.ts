@@ -124,7 +124,7 @@ function writeNested(value: unknown, meter: Meter, depth: number): string | Fail
     ? value.map((item) => ['', item])
     : names.map((name) => [name, Reflect.get(Object(value), name)]);
   for (const [name, item] of entries) {
-    meter.charge(costs.member);
+    meter.charge(costs.writtenMember);
     const text = writeAny(item ?? null, meter, depth + 1);
     if (text instanceof Failure) return text;
     parts.push(isList ? text : `${JSON.stringify(name)}: ${text}`);
