@@ -80,6 +80,65 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/git/commits/a..b')).status).toBe(422);
   });
 
+  it('gives what a commit changes against its first parent, as a diff and as a mail', async () => {
+    const body = { content: base64('one\n'), message: 'add one\n\nwith a reason', branch: 'main' };
+    const sha = (await ask('POST', '/contents/one.txt', body)).json.commit.sha;
+    const binary = { content: 'AP8BAgM=', message: 'add bytes', branch: 'main' };
+    const ofBytes = (await ask('POST', '/contents/bytes.bin', binary)).json.commit.sha;
+
+    const diff = await ask('GET', `/git/commits/${sha}.diff`, undefined, reader);
+    const patch = await ask('GET', `/git/commits/${sha}.patch`);
+
+    expect([diff.status, patch.status]).toEqual([200, 200]);
+    expect(diff.headers.get('content-type')).toContain('text/plain');
+    expect(diff.text).toMatch(/^diff --git a\/one\.txt b\/one\.txt\nnew file mode 100644\n.*\+one\n$/s);
+    expect(patch.text).toMatch(
+      /^From [0-9a-f]{40} .*Subject: \[PATCH\] add one\n\nwith a reason\n---\n.*\+one\n/s,
+    );
+    const { text } = await ask('GET', `/git/commits/${ofBytes}.diff`);
+    expect(text).toMatch(/^diff --git .*\nBinary files \/dev\/null and b\/bytes\.bin differ\n$/s);
+    // A branch stands for its newest commit.
+    expect((await ask('GET', '/git/commits/main.diff')).text).toBe(text);
+  });
+
+  it('gives the changes of a merge against what it was merged into, and of a first commit all of it', async () => {
+    const other = await forge.makeRepository(ada, { auto_init: true });
+    const at = (method: string, path: string, body?: unknown) =>
+      forge.ask(method, `/repos/${other}${path}`, { as: ada, body });
+    const first = (await at('GET', '/branches/main')).json.commit.id;
+    const commit = (path: string, branch: object) =>
+      at('POST', `/contents/${path}`, { content: base64(`${path}\n`), message: path, ...branch });
+    await commit('a.txt', { branch: 'main', new_branch: 'topic' });
+    await commit('b.txt', { branch: 'topic' });
+    await commit('c.txt', { branch: 'main' });
+    const { number } = (await at('POST', '/pulls', { title: 'p', head: 'topic', base: 'main' })).json;
+    await expect
+      .poll(async () => (await at('POST', `/pulls/${number}/merge`, { do: 'merge' })).status)
+      .toBe(200);
+    const merge = (await at('GET', '/branches/main')).json.commit.id;
+
+    const diff = (await at('GET', `/git/commits/${merge}.diff`)).text;
+    const ofFirst = (await at('GET', `/git/commits/${first}.diff`)).text;
+    const asMail = (await at('GET', `/git/commits/${first}.patch`)).text;
+
+    expect([...diff.matchAll(/^diff --git a\/(\S+)/gm)].map(([, path]) => path)).toEqual(['a.txt', 'b.txt']);
+    expect(ofFirst).toMatch(new RegExp(`^commit ${first}\\n.*^diff --git a/README\\.md`, 'ms'));
+    expect(asMail).toMatch(new RegExp(`^From ${first} .*^diff --git a/README\\.md`, 'ms'));
+  });
+
+  it('gives nothing of a commit that is not there, in no other form, and finds names with dots', async () => {
+    await ask('POST', '/tags', { tag_name: 'v1.2', target: head });
+
+    expect((await ask('GET', '/git/commits/v1.2')).json.sha).toBe(head);
+    expect((await ask('GET', '/git/commits/v1.2.diff')).status).toBe(200);
+    expect((await ask('GET', '/git/commits/0123456789.diff')).status).toBe(404);
+    expect((await ask('GET', '/git/commits/nothing.patch')).status).toBe(404);
+    expect((await ask('GET', `/git/commits/${head}.zip`)).status).toBe(404);
+    const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
+    const path = `/repos/${hidden}/git/commits/main.diff`;
+    expect((await forge.ask('GET', path, { as: reader })).status).toBe(404);
+  });
+
   it('commits several files at once', async () => {
     const first = await ask('POST', '/contents', {
       files: [

@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'vitest';
+import { z } from 'zod';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { realForge } from './real-forge.ts';
@@ -20,12 +21,15 @@ export function operationAt(method: string, path: string): Operation | undefined
   return fits.toSorted((one, other) => weight(other) - weight(one))[0];
 }
 
-function patternOf({ path, method }: Operation): RegExp {
+function patternOf({ path, method, params }: Operation): RegExp {
   const source = path
     .replaceAll('.', '\\.')
     // A directory is asked for without the rest, too.
     .replace(/\/\{\w+\*\}$/, method === 'GET' ? '(?:/.*)?' : '/.+')
-    .replace(/\{\w+\}/g, '[^/]+');
+    .replace(/\{(\w+)\}/g, (_, name: string) => {
+      const shape = params.shape[name];
+      return shape instanceof z.ZodEnum ? `(?:${shape.options.join('|')})` : '[^/]+';
+    });
   return new RegExp(`^${source}/?$`, 's');
 }
 

@@ -18,4 +18,18 @@ export const commitOperations = {
     errors: [404, 422],
     source: 'routers/api/v1/repo/commits.go GetSingleCommit',
   }),
+  getCommitDiff: defineOperation({
+    id: 'commit.diff',
+    meaning:
+      'Returns what a commit changes against its first parent as text, a `diff` without the content of binary files or a `patch` in the form of mails. The `diff` of a first commit begins with the commit.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/git/commits/{sha}.{diffType}',
+    ...codeAs('reader'),
+    params: z.object({ ...inRepository, sha: text, diffType: z.enum(['diff', 'patch']) }),
+    success: 200,
+    response: text,
+    media: 'text',
+    errors: [404],
+    source: 'routers/api/v1/repo/commits.go DownloadCommitDiffOrPatch; modules/git/diff.go GetRawDiff',
+  }),
 } as const;

@@ -12,7 +12,7 @@ export const pullBranchOperations = {
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{index}.{diffType}',
     ...pullsAs('reader'),
-    params: z.object({ ...inRepository, index: int, diffType: text }),
+    params: z.object({ ...inRepository, index: int, diffType: z.enum(['diff', 'patch']) }),
     query: z.object({ binary: flag.optional() }),
     success: 200,
     response: text,

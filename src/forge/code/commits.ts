@@ -1,10 +1,20 @@
 import { ForgeProblem, found } from '../core/errors.ts';
 import { listChangesOf } from '../git/changes.ts';
+import type { CommitData } from '../git/commit.ts';
+import { readDiff } from '../git/diff.ts';
 import { isIdPrefix, isRefName } from '../git/names.ts';
 import { readCommit, resolveRef } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { repositoryAddress, toChangeSummary } from '../views/commit.ts';
 import { toEntry } from './compare.ts';
+
+/** Returns a commit by its id or by a branch or tag; an id comes first, because a branch may be called like one. */
+async function findCommit(git: GitRepository, sha: string): Promise<CommitData> {
+  const byId = isIdPrefix(sha) ? await readCommit(git, `${sha}^{commit}`) : undefined;
+  const byName = byId || !isRefName(sha) ? undefined : (await resolveRef(git, sha))?.commit;
+  return found(byId ?? byName, `commit doesn't exist: ${sha}`);
+}
 
 /** One commit by its id or by a branch or tag. */
 export const commitHandlers = defineHandlers({
@@ -12,9 +22,7 @@ export const commitHandlers = defineHandlers({
     const { sha } = params;
     if (!isRefName(sha) && !isIdPrefix(sha)) throw new ForgeProblem(422, `no valid ref or sha: ${sha}`);
     const git = context.git.open(repository.id);
-    // An id comes first: a branch may be called like one.
-    const byId = isIdPrefix(sha) ? await readCommit(git, `${sha}^{commit}`) : undefined;
-    const commit = found(byId ?? (await resolveRef(git, sha))?.commit, `commit doesn't exist: ${sha}`);
+    const commit = await findCommit(git, sha);
     const entry = toEntry(
       context,
       repositoryAddress(context.rootUrl(), owner.name, repository.name),
@@ -29,5 +37,11 @@ export const commitHandlers = defineHandlers({
       files: query.files === false ? null : files,
       stats: query.stat === false ? null : stats,
     };
+  },
+
+  async getCommitDiff({ context, params, repository }) {
+    const git = context.git.open(repository.id);
+    const { id, parents } = await findCommit(git, params.sha);
+    return await readDiff(git, parents[0], id, { kind: params.diffType, binary: false });
   },
 });

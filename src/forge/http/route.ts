@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { z } from 'zod';
 import { type Operation, restParameter } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import { createActorReader } from '../access/actor.ts';
@@ -36,7 +37,7 @@ function routesOf(handlers: Handlers): RouteShape[] {
     const operation: Operation = operations[name as OperationName];
     // One table of differently typed functions: each is called with what its own row has bound.
     const anyHandler = handler as unknown as Handler<Operation>;
-    return { method: operation.method, url: toUrl(operation.path), operation, handler: anyHandler };
+    return { method: operation.method, url: toUrl(operation), operation, handler: anyHandler };
   });
   // A path that takes the rest (`contents/{filepath*}`) also answers without it, unless another operation does.
   const taken = new Set(routes.map((route) => `${route.method} ${shapeOf(route)}`));
@@ -52,8 +53,13 @@ function shapeOf(route: { readonly url: string }): string {
   return route.url.replace(/:\w+/g, ':');
 }
 
-function toUrl(path: string): string {
-  return prefix + path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+/** A parameter of few values matches these alone: `commits/v1.2` is a commit by its tag, `commits/v1.2.diff` what it changes. */
+function toUrl({ path, params }: Operation): string {
+  const url = path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, (_, name: string) => {
+    const shape = params.shape[name];
+    return shape instanceof z.ZodEnum ? `:${name}(${shape.options.join('|')})` : `:${name}`;
+  });
+  return prefix + url;
 }
 
 function refuseMethod(_request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -85,7 +85,6 @@ async function update(updating: Updating): Promise<void> {
 export const pullBranchHandlers = defineHandlers({
   async getPullDiff({ context, params, query, ...target }) {
     const kind = params.diffType;
-    if (kind !== 'diff' && kind !== 'patch') throw new ForgeProblem(404, 'not found');
     const { pull: before } = findPull(context, target, params.index);
     if (before.status === 'checking') await checkPull(context, before.id);
     const { pull } = findPull(context, target, params.index);
