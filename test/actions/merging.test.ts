@@ -95,6 +95,30 @@ describe('merge', () => {
       ['pull.merge waits and polls: the required status ci/c is pending'],
     ],
     [
+      'to wait for a required status whose name begins with an exclamation mark',
+      {},
+      {
+        base_branch: { ...checked, status_check_contexts: ['!ci', 'ci/*'] },
+        statuses: [status('ci/a', 'success')],
+      },
+      ['pull.merge waits and polls: the required status !ci is missing'],
+    ],
+    [
+      'to merge where the only other required one is a broken pattern, which forges leave out',
+      {},
+      {
+        base_branch: { ...checked, status_check_contexts: ['[ci', 'ci/*'] },
+        statuses: [status('ci/a', 'success')],
+      },
+      ['pull.merge'],
+    ],
+    [
+      'to wait where all required ones are broken patterns',
+      {},
+      { base_branch: { ...checked, status_check_contexts: ['[ci'] }, statuses: [status('ci/a', 'success')] },
+      ['pull.merge waits and polls: the required status [ci is missing'],
+    ],
+    [
       'to merge once all required ones have passed',
       {},
       { base_branch: checked, statuses: [status('ci/a', 'success'), status('slow', 'pending', 2)] },

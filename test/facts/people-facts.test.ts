@@ -226,22 +226,24 @@ describe('required_checks', () => {
   it('are what the base requires, each with its state', async () => {
     sha = setup.pull.head?.sha ?? '';
     expect(await checks()).toEqual([]);
-    await protect({ enable_status_check: true, status_check_contexts: ['ci/*', 'lint', '[broken'] });
+    await protect({ enable_status_check: true, status_check_contexts: ['ci/*', 'lint', '[broken', '!*'] });
     const states = async () =>
       Object.fromEntries(
         ((await checks()) as { context: string; state: string }[]).map((c) => [c.context, c.state]),
       );
-    expect(await states()).toEqual({ 'ci/*': 'pending', lint: 'pending', '[broken': 'pending' });
+    expect(await states()).toEqual({ 'ci/*': 'pending', lint: 'pending', '!*': 'pending' });
 
     await report('ci/unit/linux', 'success');
     await report('ci/e2e', 'pending');
     await report('lint', 'skipped');
-    expect(await states()).toEqual({ 'ci/*': 'pending', lint: 'success', '[broken': 'pending' });
+    expect(await states()).toEqual({ 'ci/*': 'pending', lint: 'success', '!*': 'pending' });
     await report('ci/e2e', 'success');
     expect(await states()).toMatchObject({ 'ci/*': 'success' });
     await report('ci/unit/linux', 'failure');
     expect(await states()).toMatchObject({ 'ci/*': 'failure' });
 
+    await protect({ enable_status_check: true, status_check_contexts: ['[broken', '{a'] });
+    expect(await states()).toEqual({ '[broken': 'pending', '{a': 'pending' });
     await protect({ enable_status_check: true, status_check_contexts: [] });
     // The setup itself reported a failure under another context.
     expect(await states()).toEqual({ '*': 'failure' });
