@@ -1,5 +1,5 @@
-import { FactNotGiven } from '../facts/ask.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import type { Facts, OptionalRequest } from '../facts/fact.ts';
+import { FactNotGiven } from '../facts/given-facts.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /** Text and author of a comment or an issue. */
@@ -45,7 +45,7 @@ export function isSameText(one: string | null | undefined, other: string): boole
 /** Reads a list to find our own entries; empty in a what-if without this fact. */
 export async function askWritten<Item>(
   facts: Facts,
-  request: FactRequest<readonly Item[]>,
+  request: OptionalRequest<readonly Item[]>,
 ): Promise<readonly Item[]> {
   try {
     return await facts.ask(request);

@@ -1,14 +1,14 @@
 import { operations } from '../contract/operations.ts';
 import type { Comment } from '../contract/resources/comments.ts';
 import { comments } from '../facts/comments.ts';
-import { type Facts, requestOf } from '../facts/fact.ts';
+import { type Facts, optionalRequestOf } from '../facts/fact.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import type { Change } from './change.ts';
 import { type ForgeObject, pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { isSameText } from './marker.ts';
 
-export const commentsFact = requestOf(comments);
+export const commentsFact = optionalRequestOf(comments);
 
 const undoCreateComment: Inverse = async (change, client) => {
   const params = pathParams(change);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Reaction } from '../contract/resources/reactions.ts';
 import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { optionalRequestOf } from '../facts/fact.ts';
 import { reactions as reactionsRow } from '../facts/reactions.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
@@ -25,7 +25,7 @@ const React = z.strictObject({
 });
 type React = z.output<typeof React>;
 
-const reactionsFact = requestOf(reactionsRow);
+const reactionsFact = optionalRequestOf(reactionsRow);
 
 const rows = {
   comment: {

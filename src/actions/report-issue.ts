@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Issue } from '../contract/resources/issues.ts';
 import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { optionalRequestOf } from '../facts/fact.ts';
 import { ownIssues } from '../facts/own-issues.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
@@ -111,7 +111,7 @@ function reportPlace(given: ReportIssue, facts: Facts, context: PlanContext): Re
 }
 
 function issuesFact(repository: string) {
-  return requestOf(ownIssues, repository);
+  return optionalRequestOf(ownIssues, repository);
 }
 
 /** The value for conflict detection: the open issue, or none. */

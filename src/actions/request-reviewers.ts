@@ -4,7 +4,7 @@ import type { PullReview } from '../contract/resources/reviews.ts';
 import type { TimelineEntry } from '../contract/resources/timeline.ts';
 import { codeowners } from '../facts/codeowners.ts';
 import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { reviews as reviewsRow } from '../facts/reviews.ts';
 import { timeline as timelineRow } from '../facts/timeline.ts';
@@ -49,8 +49,8 @@ const RequestReviewers = z
 type RequestReviewers = z.output<typeof RequestReviewers>;
 
 const pullFact = requestOf(pullRequest);
-const reviewsFact = requestOf(reviewsRow);
-const timelineFact = requestOf(timelineRow);
+const reviewsFact = optionalRequestOf(reviewsRow);
+const timelineFact = optionalRequestOf(timelineRow);
 const ownersFact = requestOf(codeowners);
 
 const undoRequest: Inverse = async (change, client) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { requestOf } from '../facts/fact.ts';
+import { optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { head } from '../facts/head.ts';
 import { statuses } from '../facts/statuses.ts';
 import { repositoryParams } from '../facts/where.ts';
@@ -39,7 +39,7 @@ type SetStatus = z.output<typeof SetStatus>;
 type StatusState = SetStatus['state'];
 
 const headFact = requestOf(head);
-const statusesFact = requestOf(statuses);
+const statusesFact = optionalRequestOf(statuses);
 
 const undoStatus: Inverse = async (change, client) => {
   const params = pathParams(change);

@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { unitsPerRun } from '../expressions/budget/budget.ts';
-import { createFacts, createGivenFacts } from '../facts/ask.ts';
+import { createFacts } from '../facts/ask.ts';
 import type { FactMemory, Facts } from '../facts/fact.ts';
+import { createGivenFacts } from '../facts/given-facts.ts';
 import type { Run, Trigger } from './record.ts';
 import { revertRun } from './revert.ts';
 import { type Ran, runRules } from './run.ts';
@@ -24,7 +25,7 @@ type LiveFacts = {
 };
 
 /** Facts by name, without a forge: the run ends with its plan. */
-type GivenFacts = { readonly given: Readonly<Record<string, unknown>> };
+type GivenFacts = Pick<Parameters<typeof createGivenFacts>[0], 'given' | 'placeOf' | 'onMissing'>;
 
 /** What a door says about a run, whatever the run is about. */
 type RunParts = Pick<
@@ -157,7 +158,7 @@ function sourceOf(
   { facts, clock, maxAnnouncedAgeMs }: RunParts,
   { now, subject, payload, about }: Omit<Start, 'trigger'>,
 ): { readonly facts: Facts; readonly client?: Client } {
-  if ('given' in facts) return { facts: createGivenFacts({ subject, given: facts.given, payload }) };
+  if ('given' in facts) return { facts: createGivenFacts({ ...facts, subject, payload }) };
   const { memory, signal } = facts;
   const client = facts.client.counted({ signal });
   const occasion = about.event && { event: about.event, now, maxAnnouncedAgeMs };

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
@@ -8,7 +7,6 @@ import { Meter, type Pool } from '../patterns/meter.ts';
 import {
   type Ask,
   type AskContext,
-  type Fact,
   type FactClock,
   type FactMemory,
   type FactOccasion,
@@ -169,74 +167,4 @@ export function withAnswer(facts: Facts, name: string, answer: unknown): Facts {
     fresh: (requests, maxAgeMs) => withAnswer(facts.fresh(requests, maxAgeMs), name, answer),
     anew: () => withAnswer(facts.anew(), name, answer),
   };
-}
-
-/** Thrown when a what-if reads a fact that was not given: there is no forge to request it from. */
-export class FactNotGiven extends Error {}
-
-/**
- * Creates facts from given values, without a forge: for `--facts`, rule tests and what-if. `payload` stands in for the
- * live subject if that is not given.
- */
-export function createGivenFacts(options: {
-  subject: Subject;
-  given: Readonly<Record<string, unknown>>;
-  payload?: Readonly<Record<string, unknown>> | undefined;
-}): Facts {
-  const facts: Facts = {
-    subject: options.subject,
-    ask: typedAsk(async (request) => {
-      const fact = findFact(request.name);
-      const given = givenValue(request, fact, options.given);
-      // Null is a valid answer: no such file, no milestone.
-      const value = given === undefined ? standIn(request.name, options.payload) : given;
-      if (value === undefined) throw new FactNotGiven(`${factKey(request)} is not given`);
-      return fact?.complete ? fact.complete(value) : value;
-    }),
-    fresh: () => facts,
-    anew: () => facts,
-    forget() {},
-    costOf: () => 0,
-  };
-  return facts;
-}
-
-function givenValue(
-  request: FactRequest,
-  fact: Fact | undefined,
-  given: Readonly<Record<string, unknown>>,
-): unknown {
-  const [owner = '', member] = request.name.split('.');
-  if (member !== undefined) return memberIn(Object.hasOwn(given, owner) ? given[owner] : undefined, member);
-  const value = Object.hasOwn(given, request.name) ? given[request.name] : undefined;
-  if (fact?.argument === undefined || request.argument === undefined) return value;
-  const byArgument = typeof value === 'object' && value !== null ? value : {};
-  return Object.hasOwn(byArgument, request.argument)
-    ? (byArgument as Record<string, unknown>)[request.argument]
-    : undefined;
-}
-
-const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
-
-/** Returns the member of a value that is a fact of its own, such as `pull_request.behind`. */
-function memberIn(value: unknown, member: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return undefined;
-  return Reflect.get(value, member);
-}
-
-function standIn(name: string, payload: Readonly<Record<string, unknown>> = {}): unknown {
-  const [owner = '', member] = name.split('.');
-  if (member !== undefined) return memberIn(standIn(owner, payload), member);
-  if (standIns.has(name)) return payload[name] ?? undefined;
-  const carrier = payload.pull_request ?? payload.issue;
-  if (name === 'head') return headIn(carrier) ?? headIn({ head: { sha: payload.after } });
-  if (typeof carrier !== 'object' || carrier === null) return undefined;
-  if (name === 'labels') return 'labels' in carrier ? (carrier.labels ?? []) : undefined;
-  if (name === 'milestone') return 'milestone' in carrier ? carrier.milestone : undefined;
-  return undefined;
-}
-
-function headIn(carrier: unknown): { sha: string } | undefined {
-  const sides = z.object({ head: z.object({ sha: z.string() }) }).safeParse(carrier);
-  return sides.success ? sides.data.head : undefined;
 }

@@ -36,6 +36,8 @@ declare const valueType: unique symbol;
 export type FactRequest<Value = unknown> = {
   readonly name: string;
   readonly argument?: string;
+  /** Present where the reader can do without the fact if there is no forge: in a rule test, it need not be given. */
+  readonly optional?: true;
   /** Never present: it carries the type alone. */
   readonly [valueType]?: Value;
 };
@@ -132,6 +134,14 @@ export function defineFact<Shape extends z.ZodType>(
 /** Returns the request of a fact, typed by its shape. `argument` is the fact's literal argument, where it takes one. */
 export function requestOf<Value>(fact: Fact<Value>, argument?: string): FactRequest<Value> {
   return argument === undefined ? { name: fact.name } : { name: fact.name, argument };
+}
+
+/** A request of a fact that its reader can do without if there is no forge. */
+export type OptionalRequest<Value = unknown> = FactRequest<Value> & { readonly optional: true };
+
+/** Returns the request of a fact that the reader can do without if there is no forge. */
+export function optionalRequestOf<Value>(fact: Fact<Value>, argument?: string): OptionalRequest<Value> {
+  return { ...requestOf(fact, argument), optional: true };
 }
 
 /** Types an `ask` that looks facts up by name: what it returns for a request has the shape of that fact. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { comment } from '../../src/actions/comment.ts';
-import { createGivenFacts } from '../../src/facts/ask.ts';
+import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setLabels } from '../../src/actions/set-labels.ts';
-import { createGivenFacts } from '../../src/facts/ask.ts';
+import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { makeContext } from '../support/make-context.ts';
 
 const subject = {

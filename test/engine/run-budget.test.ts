@@ -3,7 +3,7 @@ import { hostileTexts } from '../../scripts/bench/rules/hostile.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
-import { createGivenFacts } from '../../src/facts/ask.ts';
+import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { Level, LoadedRule, RuleHome } from '../../src/rules/rule.ts';

@@ -4,7 +4,7 @@ import { parseEvent } from '../../src/contract/events/events.ts';
 import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
-import { createGivenFacts } from '../../src/facts/ask.ts';
+import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';

@@ -1,9 +1,9 @@
 import { type Capability, capabilityOfEvent } from '../../client/capabilities.ts';
 import { namesToSend, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
 import type { Hook } from '../../contract/resources/hooks.ts';
-import { FactNotGiven } from '../../facts/ask.ts';
 import type { Facts } from '../../facts/fact.ts';
-import { requestOf } from '../../facts/fact.ts';
+import { optionalRequestOf } from '../../facts/fact.ts';
+import { FactNotGiven } from '../../facts/given-facts.ts';
 import type { SeenHook } from '../../facts/hooks.ts';
 import { repository } from '../../facts/repository.ts';
 import type { Change } from '../change.ts';
@@ -130,7 +130,7 @@ export async function testChange(situation: Situation, id: number, facts: Facts)
 /** A repository without a commit has nothing to deliver in a test. */
 async function hasNoCommits(facts: Facts): Promise<boolean> {
   try {
-    const { empty } = await facts.ask(requestOf(repository));
+    const { empty } = await facts.ask(optionalRequestOf(repository));
     return empty === true;
   } catch (error) {
     if (error instanceof FactNotGiven) return false;

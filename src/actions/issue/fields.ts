@@ -14,15 +14,15 @@ import { toLowerCase } from '../same-names.ts';
 /** Returns the value of a target. */
 export function issueFieldOf(live: Issue, target: string): unknown {
   if (target.startsWith(assigneePrefix)) return isAssigned(live, target.slice(assigneePrefix.length));
-  const values: Readonly<Record<string, unknown>> = {
-    'issue.title': live.title,
-    'issue.state': live.state,
-    'issue.milestone': live.milestone?.title ?? null,
-    'issue.due_date': calendarDayOf(live.due_date),
-    'issue.locked': live.is_locked ?? false,
-    'issue.pinned': (live.pin_order ?? 0) > 0,
+  const read: Readonly<Record<string, () => unknown>> = {
+    'issue.title': () => live.title,
+    'issue.state': () => live.state,
+    'issue.milestone': () => live.milestone?.title ?? null,
+    'issue.due_date': () => calendarDayOf(live.due_date),
+    'issue.locked': () => live.is_locked ?? false,
+    'issue.pinned': () => (live.pin_order ?? 0) > 0,
   };
-  return values[target];
+  return read[target]?.();
 }
 
 const assigneePrefix = 'assignee:';

@@ -1,4 +1,4 @@
-import { type Facts, requestOf } from '../../facts/fact.ts';
+import { type Facts, optionalRequestOf } from '../../facts/fact.ts';
 import { timeline } from '../../facts/timeline.ts';
 import { askWritten, isByUs } from '../marker.ts';
 import type { PlanContext } from '../plan-context.ts';
@@ -45,7 +45,7 @@ export async function isHeldBack(
 ): Promise<boolean> {
   const note = await readNote(issueId, state, context);
   if (note === 'released') return false;
-  const entries = await askWritten(facts, requestOf(timeline));
+  const entries = await askWritten(facts, optionalRequestOf(timeline));
   const [last, before] = entries.filter(({ type }) => type === 'close' || type === 'reopen').toReversed();
   // The timeline says nothing, as in a what-if: the note decides.
   if (last === undefined) return note === 'reached';

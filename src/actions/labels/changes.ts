@@ -1,12 +1,12 @@
 import { operations } from '../../contract/operations.ts';
-import { type Facts, requestOf } from '../../facts/fact.ts';
+import { type Facts, optionalRequestOf, requestOf } from '../../facts/fact.ts';
 import { labelDefinitions } from '../../facts/label-definitions.ts';
 import { labels as labelsRow } from '../../facts/labels.ts';
 import { indexParams, repositoryParams } from '../../facts/where.ts';
 import type { Change } from '../change.ts';
 
 export const labelsFact = requestOf(labelsRow);
-export const definitionsFact = requestOf(labelDefinitions);
+export const definitionsFact = optionalRequestOf(labelDefinitions);
 
 /** Returns the name of the label that a change decides. */
 export function decidedLabel(change: Change): string {

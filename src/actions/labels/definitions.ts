@@ -1,5 +1,5 @@
-import { FactNotGiven } from '../../facts/ask.ts';
 import type { Facts } from '../../facts/fact.ts';
+import { FactNotGiven } from '../../facts/given-facts.ts';
 import type { LabelDefinition } from '../../facts/label-definitions.ts';
 import { definitionsFact } from './changes.ts';
 

@@ -5,6 +5,8 @@ import { type Event, parseEvent } from '../../contract/events/events.ts';
 import { isRecord } from '../../contract/events/payload-members.ts';
 import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
 import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
+import type { FactRequest, Facts } from '../../facts/fact.ts';
+import { createGivenFacts, FactNotGiven } from '../../facts/given-facts.ts';
 import { count } from '../../output/terminal.ts';
 import { runsForConcerned } from '../../rules/concerned.ts';
 import type { Problem } from '../../rules/problem.ts';
@@ -16,6 +18,7 @@ import {
   runRuleTests,
   type TestedFile,
 } from '../../rules/tests/cases.ts';
+import { findMissingFacts, type MissingFact } from '../../rules/tests/missing-facts.ts';
 import { findRuleFiles, loadRuleFiles } from '../../sources/folder.ts';
 import { readData } from '../read-data.ts';
 
@@ -52,27 +55,59 @@ export async function testRules(given: readonly string[]): Promise<RuleTestRepor
 /** Plans a case with given facts alone: the same engine, no forge. */
 async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const clock = { ...systemClock, now: () => one.now ?? new Date() };
+  const asked: FactRequest[] = [];
+  const onMissing = (request: FactRequest): number => asked.push(request);
   const common = { id: 'test', mode: 'plan', door: 'cli', clock } as const;
   if (one.item) {
     const { kind, value } = one.item;
     const given = { [kind]: value, ...one.facts };
+    const subject = subjectOfItem(kind, value);
+    const placeOf = (name: string): string => (Object.hasOwn(one.facts, name) ? 'facts' : 'item');
     const { run } = await makeItemRun(
-      { subject: subjectOfItem(kind, value), value: { [kind]: value } },
+      { subject, value: { [kind]: value } },
       {
         ...common,
         // The rules of the file that walk over items of this kind.
         rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
-        facts: { given },
+        facts: { given, placeOf, onMissing },
         account: { id: 1 },
       },
     );
-    return run;
+    return { ...run, missing: await missingOf(run, file, asked, createGivenFacts({ subject, given })) };
   }
   const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
   const event = aboutItem(parseEvent(one.eventType, payload), one, file);
-  const rules = createRuleSet(file.rules);
-  const { run } = await makeEventRun(event, { ...common, rules, facts: { given: one.facts } });
-  return run;
+  const given = one.facts;
+  const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'event.payload' : 'facts');
+  const { run } = await makeEventRun(event, {
+    ...common,
+    rules: createRuleSet(file.rules),
+    facts: { given, placeOf, onMissing },
+  });
+  const subject = event.subject ?? { kind: 'repository' };
+  const facts = createGivenFacts({ subject, given, payload: event.payload });
+  return { ...run, missing: await missingOf(run, file, asked, facts) };
+}
+
+/** Returns the facts that the failed rules of a run read and the case does not give. */
+async function missingOf(
+  run: CaseRun,
+  { rules }: TestedFile,
+  asked: readonly FactRequest[],
+  facts: Facts,
+): Promise<readonly MissingFact[]> {
+  if (asked.length === 0) return [];
+  const isGiven = (request: FactRequest): Promise<boolean> =>
+    facts.ask(request).then(
+      () => true,
+      (error: unknown) => !(error instanceof FactNotGiven),
+    );
+  const failed = run.rules.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule);
+  return findMissingFacts(
+    rules.filter(({ id }) => failed.includes(id)),
+    asked,
+    isGiven,
+  );
 }
 
 /** A case that gives the pull request of an event that only concerns pull requests is about that one. */

@@ -62,8 +62,9 @@ function toShortenedJson(value: unknown, members: readonly string[], meter: Mete
 /** Returns what a loop looks at in an item: the one member itself, or the members by name. */
 function narrowed(item: unknown, members: readonly string[]): unknown {
   if (members.length === 0 || typeof item !== 'object' || item === null || Array.isArray(item)) return item;
-  const object = item as Readonly<Record<string, unknown>>;
+  const own = (name: string): unknown =>
+    (Object.hasOwn(item, name) ? Reflect.get(item, name) : undefined) ?? null;
   const [only] = members;
-  if (members.length === 1 && only !== undefined) return object[only] ?? null;
-  return Object.fromEntries(members.map((name) => [name, object[name] ?? null]));
+  if (members.length === 1 && only !== undefined) return own(only);
+  return Object.fromEntries(members.map((name) => [name, own(name)]));
 }

@@ -8,6 +8,7 @@ import type { Problem } from '../problem.ts';
 import type { LoadedRule } from '../rule.ts';
 import type { Verdict } from '../verdict.ts';
 import { type CaseForm, type ExpectedChange, TestFile } from './grammar.ts';
+import { describeMissing, type MissingFact } from './missing-facts.ts';
 
 /** One case of a rule test, ready to run. */
 export type RuleCase = {
@@ -74,6 +75,8 @@ export function eventTypeFor(kind: string, activity: string): string {
 export type CaseRun = {
   readonly rules: readonly Verdict[];
   readonly changes: readonly CaseChange[];
+  /** The facts that rules failed for; absent: none. */
+  readonly missing?: readonly MissingFact[];
 };
 export type CaseChange = {
   readonly rules: readonly string[];
@@ -151,7 +154,9 @@ async function runCase(
 
 /** Returns what differs between what a case expects and what came of it, one line each. */
 export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
+  const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
   return [
+    ...describeMissing((outcome.missing ?? []).filter(({ rule }) => failed.has(rule))),
     ...(expected.changes ? compareChanges(expected.changes, outcome.changes) : []),
     ...compareVerdicts(expected, outcome.rules),
   ];
@@ -200,23 +205,41 @@ function fits(wanted: ExpectedChange, change: CaseChange): boolean {
 }
 
 function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly string[] {
-  const wanted = new Map<string, string>(Object.entries(expected.verdicts ?? {}));
-  if (expected.failed !== undefined) wanted.set(expected.failed, 'failed');
   const differences: string[] = [];
-  for (const [name, verdict] of wanted) {
+  for (const [name, verdict] of wantedVerdicts(expected)) {
     const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
     // A rule that does not listen to the kind is not in the record: it was skipped.
     const actual = seen?.verdict ?? 'skipped';
     if (actual !== verdict)
       differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
   }
-  for (const seen of verdicts) {
-    const name = seen.rule.slice(seen.rule.indexOf('#') + 1);
-    if (seen.verdict === 'failed' && !wanted.has(name) && !wanted.has(seen.rule)) {
-      differences.push(`rule ${name} failed${because(seen)}`);
-    }
+  for (const seen of unexpectedlyFailed(expected, verdicts)) {
+    if (!isNamed(seen, wantedVerdicts(expected)))
+      differences.push(`rule ${nameIn(seen)} failed${because(seen)}`);
   }
   return differences;
+}
+
+function wantedVerdicts(expected: CaseForm['expect']): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>(Object.entries(expected.verdicts ?? {}));
+  if (expected.failed !== undefined) wanted.set(expected.failed, 'failed');
+  return wanted;
+}
+
+/** Returns the verdicts of rules that failed although the case does not say so. */
+function unexpectedlyFailed(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly Verdict[] {
+  const wanted = wantedVerdicts(expected);
+  const isExpected = (seen: Verdict): boolean =>
+    (wanted.get(nameIn(seen)) ?? wanted.get(seen.rule)) === 'failed';
+  return verdicts.filter((seen) => seen.verdict === 'failed' && !isExpected(seen));
+}
+
+function isNamed(seen: Verdict, wanted: ReadonlyMap<string, string>): boolean {
+  return wanted.has(nameIn(seen)) || wanted.has(seen.rule);
+}
+
+function nameIn({ rule }: Verdict): string {
+  return rule.slice(rule.indexOf('#') + 1);
 }
 
 function because(verdict: Verdict | undefined): string {

@@ -4,7 +4,7 @@ import { parseEvent } from '../../../src/contract/events/events.ts';
 import { createBudgetLedger } from '../../../src/engine/budget/ledger.ts';
 import { runRules } from '../../../src/engine/run.ts';
 import { ReeveError } from '../../../src/errors.ts';
-import { createGivenFacts } from '../../../src/facts/ask.ts';
+import { createGivenFacts } from '../../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { createRuleSet } from '../../../src/rules/rule-set.ts';
