@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { testRules } from '../../src/commands/rules/rule-tests.ts';
 import { packageRoot } from '../../src/package.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
+import { granted } from '../support/granted.ts';
 
 /** An example of a page: its language, its text, and the line on which it begins. */
 type Example = { readonly language: string; readonly text: string; readonly line: number };
@@ -66,5 +67,78 @@ describe('examples of docs/rule-tests.md', () => {
 
     expect(report).toMatchObject({ problems: [], failed: [] });
     expect(report.results.length).toBeGreaterThan(0);
+  });
+});
+
+/** A wish of docs/how-do-i.md: its heading as an anchor, its files for Reeve, and what they need beyond the default. */
+type Wish = { readonly name: string; readonly files: readonly string[]; readonly needs: string };
+
+function wishesOf(page: string): readonly Wish[] {
+  const [, ...sections] = readFileSync(join(packageRoot, 'docs', page), 'utf8').split(/^#{2,3} (?=.*$)/m);
+  return sections.flatMap((section) => {
+    const blocks = [...section.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+    const name = section.split('\n', 1)[0]?.toLowerCase().replaceAll(' ', '-') ?? '';
+    const files = blocks.filter((text) => text.startsWith('version: 1\n'));
+    const needs = /\((\*grant:\*[^)]*|operator's file only)\):$/m.exec(section)?.[1] ?? '';
+    return blocks.length === 0 ? [] : [{ name, files, needs }];
+  });
+}
+
+/** Returns the codes of the problems that the file has as `.reeve.yml` of a repository that is granted these. */
+function problemsAsRepositoryFile(text: string, names: readonly string[]): readonly string[] {
+  const { problems } = loadRuleFile({
+    path: '.reeve.yml',
+    text,
+    level: 'repository',
+    commit: '',
+    registry,
+    grants: granted(names),
+  });
+  return [...new Set(problems.map(({ code }) => code))];
+}
+
+describe('docs/how-do-i.md', () => {
+  const wishes = wishesOf('how-do-i.md');
+  const tests = join(packageRoot, 'test', 'rules', 'how-do-i');
+
+  it('has one file and one test for each wish, and names each in its table of contents', () => {
+    const text = readFileSync(join(packageRoot, 'docs', 'how-do-i.md'), 'utf8');
+    const names = wishes.map(({ name }) => name).toSorted();
+
+    expect(wishes.filter(({ files }) => files.length !== 1)).toEqual([]);
+    expect(readdirSync(tests).toSorted()).toEqual(names.map((name) => `${name}.test.yml`));
+    const linked = [...text.matchAll(/\]\(#([a-z-]+)\)/g)].map(([, name]) => name ?? '');
+    expect(linked).toEqual(expect.arrayContaining(names));
+    const anchors = [...text.matchAll(/^#{2,3} (.*)$/gm)].map(([, name = '']) =>
+      name.toLowerCase().replaceAll(' ', '-'),
+    );
+    expect(anchors).toEqual(expect.arrayContaining(linked));
+  });
+
+  it.each(wishes)('$name: its test passes, and reaches each rule and step', async ({ name, files }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'reeve-wish-'));
+    writeFileSync(join(folder, `${name}.yml`), files[0] ?? '');
+    copyFileSync(join(tests, `${name}.test.yml`), join(folder, `${name}.test.yml`));
+
+    const report = await testRules([folder]);
+    rmSync(folder, { recursive: true });
+
+    expect(report).toMatchObject({ problems: [], failed: [], unreached: { rules: [], steps: [] } });
+    expect(report.results.length).toBeGreaterThan(0);
+  });
+
+  it.each(wishes)('$name: says what a file of a repository needs', ({ files, needs }) => {
+    const [text = ''] = files;
+    const names = [...needs.matchAll(/`([\w.-]+)`/g)].map(([, name = '']) => name);
+    const isForRepositories = !needs.startsWith('operator');
+
+    const codes = problemsAsRepositoryFile(text, names);
+    expect(isForRepositories ? codes : codes.length > 0).toEqual(isForRepositories ? [] : true);
+    // Branches belong to a grant; that of delete-branch is needed when the merge of a rule deletes one.
+    const needed = names.filter((name) => name !== 'branches' && !text.includes(`${name}: true`));
+    for (const left of needed) {
+      const others = names.filter((name) => name !== left);
+      expect([left, problemsAsRepositoryFile(text, others)]).toEqual([left, ['level']]);
+    }
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -6,11 +7,18 @@ import { parseEvent } from '../../src/contract/events/events.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { requestsOfRule } from '../../src/rules/facts-of-rule.ts';
+import { loadRuleFile } from '../../src/rules/files/load.ts';
+import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { loadRuleTests } from '../../src/rules/tests/cases.ts';
 import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
+import { granted } from '../support/granted.ts';
 
 const files = await findRuleFiles(['rules']);
+const openingOf = (path: string): string => {
+  const text = readFileSync(path, 'utf8');
+  return text.slice(0, text.indexOf('version: 1')).replaceAll('\n#', '');
+};
 const examples = await findRuleFiles(['examples/rules']);
 
 it.each([
@@ -39,6 +47,30 @@ it.each(files)('%s opens with what it does and the token scopes it needs', async
 
   expect(opening).toMatch(/^# .+\n(#.*\n)*# Needs: ./);
   expect(opening).toMatch(/token scopes? (read|write):\w+/);
+});
+
+const withGrants = files.filter((path) => /the grant\s/.test(openingOf(path)));
+
+it('some rules that ship need grants in files of repositories', () => {
+  expect(withGrants.length).toBeGreaterThan(3);
+});
+
+it.each(withGrants)('%s names the grants that a file of a repository needs', (path) => {
+  const names = [...openingOf(path).matchAll(/`(?:use|facts): \[([^\]]*)\]`/g)].flatMap(([, list = '']) =>
+    list.split(', '),
+  );
+  const codesWith = (given: readonly string[]): readonly string[] =>
+    loadRuleFile({
+      path: '.reeve.yml',
+      text: readFileSync(path, 'utf8'),
+      level: 'repository',
+      commit: '',
+      registry,
+      grants: granted(given),
+    }).problems.map(({ code }) => code);
+
+  expect(codesWith(names)).toEqual([]);
+  expect([...new Set(codesWith([]))]).toEqual(['level']);
 });
 
 it.each(examples)('%s opens with what it does, and has at most 15 lines of YAML', async (path) => {
