@@ -52,15 +52,23 @@ function jsonSchema(schema: z.ZodType): Record<string, unknown> {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
 }
 
+/** Who may use an action that is not granted to all, by the least powerful rule files that can. */
+const grantWords = {
+  any: 'Rule files of repositories and organizations may use it only with the operator’s grant.',
+  organization:
+    'Rule files of organizations may use it only with the operator’s grant, those of repositories never.',
+  operator: 'Only rule files of the operator may use it; no grant opens it to others.',
+};
+
 function actionPage(action: Action): string {
-  const { needs, granted, describesState, operatorOnly = [] } = action;
+  const { needs, granted, describesState, onlyFor, operatorOnly = [] } = action;
   const scopes = needs.scopes.map((scope) => `write:${scope}`);
   const more = Object.entries(action.moreAccess ?? {}).map(
     ([name, access]) => ` ${word(name)} needs ${access} access.`,
   );
   const who = granted
     ? `Rule files of repositories may use it.${operatorOnly.length > 0 ? ` ${words(operatorOnly)} needs the operator’s grant.` : ''}`
-    : 'Rule files of repositories and organizations may use it only with the operator’s grant.';
+    : grantWords[onlyFor ?? 'any'];
   return page(
     action.name,
     action.meaning,
@@ -82,7 +90,7 @@ function factPage(fact: Fact): string {
     call,
     fact.meaning,
     code('cel', fact.example),
-    `Available for: ${words(fact.of)}. Contains ${shown[fact.shows]}. Needs ${accessWords(fact)}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
+    `Available for: ${words(fact.of)}. Contains ${fact.onlyFor === undefined ? shown[fact.shows] : 'data of other repositories, for rules of the operator alone'}. Needs ${accessWords(fact)}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
     membersOf(fact.shape),
   );
 }

@@ -64,6 +64,8 @@ export type Action<Arguments = unknown> = {
   readonly words?: (change: Change, written: unknown) => string | undefined;
   /** Returns the common input of changes that are sent as one request (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
+  /** Returns the input of a request as runs record it, without parts as large as a file; absent: whole. */
+  readonly recorded?: (input: AnyInput) => AnyInput;
   /** Returns why the forge's answer to a write does not show the change, if the forge silently dropped a part. */
   readonly confirm?: (change: Change, answer: unknown) => string | undefined;
   /**
@@ -73,6 +75,11 @@ export type Action<Arguments = unknown> = {
   readonly learn?: (change: Change, answer: unknown, context: PlanContext) => Promise<boolean>;
   /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
+  /**
+   * Stores in the memory what is about to be sent, immediately before the request: the result cannot be read back if the answer
+   * is lost. Returns what takes that back, which is called if the forge refuses the request.
+   */
+  readonly intend?: (change: Change, context: PlanContext) => Promise<() => Promise<void>>;
   /** Arguments that not every forge supports, as paths (`hooks.name`; list indexes are omitted), for `reeve check`. */
   readonly requires?: Readonly<Record<string, Capability>>;
 };

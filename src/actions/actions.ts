@@ -1,5 +1,6 @@
 import type { Action } from './action.ts';
 import { comment } from './comment.ts';
+import { commitFiles } from './commit-files.ts';
 import { deleteBranch } from './delete-branch.ts';
 import { dismissStaleReviews } from './dismiss-stale-reviews.ts';
 import type { Inverse } from './inverses/inverse.ts';
@@ -40,6 +41,7 @@ export const actions: readonly Action[] = [
   reportIssue as Action,
   dismissStaleReviews as Action,
   openPullRequest as Action,
+  commitFiles as Action,
   syncBranchProtections as Action,
   protectTags as Action,
   updateBranch as Action,

@@ -54,6 +54,10 @@ export type Change = {
   readonly alsoNeeds?: string;
   /** Events of our own that it causes: they run the rules that did not cause them. */
   readonly causes?: Cause;
+  /** It names the state that it replaces: a refusal by the forge is planned again once, since that state may have changed. */
+  readonly pinned?: true;
+  /** Why the forge may answer 403 although the account has the access that the action needs. */
+  readonly forbidden?: string;
   /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };
@@ -64,4 +68,6 @@ export type Cause =
   /** `head` is the commit before; `branch` is absent for a head in a fork. */
   | { readonly event: 'updated'; readonly number: number; readonly head: string; readonly branch?: string }
   | { readonly event: 'deleted'; readonly branch: string }
-  | { readonly event: 'opened'; readonly head: string; readonly base: string };
+  | { readonly event: 'opened'; readonly head: string; readonly base: string }
+  /** `head` is the commit before. The answer has the new one; without an answer, the message tells it apart. */
+  | { readonly event: 'committed'; readonly branch: string; readonly head: string; readonly message: string };

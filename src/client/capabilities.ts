@@ -81,6 +81,8 @@ const table = {
     forgejo: false,
     what: 'requesting reviewers when a pull request is opened',
   },
+  workflow_dispatch: { since: [1, 24], forgejo: true, what: 'starting workflows' },
+  workflow_runs: { since: [1, 25], forgejo: true, what: 'listing runs of workflows' },
   branch_filter_all_refs: {
     since: [1, 25],
     forgejo: false,

@@ -1,18 +1,15 @@
 import type { Change } from '../actions/change.ts';
-import { type NamedSecrets, namesSecret } from '../actions/secrets.ts';
-import type { Client } from '../client/client.ts';
 import type { AnyInput } from '../contract/operation.ts';
-import { findOperation } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { isLast } from './bounds/last.ts';
-import { type ReadPauses, requireUnpaused, WritesPaused } from './bounds/pauses.ts';
+import { WritesPaused } from './bounds/pauses.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
-import { levelOfChange, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
+import type { PlannedChange, Proposal, RefusedChange } from './proposal.ts';
 import { createReconsider, type Reconsider } from './reconsider.ts';
 import type { Outcome } from './record.ts';
-import { factsOf, factsToRefresh, groupByRequest, inputOf } from './requests.ts';
-import { assertInScope } from './write-scope.ts';
+import { factsOf, factsToRefresh, groupByRequest } from './requests.ts';
+import { type GroupSending, sendGroup } from './send-group.ts';
 
 /** What became of the changes. */
 export type Applied = {
@@ -29,29 +26,19 @@ export type Applied = {
   readonly paused: readonly RefusedChange[];
 };
 
-export type ApplyOptions = {
+export type ApplyOptions = Pick<GroupSending, 'facts' | 'client' | 'secrets' | 'beginCause' | 'pauses'> & {
   readonly changes: readonly PlannedChange[];
-  readonly facts: Facts;
-  readonly client: Client;
-  /** Absent: a change that names a secret fails. */
-  readonly secrets?: NamedSecrets | undefined;
-  /** Called before a change that causes events is sent; the returned function is called after its answer. */
-  readonly beginCause?: ((planned: PlannedChange) => Promise<() => void>) | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
-  /** Returns the pauses in force, asked before each request; absent: there are none. */
-  readonly pauses?: ReadPauses | undefined;
 };
 
 /** Plans being applied: what is shared by all of its requests. */
-type Application = ApplyOptions & {
-  readonly outcomes: Outcomes;
-  readonly sent: Map<string, AnyInput>;
-  readonly awaiting: Set<string>;
-  readonly paused: RefusedChange[];
-  /** True once a request was sent: facts that were read before may be outdated. */
-  hasWritten: boolean;
-};
+type Application = ApplyOptions &
+  GroupSending & {
+    readonly outcomes: Outcomes;
+    readonly awaiting: Set<string>;
+    readonly paused: RefusedChange[];
+  };
 
 /**
  * An answer this young, with no write of ours since, was read immediately before the write. Reading the same labels twice
@@ -141,7 +128,12 @@ async function writeConfirmed(
   const now = facts.fresh(factsToRefresh(group), hasWritten ? -1 : freshMs);
   const open = await replanGroup(group, now, application);
   if (open.length === 0) return { open, answer: undefined, isLimit: false };
-  const answer = await send(open, now, application);
+  let answer: unknown;
+  try {
+    answer = await sendGroup(open, now, application);
+  } catch (error) {
+    return await sendAgain(open, error, application);
+  }
   const unshown = open.filter((planned) => unconfirmed(planned, answer) !== undefined);
   const isLimit = unshown.length > 0 && (await isKnownLimit(unshown, answer));
   if (unshown.length === 0 || isLimit) return { open, answer, isLimit };
@@ -149,9 +141,33 @@ async function writeConfirmed(
   const left = await replanGroup(open, again, application);
   return {
     open: left,
-    answer: left.length > 0 ? await send(left, again, application) : answer,
+    answer: left.length > 0 ? await sendGroup(left, again, application) : answer,
     isLimit: false,
   };
+}
+
+/** Statuses of a forge that has another state than a request names. */
+const outdatedStatuses: readonly (number | undefined)[] = [404, 409, 422];
+
+/**
+ * Plans a refused request again where it named the state that it replaces, and sends it once more if something else is to be
+ * sent now: that state has changed meanwhile.
+ */
+async function sendAgain(
+  group: readonly PlannedChange[],
+  refusal: unknown,
+  application: Application,
+): Promise<SentRequest> {
+  const isPinned = group.some(({ change }) => change.pinned);
+  if (!isPinned || !(refusal instanceof ReeveError) || !outdatedStatuses.includes(refusal.status))
+    throw refusal;
+  const again = application.facts.fresh([...factsToRefresh(group), ...factsOf(group)]);
+  const open = await replanGroup(group, again, application);
+  const inputs = (changes: readonly PlannedChange[]) =>
+    JSON.stringify(changes.map(({ change }) => change.input));
+  if (open.length > 0 && inputs(open) === inputs(group)) throw refusal;
+  const answer = open.length > 0 ? await sendGroup(open, again, application) : undefined;
+  return { open, answer, isLimit: false };
 }
 
 /**
@@ -184,7 +200,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
     }
     const open = [{ ...planned, change, proposals: wanted }];
     try {
-      return { open, answer: await send(open, now, application), isLimit: false };
+      return { open, answer: await sendGroup(open, now, application), isLimit: false };
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'forge-conflict') throw error;
       if (refusals === 0) continue;
@@ -237,6 +253,7 @@ async function replanGroup(
     const again = await replan(planned, now);
     if (again === undefined || again.already)
       outcomes.settle(planned, 'skipped', 'already in the desired state');
+    else if (again.waits) outcomes.settle(planned, 'skipped', again.waits.why);
     else open.push({ ...planned, change: again });
   }
   return open;
@@ -253,36 +270,6 @@ async function replan(planned: PlannedChange, now: Facts): Promise<Change | unde
     if (same && !same.already) return same;
   }
   return undefined;
-}
-
-async function send(group: readonly PlannedChange[], now: Facts, application: Application): Promise<unknown> {
-  const { facts, client, secrets, sent } = application;
-  const input = await inputOf(group, now);
-  for (const planned of group) await assertInScope(planned, input, facts);
-  const operation = findOperation(group[0]?.change.operation ?? '');
-  if (operation === undefined)
-    throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
-  await requireUnpaused(group, facts.subject, application.pauses);
-  application.hasWritten = true;
-  for (const planned of group) sent.set(planned.id, input);
-  const [first] = group;
-  const end = first?.change.causes && (await application.beginCause?.(first));
-  const answer = await client.send(operation, reveal(group, input, secrets)).finally(end);
-  facts.forget(group.flatMap((planned) => planned.change.forgets ?? []));
-  return answer;
-}
-
-/** The choke point of secrets: their values go into requests that the operator's own rules ask for, nowhere else. */
-function reveal(
-  group: readonly PlannedChange[],
-  input: AnyInput,
-  secrets: NamedSecrets | undefined,
-): AnyInput {
-  if (!namesSecret(input.body)) return input;
-  if (secrets === undefined || group.some((planned) => levelOfChange(planned) !== 'operator')) {
-    throw new ReeveError('forge-forbidden', 'only rules of the operator may name secrets');
-  }
-  return secrets.reveal(input);
 }
 
 /** Returns why the answer does not show the change; undefined where it does. */

@@ -41,7 +41,8 @@ export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
     settle,
     fail(planned, error) {
       const needs = planned.proposals[0]?.action.needs;
-      settle(planned, 'failed', `${planned.change.target}: ${withPermissionHint(error, needs)}`);
+      const { target, forbidden } = planned.change;
+      settle(planned, 'failed', `${target}: ${withPermissionHint(error, needs, forbidden)}`);
       for (const proposal of planned.proposals) failedSteps.add(proposal);
       if (!(error instanceof ReeveError)) return;
       if (error.code === 'forge-moved') isMoved = true;

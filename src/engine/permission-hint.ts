@@ -10,14 +10,22 @@ const hints: Partial<Record<ErrorCode, string>> = {
   'forge-moved': 'the repository was renamed: what is missing is planned again under its new name',
 };
 
-/** Returns what went wrong with a write: the forge's status and words, and what to do about it. */
-export function withPermissionHint(error: unknown, needs: Action['needs'] | undefined): string {
+/**
+ * Returns what went wrong with a write: the forge's status and words, and what to do about it. `forbidden`: why it may be 403
+ * in spite of enough access.
+ */
+export function withPermissionHint(
+  error: unknown,
+  needs: Action['needs'] | undefined,
+  forbidden?: string,
+): string {
   const message = messageOf(error);
   if (!(error instanceof ReeveError)) return message;
   // Without a status the refusal is our own, and says why itself.
   if (error.status === 403 && needs) {
     const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
-    return `${message}; it needs ${needs.access} access and a token with ${scopes}`;
+    const words = `${message}; it needs ${needs.access} access and a token with ${scopes}`;
+    return forbidden === undefined ? words : `${words}, and ${forbidden}`;
   }
   const more = error.status === undefined && error.code !== 'forge-moved' ? undefined : hints[error.code];
   return more === undefined ? message : `${message}; ${more}`;

@@ -1,4 +1,4 @@
-import { findInverse } from '../actions/actions.ts';
+import { findAction, findInverse } from '../actions/actions.ts';
 import { irreversibleReason } from '../actions/inverses/irreversible.ts';
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
@@ -26,7 +26,13 @@ export async function recordChanges(
 /** What was computed immediately before the write decides, where there was one: a hook that is tried has its number only then. */
 export function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
   const operation = findOperation(change.operation);
-  return input && operation ? { ...change, input, path: pathOf(operation, input) } : change;
+  if (input === undefined || operation === undefined) return change;
+  return { ...change, input: recordedInput(change.action, input), path: pathOf(operation, input) };
+}
+
+/** Returns the input of a request as a run records it. */
+export function recordedInput(action: string, input: AnyInput): AnyInput {
+  return findAction(action)?.recorded?.(input) ?? input;
 }
 
 /** A change whose path cannot be filled is refused; it is shown as the row has it. */
@@ -44,7 +50,7 @@ function irreversibleMember(action: string, operation: string): Pick<RecordedCha
 }
 
 /** Returns a change as a run records it, with the input of its request. */
-export function recordChange(planned: PlannedChange, input: RecordedChange['input']): RecordedChange {
+export function recordChange(planned: PlannedChange, input: AnyInput): RecordedChange {
   const { id, change, proposals, watchers = [] } = planned;
   const operation = findOperation(change.operation);
   return {
@@ -56,7 +62,7 @@ export function recordChange(planned: PlannedChange, input: RecordedChange['inpu
     operation: change.operation,
     method: operation?.method ?? '',
     path: operation ? pathOf(operation, change.input) : '',
-    input,
+    input: recordedInput(change.action, input),
     target: change.target,
     value: change.value,
     before: change.before,

@@ -6,6 +6,7 @@ import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
 import { withPermissionHint } from './permission-hint.ts';
 import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
+import { recordedInput } from './record-changes.ts';
 
 type RevertRefusal = { readonly change: RecordedChange; readonly why: string };
 
@@ -41,17 +42,24 @@ export async function revertRun(
     requests.add(request);
     return isFirst;
   });
-  for (const change of toTakeBack.toReversed()) {
-    const undo = await undoOf(change, client);
-    if (typeof undo === 'string') {
-      refused.push({ change: inverted(change, done), why: undo });
-      continue;
+  const takeBack = async (undo: Undo, of: readonly RecordedChange[]): Promise<void> => {
+    const backs = of.map((change) => takenBack(change, undo, done));
+    changes.push(...backs);
+    outcomes.push(...(await send(undo, backs, mode, client)));
+  };
+  for (const group of byRequest(toTakeBack.toReversed())) {
+    const together: { readonly undo: Undo; readonly change: RecordedChange }[] = [];
+    for (const change of group) {
+      const undo = await undoOf(change, client);
+      if (typeof undo === 'string') refused.push({ change: inverted(change, done), why: undo });
+      else if (undo.join) together.push({ undo, change });
+      else await takeBack(undo, [change]);
     }
-    const except = undo.except === undefined ? '' : `, except ${undo.except}`;
-    const plain = inverted(change, done);
-    const back = { ...plain, reason: `${plain.reason}${except}`, ...revertRequest(undo) };
-    changes.push(back);
-    outcomes.push(await send(undo, back, mode, client));
+    const [first] = together;
+    if (first === undefined) continue;
+    const input = first.undo.join?.(together.map(({ undo }) => undo.input)) ?? first.undo.input;
+    const of = together.map(({ change }) => change);
+    await takeBack({ ...first.undo, input }, of);
   }
   return {
     schema: 1,
@@ -65,6 +73,25 @@ export async function revertRun(
     requests: client.requests,
     ms: Math.round(clock.monotonicMs() - startedMs),
   };
+}
+
+/** Returns changes that follow each other and were made by one request together. */
+function byRequest(changes: readonly RecordedChange[]): readonly (readonly RecordedChange[])[] {
+  const groups: { readonly key: string; readonly of: RecordedChange[] }[] = [];
+  for (const change of changes) {
+    const key = JSON.stringify([change.operation, change.input]);
+    const last = groups.at(-1);
+    if (last?.key === key) last.of.push(change);
+    else groups.push({ key, of: [change] });
+  }
+  return groups.map(({ of }) => of);
+}
+
+/** Returns a change as it is recorded when it is taken back. */
+function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChange {
+  const except = undo.except === undefined ? '' : `, except ${undo.except}`;
+  const plain = inverted(change, done);
+  return { ...plain, reason: `${plain.reason}${except}`, ...revertRequest(undo, change.action) };
 }
 
 /** Returns how a change is taken back now, or why it is not. */
@@ -88,34 +115,32 @@ function inverted(change: RecordedChange, done: Run): RecordedChange {
   return { ...change, before: after, after: before, value: before, reason: `takes back run ${done.id}` };
 }
 
-function revertRequest({
-  operation,
-  input,
-}: Undo): Pick<RecordedChange, 'operation' | 'method' | 'path' | 'input'> {
+function revertRequest(
+  { operation, input }: Undo,
+  action: string,
+): Pick<RecordedChange, 'operation' | 'method' | 'path' | 'input'> {
   return {
     operation: operation.id,
     method: operation.method,
     path: fillPath(operation, input.params),
-    input,
+    input: recordedInput(action, input),
   };
 }
 
 async function send(
   { operation, input }: Undo,
-  change: RecordedChange,
+  changes: readonly RecordedChange[],
   mode: 'enforce' | 'plan',
   client: Client,
-): Promise<Outcome> {
-  if (mode === 'plan') return { change: change.id, status: 'planned' };
+): Promise<readonly Outcome[]> {
+  if (mode === 'plan') return changes.map(({ id }) => ({ change: id, status: 'planned' }));
   try {
     await client.send(operation, input);
-    return { change: change.id, status: 'applied' };
+    return changes.map(({ id }) => ({ change: id, status: 'applied' }));
   } catch (error) {
-    const needs = findAction(change.action)?.needs;
-    return {
-      change: change.id,
-      status: 'failed',
-      error: `${change.target}: ${withPermissionHint(error, needs)}`,
-    };
+    return changes.map(({ id, action, target }) => {
+      const needs = findAction(action)?.needs;
+      return { change: id, status: 'failed', error: `${target}: ${withPermissionHint(error, needs)}` };
+    });
   }
 }

@@ -125,7 +125,7 @@ function createBeginCause({ id, consequences, cause, facts }: RunInput): ApplyOp
   const { repository } = facts.subject;
   if (consequences === undefined || repository === undefined) return undefined;
   return async ({ id: change, change: { causes }, proposals }) => {
-    if (causes === undefined) return () => {};
+    if (causes === undefined) return async () => {};
     const rules = new Set([...(cause?.rules ?? []), ...proposals.map(({ rule }) => rule.id)]);
     const because = { run: id, change };
     const depth = (cause?.depth ?? 0) + 1;

@@ -78,8 +78,8 @@ async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
 }
 
 /** Returns the full name of the branch for a forge that resolves a tag before a branch of the same name. */
-async function refOfBranch(
-  { client, ask }: AskContext,
+export async function refOfBranch(
+  { client, ask }: Pick<AskContext, 'client' | 'ask'>,
   branch: string | undefined,
 ): Promise<{ ref?: string }> {
   if ((await client.capabilities()).has.branches_before_tags) {
@@ -96,7 +96,7 @@ async function extended(
   query: { ref?: string },
 ): Promise<FoundContents | undefined> {
   const includes = 'file_content,lfs_metadata,commit_metadata,commit_message';
-  const answer = await unlessAbsent(
+  const answer = await absentAsUndefined(
     client.call(operations.getContentsExt, { params, query: { ...query, includes } }),
   );
   if (answer === undefined) return undefined;
@@ -110,11 +110,12 @@ async function plainEntry(
   query: { ref?: string },
 ): Promise<FoundContents | undefined> {
   if (memory.get(hasExtended)) return undefined;
-  const answer = await unlessAbsent(client.call(operations.getContents, { params, query }));
+  const answer = await absentAsUndefined(client.call(operations.getContents, { params, query }));
   return Array.isArray(answer) ? 'directory' : answer;
 }
 
-async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Resolves to undefined where the forge answers 404. */
+export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {

@@ -89,6 +89,8 @@ export type Fact<Value = unknown> = {
   readonly name: string;
   readonly meaning: string;
   readonly shows: Shows;
+  /** The only rule files that may read it, whatever is granted to others. Absent: any, or those with the grant. */
+  readonly onlyFor?: 'operator';
   /** Who sees its values on the dashboard. A fact from outside the repository, or a narrowed one, is for operators. */
   readonly visibleTo: Audience;
   readonly shape: z.ZodType<Value>;

@@ -16,6 +16,8 @@ import { contents } from './contents.ts';
 import { contributions } from './contributions.ts';
 import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
+import { fileAt } from './file-at.ts';
+import { fileOf } from './file-of.ts';
 import { files } from './files.ts';
 import { head } from './head.ts';
 import { headBranch } from './head-branch.ts';
@@ -25,6 +27,7 @@ import { labelDefinitions } from './label-definitions.ts';
 import { labels } from './labels.ts';
 import { milestone } from './milestone.ts';
 import { milestones } from './milestones.ts';
+import { namedBranch } from './named-branch.ts';
 import { notification } from './notification.ts';
 import { openPull } from './open-pull.ts';
 import { organization } from './organization.ts';
@@ -51,6 +54,7 @@ import { trackedTimes } from './tracked-times.ts';
 import { unreadNotifications } from './unread-notifications.ts';
 import { wiki } from './wiki.ts';
 import { wikiPages } from './wiki-pages.ts';
+import { workflowRuns } from './workflow-runs.ts';
 
 /** Every fact that a condition or an action can read, including the live subject. */
 export const facts: readonly Fact[] = [
@@ -96,6 +100,10 @@ export const facts: readonly Fact[] = [
   collaborators,
   collaboratorPermissions,
   contents,
+  namedBranch,
+  fileAt,
+  fileOf,
+  workflowRuns,
   wikiPages,
   wiki,
   openPull,

@@ -69,7 +69,12 @@ describe('who is requested', () => {
       { reviews: [review('Ada', 'APPROVED', { dismissed: true })] },
       ['reviewer:ada (already)'],
     ],
-    ['a reviewer who has only a draft', { users: ['ada'] }, { reviews: [review('ada', 'PENDING')] }, ['reviewer:ada']],
+    [
+      'a reviewer who has only a draft',
+      { users: ['ada'] },
+      { reviews: [review('ada', 'PENDING')] },
+      ['reviewer:ada'],
+    ],
     [
       'no team that is requested',
       { teams: ['release'] },

@@ -129,6 +129,18 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     arguments: () => ({ head: 'develop', base: 'main', title: 'Merge develop', body: 'All of it.' }),
     refusal: [403, 404],
   },
+  'commit-files': {
+    on: 'repository',
+    arrange: ({ ada, at }) => addFile(ada.client, at, 'main', 'docs/old.md', 'old'),
+    arguments: ({ at }) => ({
+      files: [
+        { path: 'docs/old.md', content: 'new\n' },
+        { path: '.editorconfig', content: 'root = true\n' },
+        { path: 'COPY.md', from: `${at.owner}/${at.repo}:README.md@main` },
+        { path: 'README.md', from: `${at.owner}/${at.repo}:README.md` },
+      ],
+    }),
+  },
   'sync-branch-protections': {
     on: 'repository',
     arrange: ({ owner, at }) =>

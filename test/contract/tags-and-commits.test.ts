@@ -139,6 +139,25 @@ describeContract('tags and commits', (forge) => {
     expect((await forge.ask('GET', path, { as: reader })).status).toBe(404);
   });
 
+  it('returns the bytes of a file by the id of its object, also after the file has changed', async () => {
+    const path = '/contents/blob.bin';
+    const bytes = Buffer.from([0, 255, 10, 13]).toString('base64');
+    const { content: first } = (await ask('POST', path, { content: bytes })).json;
+    const { content: empty } = (await ask('PUT', path, { content: '', sha: first.sha })).json;
+
+    const read = await ask('GET', `/git/blobs/${first.sha}`, undefined, reader);
+    const none = await ask('GET', `/git/blobs/${empty.sha}`);
+
+    expect([read.status, read.json]).toMatchObject([
+      200,
+      { sha: first.sha, size: 4, encoding: 'base64', content: bytes, url: first.git_url },
+    ]);
+    expect(none.json).toMatchObject({ size: 0, content: '' });
+    // A commit is an object as well, and no file.
+    const others = ['0'.repeat(40), 'main', 'abcdef'].map((sha) => ask('GET', `/git/blobs/${sha}`));
+    for (const { status } of await Promise.all(others)) expect([400, 404]).toContain(status);
+  });
+
   it('commits several files at once', async () => {
     const first = await ask('POST', '/contents', {
       files: [

@@ -104,6 +104,42 @@ describe('an event of our own account', () => {
     expect(await book.find(event, client)).toBeUndefined();
   });
 
+  describe('of a commit that it made', () => {
+    const committed: Cause = { event: 'committed', branch: 'main', head, message: 'Keep files' };
+    const shown = (message: string, parents: readonly string[]) => ({
+      sha: moved,
+      commit: { message },
+      parents: parents.map((sha) => ({ sha })),
+    });
+
+    it('is recognised by the commit in the answer alone', async () => {
+      const book = start();
+      await (await begin(book, committed))({ commit: { sha: moved } });
+
+      expect(await book.find(push('main', moved), client)).toMatchObject({ because });
+      expect(await start().find(push('main', moved), client)).toMatchObject({ because });
+      expect(asked).toBe(0);
+      live = shown('Keep files', [head]);
+      expect(await book.find(push('main', 'c'.repeat(40)), client)).toBeUndefined();
+      expect(await book.find(push('release', moved), client)).toBeUndefined();
+    });
+
+    it.each([
+      ['its message and its parent', shown('Keep files\n', [head]), true],
+      ['another message', shown('By hand', [head]), false],
+      ['another parent', shown('Keep files', ['c'.repeat(40)]), false],
+      ['two parents', shown('Keep files', [head, 'c'.repeat(40)]), false],
+    ])('is looked for where the answer was lost: %s', async (_, found, isIt) => {
+      const book = start();
+      await (await begin(book, committed))();
+      live = found;
+
+      expect(await book.find(push('main', moved), client)).toEqual(
+        isIt ? { because, rules: ['r.yml#merge'], depth: 1 } : undefined,
+      );
+    });
+  });
+
   it('of a second update by someone with our account is none: the first one is bound to its commit', async () => {
     const book = start();
     (await begin(book, { event: 'updated', number: 7, head, branch: 'work' }))();

@@ -199,6 +199,29 @@ describe('a repository file', () => {
   );
 });
 
+it.each(['repository', 'organization'] as const)(
+  'no rule file of the %s reads a file of another repository, whatever is granted',
+  (level) => {
+    const load = (expression: string, grants: readonly string[]) =>
+      loadRuleFile({
+        path: '.reeve.yml',
+        text: JSON.stringify({
+          version: 1,
+          rules: { r: { on: 'issues', if: expression, steps: [{ uses: 'comment', with: { text: 'x' } }] } },
+        }),
+        level,
+        commit: '',
+        registry,
+        grants: granted(grants),
+      }).problems.map(({ code, message }) => `${code}: ${message}`);
+
+    expect(load('file_of("evil/demo:key@main") != null', ['file_of', 'commit-files'])).toEqual([
+      expect.stringContaining('with no grant'),
+    ]);
+    expect(load('file_at("main:key") != null && named_branch("main") != null', [])).toEqual([]);
+  },
+);
+
 describe('a dry run', () => {
   const label = fc.constantFrom('a', 'b', 'c', 'd');
   const step = fc.oneof(

@@ -173,6 +173,11 @@ function nameOf(method: string, path: string, body: unknown): string {
   if (/^\/teams\/(0|1\d{3})\//.test(path)) return `${method} ${path.replace(/\d+/, 'ID')}`;
   if (path.endsWith('/tests')) return `${method} ${path.replace(/\d+(?=\/tests$)/, 'ID')}`;
   if (/\/issues\/\d+\/labels$/.test(path)) return `${method} ${path}`;
+  // A record has no contents of files.
+  const { files } = Object(body) as { files?: readonly { readonly path: string; readonly sha?: string }[] };
+  if (path.endsWith('/contents') && files) {
+    return `${method} ${path} ${JSON.stringify(files.map(({ path: one, sha }) => [one, sha]))}`;
+  }
   return `${method} ${path} ${JSON.stringify(inOrder(body))}`;
 }
 

@@ -71,6 +71,10 @@ const special: Readonly<Record<string, readonly Reading[]>> = {
 const argumentsOf: Readonly<Record<string, (setup: ReadingSetup) => string>> = {
   compare: () => 'main...work',
   contents: () => 'CODEOWNERS',
+  named_branch: () => 'work',
+  file_at: () => 'main:CODEOWNERS',
+  file_of: ({ at }) => `${at.owner}/${at.repo}:CODEOWNERS@main`,
+  workflow_runs: () => 'deploy.yml>0',
   wiki: () => 'Home',
   open_pull: () => 'main...work',
   own_issues: ({ at }) => `${at.owner}/${at.repo}`,

@@ -66,6 +66,33 @@ steps:
     ],
   },
   {
+    action: 'commit-files',
+    rule: () => `${onPush('filed')}
+steps:
+  - uses: commit-files
+    with:
+      branch: filed
+      message: Keep files
+      files:
+        - { path: pushed/filed.txt, content: "kept\\n" }
+        - { path: docs/copy.md, from: "${at.owner}/${at.repo}:README.md@main" }`,
+    happens: push('filed'),
+    read: async ({ root }) => {
+      const textOf = async (filepath: string, ref: string) => {
+        const found = root.call(operations.getContents, { params: { ...at, filepath }, query: { ref } });
+        const entry = await found.catch(() => undefined);
+        if (entry === undefined || Array.isArray(entry)) return null;
+        return Buffer.from(entry.content ?? '', 'base64').toString('utf8');
+      };
+      const copy = await textOf('docs/copy.md', 'filed');
+      const isCopy = copy !== null && copy === (await textOf('README.md', 'main'));
+      return { kept: await textOf('pushed/filed.txt', 'filed'), copy: isCopy ? 'equal' : copy };
+    },
+    declared: { kept: 'kept\n', copy: 'equal' },
+    // The branch did not exist before the push.
+    back: { kept: 'pushed/filed.txt', copy: null },
+  },
+  {
     action: 'protect-tags',
     rule: () => `${onPush('tagged')}
 steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_usernames: [${people.ada}] }] } }]`,

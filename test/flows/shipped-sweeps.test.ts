@@ -108,3 +108,31 @@ it('runners.yml reports a runner that is offline for a while once, and closes th
   expect(await issues()).toMatchObject([{ state: 'closed' }]);
   expect(appliedRules(harness.runs)).toEqual(names);
 });
+
+it('rollout-files.yml commits the shared files once, and again where a person changed them', async () => {
+  const content = Buffer.from('root = true\n').toString('base64');
+  await harness.makeRepository('templates');
+  const templates = { owner: acme, repo: 'templates', filepath: '.editorconfig' };
+  await harness.root.call(operations.createFile, { params: templates, body: { content, message: 'x' } });
+  const names = await inForce('rollout-files.yml');
+  const params = { ...demo, filepath: '.editorconfig' };
+  const read = async () => {
+    const entry = await harness.root.call(operations.getContents, { params });
+    return Array.isArray(entry) ? undefined : entry;
+  };
+  await next(day);
+  expect(await read()).toMatchObject({ content });
+  const policy = { ...demo, filepath: 'SECURITY.md' };
+  expect(await harness.root.call(operations.getContents, { params: policy })).toMatchObject({ type: 'file' });
+
+  const sha = (await read())?.sha ?? '';
+  const body = { content: Buffer.from('root = false\n').toString('base64'), sha, message: 'other' };
+  await harness.root.call(operations.updateFile, { params, body });
+  await next(day);
+  expect(await read()).toMatchObject({ content });
+  expect(appliedRules(harness.runs)).toEqual(names);
+
+  const from = harness.proxy.passed.length;
+  await next(day);
+  expect(writes(from)).toEqual([]);
+});

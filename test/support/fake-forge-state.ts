@@ -43,7 +43,7 @@ export function repositoryOf(owner: string, name: string, { ids, words }: FakeFo
 export function contentsOf(where: string, path: string, { files }: FakeForgeState): unknown {
   const text = files[`${where}/${path}`];
   const inside = Object.keys(files).filter((one) => one.startsWith(`${where}/${path}/`));
-  const entry = (file: string) => ({ name: file.split('/').at(-1), path: file, type: 'file' });
+  const entry = (file: string) => ({ name: file.split('/').at(-1), path: file, type: 'file', sha: commit });
   if (text === undefined) {
     return inside.length === 0 ? undefined : inside.map((one) => entry(one.slice(where.length + 1)));
   }

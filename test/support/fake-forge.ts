@@ -4,6 +4,7 @@ import { forgeError } from '../../src/client/failure.ts';
 import { enabledEvents } from '../../src/contract/events/hook-events.ts';
 import { type AnyInput, fillPath, type Operation } from '../../src/contract/operation.ts';
 import { ReeveError } from '../../src/errors.ts';
+import { gitBlobId } from '../../src/facts/git-blob-id.ts';
 import {
   botAccount,
   collections,
@@ -114,6 +115,8 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       return openBetween(listAt(between[1] ?? ''), base, head) ?? absent(path);
     }
     const file = /^\/repos\/([^/]+\/[^/]+)\/contents\/(.+)$/.exec(path);
+    const committed = file && things.get(decodeURIComponent(path));
+    if (committed) return committed;
     if (file) return contentsOf(file[1] ?? '', decodeURIComponent(file[2] ?? ''), state) ?? absent(path);
     if (/\/pulls\/\d+\/files$/.test(path)) return [{ filename: 'src/a.ts', status: 'changed' }];
     if (/\/wiki\/page\//.test(path))
@@ -181,7 +184,19 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return absent(path);
   }
 
+  /** Commits files on the one branch that every repository has. */
+  function commitFiles(contents: string, { files }: Row): unknown {
+    const made = (files as readonly Row[]).map(({ path, content }): Row => {
+      const bytes = Buffer.from(String(content), 'base64');
+      const entry = { name: String(path).split('/').at(-1), path, type: 'file', encoding: 'base64', content };
+      return { ...entry, sha: gitBlobId(bytes), size: bytes.length };
+    });
+    for (const one of made) things.set(`${contents}/${one.path}`, one);
+    return { files: made, commit: { sha: commit } };
+  }
+
   function write(method: string, path: string, query: Row, body: Row): unknown {
+    if (/^\/repos\/[^/]+\/[^/]+\/contents$/.test(path)) return commitFiles(path, body);
     if (path.startsWith('/teams/')) return writeTeam(method, path, body);
     if (/\/(requested_reviewers|notifications|collaborators\/[^/]+)$/.test(path))
       return writePeople(method, path, body);

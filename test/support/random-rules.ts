@@ -64,6 +64,25 @@ const branch = fc.constantFrom(
   '-x',
   'a#b',
 );
+const committedPath = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.constantFrom(
+      'docs/a.md',
+      '.editorconfig',
+      'a#b',
+      'a?b=c',
+      '%2e%2e/x',
+      'evil/demo',
+      'ü b',
+      '.reeve.yml',
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('../../evil/demo', '/x', '.git/config', 'a\\b', '.gitea/workflows/ci.yml'),
+  },
+);
 const color = fc.constantFrom('ff0000', '#0f0', 'abcdef');
 const url = fc.constantFrom(
   'https://ci.example.org/',
@@ -273,6 +292,28 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
       maybe<unknown>(
         { when: asking(trigger), how: fc.constantFrom('merge', 'rebase'), forks: fc.boolean() },
         [],
+      ),
+    'commit-files': (trigger) =>
+      maybe<unknown>(
+        {
+          branch: seldom(fc.constantFrom('main', 'work', 'release/1', 'a#b', '%2e%2e', 'evil:work')),
+          message: saying(trigger),
+          when: asking(trigger),
+          files: fc.uniqueArray(
+            fc.oneof(
+              { weight: 6, arbitrary: fc.record({ path: committedPath, content: saying(trigger) }) },
+              {
+                weight: 1,
+                arbitrary: fc.record({
+                  path: committedPath,
+                  from: fc.constantFrom('acme/.reeve:rules/all.yml@main', 'evil/demo:secret', '../..:x', 'x'),
+                }),
+              },
+            ),
+            { minLength: 1, maxLength: 3, selector: ({ path }) => path },
+          ),
+        },
+        ['files'],
       ),
     'sync-branch-protections': () =>
       fc.record({

@@ -20,7 +20,12 @@ export const deliveryRules = [
 /** Rule files about people; their flows begin with a delivery. */
 export const peopleRules = ['owner-reviewers.yml', 'acknowledge.yml', 'slash-labels.yml'] as const;
 /** Rule files whose flows begin with the clock. */
-export const scheduledRules = ['notifications.yml', 'organization-settings.yml', 'runners.yml'] as const;
+export const scheduledRules = [
+  'notifications.yml',
+  'organization-settings.yml',
+  'runners.yml',
+  'rollout-files.yml',
+] as const;
 /** Rule files about merging; their flows begin with a delivery or a status. */
 export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
 /** Rule files that only their rule tests run. */

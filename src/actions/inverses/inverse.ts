@@ -10,8 +10,16 @@ export type DoneChange = {
   readonly after: unknown;
 };
 
-/** The request that reverts a change; `except` lists the parts that cannot be restored. */
-export type Undo = { readonly operation: Operation; readonly input: AnyInput; readonly except?: string };
+/**
+ * The request that reverts a change; `except` lists the parts that cannot be restored. Changes that were made by one request
+ * are reverted by one as well if their undos have `join`, which returns its input.
+ */
+export type Undo = {
+  readonly operation: Operation;
+  readonly input: AnyInput;
+  readonly except?: string;
+  readonly join?: (inputs: readonly AnyInput[]) => AnyInput;
+};
 
 /** Live state in the form of the change's `after`; `undo` is the request that restores `before`, or why it is impossible. */
 type LiveValue = { readonly value: unknown; readonly undo: () => Undo | string };

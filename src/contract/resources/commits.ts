@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { codeAs } from '../row-fields.ts';
-import { flag, inRepository, text } from '../shape.ts';
+import { flag, inRepository, int, resource, text } from '../shape.ts';
 import { CommitEntry } from './branches.ts';
+
+/** An object of git with the bytes of a file. `content` is null above the forge's limit. */
+const Blob = resource(
+  { sha: text },
+  { size: int, encoding: text, content: text, url: text, lfs_oid: text, lfs_size: int },
+);
 
 export const commitOperations = {
   getCommit: defineOperation({
@@ -31,5 +37,18 @@ export const commitOperations = {
     media: 'text',
     errors: [404],
     source: 'routers/api/v1/repo/commits.go DownloadCommitDiffOrPatch; modules/git/diff.go GetRawDiff',
+  }),
+  getBlob: defineOperation({
+    id: 'blob.get',
+    meaning:
+      'Returns the bytes of a file by the id of its object, in whatever commit it is; `content` is base64.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/git/blobs/{sha}',
+    ...codeAs('reader'),
+    params: z.object({ ...inRepository, sha: text }),
+    success: 200,
+    response: Blob,
+    errors: [400, 404],
+    source: 'routers/api/v1/repo/blob.go GetBlob',
   }),
 } as const;

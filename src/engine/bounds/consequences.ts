@@ -35,8 +35,11 @@ type OwnChange = EventCause & {
 
 /** The changes of ours that cause events. */
 export interface Consequences {
-  /** Notes a change that is about to be sent; the returned function is called once its answer is there. */
-  begin(repositoryId: number, change: Omit<OwnChange, 'at' | 'bound'>): Promise<() => void>;
+  /** Notes a change that is about to be sent; the returned function is called with its answer, or without one. */
+  begin(
+    repositoryId: number,
+    change: Omit<OwnChange, 'at' | 'bound'>,
+  ): Promise<(answer?: unknown) => Promise<void>>;
   /** Returns what caused an event of our own account; undefined if no change of ours is known to. */
   find(event: Event, client: Client): Promise<EventCause | undefined>;
 }
@@ -70,6 +73,8 @@ export function createConsequences(options: {
     after.catch(() => known.delete(repositoryId));
     return after;
   };
+  const bind = (repositoryId: number, change: NotedChange, match: EventMatch) =>
+    update(repositoryId, (list) => withCommit(list, change, match));
   const read = async (repositoryId: number): Promise<readonly OwnChange[]> =>
     // The border to the store: what is under this key was written above alone.
     ((await store.recall(keyOf(repositoryId))) ?? []) as readonly OwnChange[];
@@ -84,7 +89,11 @@ export function createConsequences(options: {
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiting = inFlight.get(repositoryId) ?? new Set();
       inFlight.set(repositoryId, waiting.add(promise));
-      return () => {
+      return async (answer) => {
+        const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
+        const noted = { at: at.toISOString(), because: change.because };
+        // Where it cannot be stored, the commit is recognised as if the answer had been lost.
+        if (commit !== undefined) await bind(repositoryId, noted, { kind: 'push ', commit }).catch(() => {});
         waiting.delete(promise);
         if (waiting.size === 0 && inFlight.get(repositoryId) === waiting) inFlight.delete(repositoryId);
         resolve();
@@ -94,23 +103,13 @@ export function createConsequences(options: {
     async find(event, client) {
       const { repository } = event;
       if (repository === undefined) return undefined;
-      const list = await update(repository.id, (all) => all);
-      if (list.length === 0) return undefined;
+      if ((await update(repository.id, (all) => all)).length === 0) return undefined;
       // Until the answer is there, the forge may not yet show what it has done.
       await Promise.all(inFlight.get(repository.id) ?? []);
-      for (const change of list) {
+      for (const change of await update(repository.id, (all) => all)) {
         const match = await matchOf(change, event, client);
         if (match === undefined) continue;
-        const { kind, commit } = match;
-        if (change.bound[kind] === undefined) {
-          await update(repository.id, (all) =>
-            all.map((one) =>
-              one.at === change.at && one.because.change === change.because.change
-                ? { ...one, bound: { ...one.bound, [kind]: commit } }
-                : one,
-            ),
-          );
-        }
+        if (change.bound[match.kind] === undefined) await bind(repository.id, change, match);
         const { because, rules, depth } = change;
         return depth <= maxDepth ? { because, rules, depth } : undefined;
       }
@@ -120,6 +119,20 @@ export function createConsequences(options: {
 }
 
 type EventMatch = { readonly kind: string; readonly commit: string };
+type NotedChange = Pick<OwnChange, 'at' | 'because'>;
+
+/** Returns the list with the commit of a change's events of a kind: another commit is not of this change. */
+function withCommit(
+  list: readonly OwnChange[],
+  { at, because }: NotedChange,
+  { kind, commit }: EventMatch,
+): readonly OwnChange[] {
+  return list.map((one) =>
+    one.at === at && one.because.run === because.run && one.because.change === because.change
+      ? { ...one, bound: { ...one.bound, [kind]: commit } }
+      : one,
+  );
+}
 
 /** Returns how an event matches a change: the repository is the same. */
 async function matchOf(
@@ -154,6 +167,13 @@ async function matchOf(
   }
   if (family !== 'push') return undefined;
   const after = String(payload.after ?? '');
+  if (causes.event === 'committed') {
+    const isIt =
+      branchName === causes.branch &&
+      isBound(after) &&
+      (bound[kind] === after || (await isOwnCommit(causes, { repository, payload, after }, client)));
+    return isIt ? { kind, commit: after } : undefined;
+  }
   const branch =
     causes.event === 'merged' ? causes.base : causes.event === 'updated' ? causes.branch : undefined;
   if (!('number' in causes) || branch === undefined || branchName !== branch || !isBound(after))
@@ -162,6 +182,31 @@ async function matchOf(
   const live = await client.call(operations.getPull, { params });
   const made = causes.event === 'merged' ? live.merge_commit_sha : live.head?.sha;
   return made === after ? { kind, commit: after } : undefined;
+}
+
+type CommitCause = Extract<DeclaredCause, { event: 'committed' }>;
+type OwnPush = Pick<Event, 'payload'> & {
+  readonly repository: NonNullable<Event['repository']>;
+  readonly after: string;
+};
+
+/** Says whether a push is one commit with the message of a change whose answer was lost, right after the commit before it. */
+async function isOwnCommit(
+  { head, message }: CommitCause,
+  { repository, payload, after }: OwnPush,
+  client: Client,
+): Promise<boolean> {
+  if (payload.before !== head || after === '') return false;
+  const params = { owner: repository.owner, repo: repository.name, sha: after };
+  const { commit, parents } = await client.call(operations.getCommit, { params });
+  const [parent, ...others] = parents ?? [];
+  return others.length === 0 && parent?.sha === head && commit?.message?.trim() === message.trim();
+}
+
+/** Returns the commit that an answer to changed files shows. */
+function commitIn(answer: unknown): string | undefined {
+  const sha = readMember(readMember(answer, 'commit'), 'sha');
+  return typeof sha === 'string' && sha !== '' ? sha : undefined;
 }
 
 /** Returns the branch of a push or a deletion; undefined for a tag. */

@@ -2,9 +2,10 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import { listChangesOf } from '../git/changes.ts';
 import type { CommitData } from '../git/commit.ts';
 import { readDiff } from '../git/diff.ts';
-import { isIdPrefix, isRefName } from '../git/names.ts';
+import { isIdPrefix, isObjectId, isRefName } from '../git/names.ts';
 import { readCommit, resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
+import { readBlob } from '../git/tree.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { repositoryAddress, toChangeSummary } from '../views/commit.ts';
 import { toEntry } from './compare.ts';
@@ -16,7 +17,7 @@ async function findCommit(git: GitRepository, sha: string): Promise<CommitData> 
   return found(byId ?? byName, `commit doesn't exist: ${sha}`);
 }
 
-/** One commit by its id or by a branch or tag. */
+/** One commit by its id or by a branch or tag, and the bytes of a file by their id. */
 export const commitHandlers = defineHandlers({
   async getCommit({ context, params, query, caller, repository, owner }) {
     const { sha } = params;
@@ -43,5 +44,21 @@ export const commitHandlers = defineHandlers({
     const git = context.git.open(repository.id);
     const { id, parents } = await findCommit(git, params.sha);
     return await readDiff(git, parents[0], id, { kind: params.diffType, binary: false });
+  },
+
+  async getBlob({ context, params, repository, owner }) {
+    const { sha } = params;
+    const git = context.git.open(repository.id);
+    const info = isObjectId(sha) ? await git.objects.info(sha) : undefined;
+    if (info?.type !== 'blob') throw new ForgeProblem(400, `object does not exist [id: ${sha}]`);
+    const content = (await readBlob(git, sha))?.content ?? null;
+    const { api } = repositoryAddress(context.rootUrl(), owner.name, repository.name);
+    return {
+      sha,
+      size: info.size,
+      encoding: content === null ? null : 'base64',
+      content: content === null ? null : content.toString('base64'),
+      url: `${api}/git/blobs/${sha}`,
+    };
   },
 });

@@ -36,7 +36,7 @@ export function createEnvironment(options: {
       return;
     }
     const type = unionOf(there.map((row) => row.type ?? anyType));
-    const needsGrant = fact && level !== 'operator' && !grants.includes(fact.name);
+    const needsGrant = fact && level !== 'operator' && (fact.onlyFor || !grants.includes(fact.name));
     const refusal = needsGrant ? factRefusal(fact, level) : undefined;
     names.set(name, {
       type,
@@ -95,6 +95,8 @@ function describeOccasion({ family, subject }: Occasion): string {
 }
 
 function factRefusal(fact: Fact, level: Level): string | undefined {
+  if (fact.onlyFor !== undefined)
+    return `files of the ${level} may not use ${fact.name}, with no grant: only those of the ${fact.onlyFor} may`;
   if (fact.shows === 'repository') return undefined;
   const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
   return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;

@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import { operations } from '../contract/operations.ts';
+import type { Facts } from '../facts/fact.ts';
+import { requestOf } from '../facts/fact.ts';
+import { fileAt } from '../facts/file-at.ts';
+import { fileOf, parseFileAddress } from '../facts/file-of.ts';
+import { gitBlobId } from '../facts/git-blob-id.ts';
+import { namedBranch } from '../facts/named-branch.ts';
+import { repository } from '../facts/repository.ts';
+import { repositoryParams } from '../facts/where.ts';
+import { condition, defineAction, template } from './action.ts';
+import type { Change } from './change.ts';
+import {
+  type CommitBody,
+  type FileState,
+  fileTarget,
+  joinCommits,
+  undoCommitFile,
+  withoutContents,
+} from './files/inverse.ts';
+import { clashingPaths, pathProblem } from './files/paths.ts';
+import { isKnownStored, pointerId, rememberStored } from './files/stored.ts';
+import { waiting } from './merging/pull.ts';
+import type { PlanContext } from './plan-context.ts';
+
+/** Bytes of one file, and of all files of a step: they are one request. */
+const maxFileBytes = 1_048_576;
+const maxBytes = 4 * maxFileBytes;
+const maxFiles = 25;
+
+const CommittedFile = z
+  .strictObject({
+    path: z.string().min(1).meta({ description: 'Path from the top of the repository.' }),
+    content: template().optional().meta({ description: 'The whole text of the file.' }),
+    from: z.string().max(1_500).optional().meta({
+      description:
+        'A file whose bytes are copied, as `owner/repo:path@ref`; default of `ref`: the default branch. At most 1 MiB.',
+    }),
+  })
+  .refine((file) => (file.content === undefined) !== (file.from === undefined), {
+    message: 'give either content or from',
+  });
+type CommittedFile = z.output<typeof CommittedFile>;
+
+const CommitFiles = z.strictObject({
+  branch: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^(?!refs\/|.*\.\.)[^\s~^:?*[\\]+$/, 'name a branch')
+    .optional()
+    .meta({ description: 'The branch, which must exist; default: the default branch.' }),
+  files: z
+    .array(CommittedFile)
+    .min(1)
+    .max(maxFiles)
+    .meta({ description: `At most ${maxFiles} files with together 4 MiB.` }),
+  message: template()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .meta({ description: 'Message of the commit; default: a line that names the rule.' }),
+  when: condition().optional().meta({ description: 'The files are kept only while this condition holds.' }),
+});
+type CommitFiles = z.output<typeof CommitFiles>;
+
+/** Folders whose files the forge or its runners execute. */
+const executed = /^\.(gitea|forgejo|github)\/(workflows|actions)\//i;
+
+/** Keeps files of a branch equal to the given contents. */
+export const commitFiles = defineAction<CommitFiles>({
+  name: 'commit-files',
+  meaning:
+    'Keeps files of a branch equal to a text, or to a file of another repository. What differs is committed in one commit; files that are equal, and all others, are left unchanged. A commit that changes one of the files meanwhile is never overwritten unseen: the forge refuses, and the change is planned again. The branch must exist; if it is protected, the account must be allowed to push to it.',
+  example: `uses: commit-files
+with:
+  message: Keep the editor settings in step
+  files:
+    - path: .editorconfig
+      content: |
+        root = true
+    - path: LICENSE
+      from: acme/templates:LICENSE@main
+`,
+  arguments: CommitFiles,
+  of: ['repository', 'branch', 'pull_request', 'issue'],
+  needs: { access: 'writer', scopes: ['repository'] },
+  describesState: true,
+  granted: false,
+  onlyFor: 'operator',
+  visibleTo: 'code',
+  inverses: { [operations.changeFiles.id]: undoCommitFile },
+  adoption: undefined,
+  examine: fileProblems,
+  facts: (given) =>
+    given.when === false
+      ? []
+      : [
+          ...(given.branch === undefined ? [repositoryFact] : [requestOf(namedBranch, given.branch)]),
+          ...given.files.flatMap(({ from }) => (from === undefined ? [] : [requestOf(fileOf, from)])),
+        ],
+  async plan(given, facts, context) {
+    if (given.when === false) return [];
+    // Files of repositories and organizations never read another repository through this account.
+    if (context.level !== 'operator') throw new Error('only rules of the operator commit files');
+    const branch = given.branch ?? (await facts.ask(repositoryFact)).default_branch;
+    if (!branch) throw new Error('the repository has no default branch');
+    const contents = await Promise.all(given.files.map((file) => contentOf(file, facts)));
+    const total = contents.reduce((sum, { length }) => sum + length, 0);
+    if (total > maxBytes)
+      throw new Error(`the files have ${total} bytes; one commit takes at most ${maxBytes}`);
+    const tip = await facts.ask(requestOf(namedBranch, branch));
+    const message = given.message ?? `Keep files as the rule ${context.rule} declares them`;
+    return Promise.all(
+      given.files.map(({ path }, place) =>
+        planFile(
+          { path, content: contents[place] ?? Buffer.alloc(0) },
+          { branch, tip, message },
+          facts,
+          context,
+        ),
+      ),
+    );
+  },
+  join: async (changes) => joinCommits(changes.map(({ input }) => input)),
+  recorded: withoutContents,
+  confirm(change, answer) {
+    const stored = storedIn(answer, change);
+    if (stored === undefined || stored === change.value || stored === pointerOf(change)) return undefined;
+    return `the forge stored another content (${stored}) than was sent; that is not repeated`;
+  },
+  async learn(change, answer, context) {
+    await rememberDifference(change, answer, context);
+    return true;
+  },
+  remember: rememberDifference,
+});
+
+const repositoryFact = requestOf(repository);
+
+function fileProblems({ files }: CommitFiles): ReturnType<NonNullable<typeof commitFiles.examine>> {
+  const ofFiles = files.flatMap(({ path, content, from }, place) => {
+    const problem = pathProblem(path);
+    const isAddress = from === undefined || parseFileAddress(from) !== undefined;
+    const isInserted = executed.test(path) && /(?<!\$)\$\{\{/.test(content ?? '');
+    return [
+      ...(problem === undefined ? [] : [{ path: ['files', place, 'path'], message: problem }]),
+      ...(isAddress
+        ? []
+        : [{ path: ['files', place, 'from'], message: 'name the file as owner/repo:path@ref' }]),
+      ...(isInserted ? [{ path: ['files', place, 'content'], message: insertedText }] : []),
+    ];
+  });
+  const clashes = clashingPaths(files.map(({ path }) => path)).map((place) => ({
+    path: ['files', place, 'path'],
+    message: 'another file of this step has this path, or is below it',
+  }));
+  return [...ofFiles, ...clashes];
+}
+
+const insertedText =
+  'text of an event must not become a part of a workflow: write $${{ for an expression of the workflow itself, or use from';
+
+async function contentOf({ content, from }: CommittedFile, facts: Facts): Promise<Buffer> {
+  if (from === undefined) return limited(Buffer.from(content ?? ''), 'the text');
+  const found = await facts.ask(requestOf(fileOf, from));
+  if (found === null) throw new Error(`there is no file ${from} that this account can read`);
+  if (found.type !== 'file') throw new Error(`${from} is no file but a ${found.type}`);
+  if (found.base64 === null)
+    throw new Error(`the forge does not return ${from}, which has ${found.size} bytes`);
+  const bytes = limited(Buffer.from(found.base64, 'base64'), from);
+  if (bytes.subarray(0, 100).toString('latin1').startsWith('version https://git-lfs.github.com/spec/'))
+    throw new Error(`${from} is kept in LFS: its repository holds only a pointer to it`);
+  return bytes;
+}
+
+function limited(bytes: Buffer, what: string): Buffer {
+  if (bytes.length <= maxFileBytes) return bytes;
+  throw new Error(`${what} has ${bytes.length} bytes; a file may have ${maxFileBytes}`);
+}
+
+type Tip = {
+  readonly commit: string;
+  readonly protected: boolean | null | undefined;
+  readonly can_push: boolean | null | undefined;
+};
+
+async function planFile(
+  { path, content }: { readonly path: string; readonly content: Buffer },
+  { branch, tip, message }: { readonly branch: string; readonly tip: Tip | null; readonly message: string },
+  facts: Facts,
+  context: PlanContext,
+): Promise<Change> {
+  const live = tip === null ? null : await facts.ask(requestOf(fileAt, `${tip.commit}:${path}`));
+  const sha = gitBlobId(content, tip?.commit);
+  const before: FileState | null = live && { sha: live.sha, size: live.size };
+  const file = {
+    operation: live === null ? 'create' : 'update',
+    path,
+    content: content.toString('base64'),
+    ...(live === null ? {} : { sha: live.sha }),
+  } as const;
+  const change: Omit<Change, 'reason'> = {
+    action: 'commit-files',
+    operation: operations.changeFiles.id,
+    input: {
+      params: repositoryParams(facts.subject),
+      body: { branch, message, files: [file] } satisfies CommitBody,
+    },
+    target: fileTarget(branch, path),
+    value: sha,
+    before,
+    after: { sha, size: content.length } satisfies FileState,
+    joins: `${branch} ${message}`,
+    branch,
+    causes: { event: 'committed', branch, head: tip?.commit ?? '', message },
+    reads: [requestOf(namedBranch, branch)],
+    pinned: true,
+    ...(tip?.protected ? { forbidden: protectedWords(branch) } : {}),
+  };
+  if (tip === null) return waiting(change, `there is no branch ${branch}`);
+  if (live !== null && live.type !== 'file') return waiting(change, `${path} is a ${live.type} there`);
+  if (
+    live?.sha === sha ||
+    (live && (await isKnownStored(placeOf(change), { wanted: sha, stored: live.sha }, context)))
+  )
+    return { ...change, already: true, reason: 'the file has this content' };
+  const what = live === null ? 'the file does not exist' : 'the file has another content';
+  const isLocked = tip.protected && tip.can_push === false;
+  return {
+    ...change,
+    reason: isLocked ? `${what}; ${branch} is protected against pushes of this account` : what,
+  };
+}
+
+function protectedWords(branch: string): string {
+  return `${branch} is protected: its protection must let this account push, and leave these files open`;
+}
+
+/** Returns where a file is, for the memory. */
+function placeOf({ input, target }: Pick<Change, 'input' | 'target'>): string {
+  const { owner, repo } = (input.params ?? {}) as ReturnType<typeof repositoryParams>;
+  return `${owner}/${repo}:${target}`;
+}
+
+function pointerOf({ input, value }: Change): string {
+  const [file] = (input.body as CommitBody).files;
+  return pointerId(Buffer.from(file?.content ?? '', 'base64'), String(value));
+}
+
+/** Returns the id of the content that the forge stored, as its answer shows it. */
+function storedIn(answer: unknown, change: Change): string | undefined {
+  const shown = z.object({ files: z.array(z.object({ path: z.string(), sha: z.string() }).nullable()) });
+  const read = shown.safeParse(answer);
+  const [sent] = (change.input.body as CommitBody).files;
+  return read.success ? read.data.files.find((file) => file?.path === sent?.path)?.sha : undefined;
+}
+
+async function rememberDifference(change: Change, answer: unknown, context: PlanContext): Promise<void> {
+  const stored = storedIn(answer, change);
+  if (stored === undefined || stored === change.value) return;
+  await rememberStored(placeOf(change), { wanted: String(change.value), stored }, context);
+}
