@@ -34,6 +34,9 @@ const codes = {
   'lease-lost': { http: 500, exit: 1, retryable: true },
   // the process
   stopped: { http: 503, exit: 1, retryable: true },
+  // messages to receivers that are not the forge
+  'message-refused': { http: 502, exit: 1, retryable: false },
+  'message-unsent': { http: 502, exit: 1, retryable: true },
   // deliveries
   'delivery-malformed': { http: 400, exit: 1, retryable: false },
   'delivery-refused': { http: 403, exit: 1, retryable: false },

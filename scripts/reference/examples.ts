@@ -23,6 +23,7 @@ secrets:
     hmac-file: /run/secrets/reeve-hmac
 named-secrets:
   CI_HOOK: { file: /run/secrets/ci-hook }
+notify-hosts: [chat.internal, 10.1.0.0/16]
 repositories: [acme/*, "!acme/attic"]
 organizations:
   acme: { rules: acme/.reeve }

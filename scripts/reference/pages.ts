@@ -61,8 +61,7 @@ const grantWords = {
 };
 
 function actionPage(action: Action): string {
-  const { needs, granted, describesState, onlyFor, operatorOnly = [] } = action;
-  const scopes = needs.scopes.map((scope) => `write:${scope}`);
+  const { granted, describesState, onlyFor, operatorOnly = [] } = action;
   const more = Object.entries(action.moreAccess ?? {}).map(
     ([name, access]) => ` ${word(name)} needs ${access} access.`,
   );
@@ -73,9 +72,14 @@ function actionPage(action: Action): string {
     action.name,
     action.meaning,
     code('yaml', action.example),
-    `Works on: ${words(action.of)}. Needs ${needs.access} access and a token with ${words(scopes)}.${more.join('')} ${who} ${onRepeat(describesState)}`,
+    `Works on: ${words(action.of)}. ${needWords(action)}${more.join('')} ${who} ${onRepeat(describesState)}`,
     table(argumentHead, schemaRows(jsonSchema(action.arguments))),
   );
+}
+
+function needWords({ needs: { access, scopes } }: Action): string {
+  if (scopes.length === 0) return 'Needs no access and no token scope.';
+  return `Needs ${access} access and a token with ${words(scopes.map((scope) => `write:${scope}`))}.`;
 }
 
 function onRepeat(describesState: boolean): string {

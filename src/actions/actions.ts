@@ -6,6 +6,7 @@ import { dismissStaleReviews } from './dismiss-stale-reviews.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { markNotifications } from './mark-notifications.ts';
 import { merge } from './merge.ts';
+import { notify } from './notify.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { protectTags } from './protect-tags.ts';
 import { react } from './react.ts';
@@ -37,6 +38,7 @@ export const actions: readonly Action[] = [
   syncHooks as Action,
   markNotifications as Action,
   comment as Action,
+  notify as Action,
   setStatus as Action,
   reportIssue as Action,
   dismissStaleReviews as Action,

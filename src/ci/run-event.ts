@@ -109,6 +109,7 @@ async function runOn(
     // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
     account: await findAccount(client, { allowAdmin: true }),
     capabilities: () => client.capabilities(),
+    messages: { refusal: noMessages },
     // A job that is started again replays its event, whatever became of the comment meanwhile.
     maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
     clock: systemClock,
@@ -117,6 +118,10 @@ async function runOn(
   printRun(run, runner.terminal);
   return run;
 }
+
+/** A job ends with what it knows: it would send a message again at every event, and has no named secrets. */
+const noMessages =
+  'the CI action sends no messages, because a job does not remember which were sent: run Reeve as a server';
 
 function nothingIn({ name }: Started, problems: number): Finished {
   return {

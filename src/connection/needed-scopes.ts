@@ -52,5 +52,6 @@ function categoriesOf(
     'of-account' in written &&
     written['of-account'] === true;
   if (isOfAccount) return ['user'];
-  return rule.each?.kind === 'organization' ? ['organization'] : declared;
+  const isOfOrganization = declared.length > 0 && rule.each?.kind === 'organization';
+  return isOfOrganization ? ['organization'] : declared;
 }

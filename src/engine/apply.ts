@@ -26,7 +26,10 @@ export type Applied = {
   readonly paused: readonly RefusedChange[];
 };
 
-export type ApplyOptions = Pick<GroupSending, 'facts' | 'client' | 'secrets' | 'beginCause' | 'pauses'> & {
+export type ApplyOptions = Pick<
+  GroupSending,
+  'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses'
+> & {
   readonly changes: readonly PlannedChange[];
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;

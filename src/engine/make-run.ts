@@ -35,6 +35,7 @@ type RunParts = Pick<
   | 'account'
   | 'memory'
   | 'secrets'
+  | 'messages'
   | 'capabilities'
   | 'budgets'
   | 'ledger'
@@ -59,7 +60,7 @@ export type MadeRun = Ran & { readonly denials: number };
 /** What every run of a process is given, whatever it is about. */
 export type RunSettings = Pick<
   RunInput,
-  'secrets' | 'capabilities' | 'budgets' | 'ledger' | 'pauses' | 'consequences'
+  'secrets' | 'messages' | 'capabilities' | 'budgets' | 'ledger' | 'pauses' | 'consequences'
 >;
 
 /** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
@@ -149,8 +150,15 @@ type Start = {
 async function make(parts: RunParts, { now, trigger, subject, payload, about }: Start): Promise<MadeRun> {
   const { id = randomUUID(), clock } = parts;
   const { client, facts } = sourceOf(parts, { now, subject, payload, about });
-  const ran = await runRules({ ...parts, ...about, id, trigger, facts, client, now, clock });
+  const messages = messagesOf(parts);
+  const ran = await runRules({ ...parts, ...about, id, trigger, facts, client, messages, now, clock });
   return { ...ran, denials: client?.denials ?? 0 };
+}
+
+/** Messages end with the calls of a run. */
+function messagesOf({ messages, facts }: RunParts): RunInput['messages'] {
+  const signal = 'given' in facts ? undefined : facts.signal;
+  return typeof messages === 'function' ? (message) => messages(message, signal) : messages;
 }
 
 /** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */

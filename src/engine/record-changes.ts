@@ -1,5 +1,6 @@
 import { findAction, findInverse } from '../actions/actions.ts';
 import { irreversibleReason } from '../actions/inverses/irreversible.ts';
+import { messageOperation, outgoingMessageOf } from '../actions/outgoing-message.ts';
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
@@ -44,6 +45,14 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
   }
 }
 
+/** Returns method and path of the request of a change; a message goes to the address that a secret contains. */
+function requestLine({ operation: id, input }: PlannedChange['change']): { method: string; path: string } {
+  if (id === messageOperation)
+    return { method: 'POST', path: `{secret: ${outgoingMessageOf(input).to.secret}}` };
+  const operation = findOperation(id);
+  return { method: operation?.method ?? '', path: operation ? pathOf(operation, input) : '' };
+}
+
 function irreversibleMember(action: string, operation: string): Pick<RecordedChange, 'irreversible'> {
   const irreversible = irreversibleReason(findInverse(action, operation));
   return irreversible === undefined ? {} : { irreversible };
@@ -52,7 +61,6 @@ function irreversibleMember(action: string, operation: string): Pick<RecordedCha
 /** Returns a change as a run records it, with the input of its request. */
 export function recordChange(planned: PlannedChange, input: AnyInput): RecordedChange {
   const { id, change, proposals, watchers = [] } = planned;
-  const operation = findOperation(change.operation);
   return {
     id,
     rules: [...new Set([...proposals, ...watchers].map((proposal) => proposal.rule.id))],
@@ -60,8 +68,7 @@ export function recordChange(planned: PlannedChange, input: AnyInput): RecordedC
     step: proposals[0]?.step ?? '',
     action: change.action,
     operation: change.operation,
-    method: operation?.method ?? '',
-    path: operation ? pathOf(operation, change.input) : '',
+    ...requestLine(change),
     input: recordedInput(change.action, input),
     target: change.target,
     value: change.value,

@@ -7,6 +7,7 @@ import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { Consequences, EventCause } from './bounds/consequences.ts';
+import type { MessageDoor } from './bounds/messages.ts';
 import type { ReadPauses } from './bounds/pauses.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/ledger.ts';
@@ -34,6 +35,8 @@ export type RunInput = {
   readonly memory?: ActionMemory | undefined;
   /** Values that rules of the operator may name; absent in a what-if, which knows none. */
   readonly secrets?: NamedSecrets | undefined;
+  /** How messages to receivers that are not the forge leave; absent where nothing is sent. */
+  readonly messages?: MessageDoor | undefined;
   /** Returns what the forge can do, asked when a change needs more than every forge has; absent: everything. */
   readonly capabilities?: (() => Promise<Capabilities>) | undefined;
   /** How much may be written; absent: the engine's defaults. */

@@ -3,6 +3,7 @@ import type { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
+import { refuseMessages } from './bounds/messages.ts';
 import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
 import type { Deferral } from './budget/deferral.ts';
 import type { WriteHistory } from './budget/ledger.ts';
@@ -99,7 +100,7 @@ async function prepare(
   planned: Plan,
   { input, evaluated, startedMs }: { input: RunInput; evaluated: Evaluated; startedMs: number },
 ) {
-  const supported = await refuseUnsupported(planned, input.capabilities);
+  const supported = await refuseUnsupported(refuseMessages(planned, input.messages), input.capabilities);
   const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
   const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
   await evaluated.claimCommands();
@@ -107,13 +108,14 @@ async function prepare(
 }
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {
-  const { client, facts, secrets } = input;
+  const { client, facts, secrets, messages } = input;
   if (client === undefined) return { outcomes: [], sent: new Map(), awaiting: new Set(), paused: [] };
   return applyPlan({
     changes: changes.filter((planned) => isSent(planned, input)),
     facts,
     client,
     secrets,
+    send: typeof messages === 'function' ? messages : undefined,
     reconsider: createReconsider(input),
     beginCause: createBeginCause(input),
     pauses: input.pauses,

@@ -4,6 +4,8 @@ import type { AnyInput } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
+import type { SendMessage } from '../http/message-sender.ts';
+import { isMessage, sendMessageOf } from './bounds/messages.ts';
 import { type ReadPauses, requireUnpaused } from './bounds/pauses.ts';
 import { levelOfChange, type PlannedChange } from './proposal.ts';
 import { inputOf } from './requests.ts';
@@ -15,6 +17,8 @@ export type GroupSending = {
   readonly client: Client;
   /** Absent: a change that names a secret fails. */
   readonly secrets?: NamedSecrets | undefined;
+  /** Sends messages to receivers that are not the forge; absent: they fail. */
+  readonly send?: SendMessage | undefined;
   /** Called before a change that causes events is sent; the returned function is called with its answer, or without one. */
   readonly beginCause?:
     | ((planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>)
@@ -36,14 +40,15 @@ export async function sendGroup(
   const { facts, client, secrets, sent } = sending;
   const input = await inputOf(group, now);
   for (const planned of group) await assertInScope(planned, input, facts);
-  const operation = findOperation(group[0]?.change.operation ?? '');
-  if (operation === undefined)
-    throw new ReeveError('internal', `no operation "${group[0]?.change.operation}"`);
-  await requireUnpaused(group, facts.subject, sending.pauses);
-  sending.hasWritten = true;
-  for (const planned of group) sent.set(planned.id, input);
   const [first] = group;
+  const operation = findOperation(first?.change.operation ?? '');
+  if (operation === undefined && !isMessage(first))
+    throw new ReeveError('internal', `no operation "${first?.change.operation}"`);
+  await requireUnpaused(group, facts.subject, sending.pauses);
+  for (const planned of group) sent.set(planned.id, input);
   const request = reveal(group, input, secrets);
+  if (operation === undefined) return sendMessageOf(input, request, sending.send);
+  sending.hasWritten = true;
   const withdraw = await intend(group);
   const end = first?.change.causes && (await sending.beginCause?.(first));
   let answer: unknown;

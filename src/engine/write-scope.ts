@@ -1,3 +1,4 @@
+import { messageOperation } from '../actions/outgoing-message.ts';
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
@@ -65,6 +66,7 @@ function outOfScopeReason(
 
 /** A name that would lead out of its place in the path, such as `..`, is in no request. */
 function unsendable({ change }: PlannedChange): string | undefined {
+  if (change.operation === messageOperation) return undefined;
   const operation = findOperation(change.operation);
   if (operation === undefined) return `there is no operation "${change.operation}"`;
   try {

@@ -14,14 +14,24 @@ export function schemaOfRules(actions: readonly Action[]): JsonSchema {
   const schema = toJsonSchema(RuleFile);
   const step = find(schema, ['properties', 'rules', 'additionalProperties', 'properties', 'steps', 'items']);
   if (step) {
+    const definitions: JsonSchema = { ...asSchema(schema.definitions) };
     step.properties = { ...asSchema(step.properties), uses: usesOf(actions) };
     step.allOf = actions.map((action) => ({
       if: { properties: { uses: { const: action.name } }, required: ['uses'] },
       // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own word.
-      then: { properties: { with: { ...toJsonSchema(action.arguments), description: action.meaning } } },
+      then: { properties: { with: { ...argumentsOf(action, definitions), description: action.meaning } } },
     }));
+    if (Object.keys(definitions).length > 0) schema.definitions = definitions;
   }
   return { ...schema, title: 'Rules of Reeve' };
+}
+
+/** Returns the schema of an action's arguments. Schemas that refer to themselves go to `definitions`, where a reference finds them. */
+function argumentsOf({ name, arguments: form }: Action, definitions: JsonSchema): JsonSchema {
+  const text = JSON.stringify(toJsonSchema(form)).replaceAll('"#/definitions/', `"#/definitions/${name}.`);
+  const { definitions: own, ...schema } = JSON.parse(text) as JsonSchema;
+  for (const [key, definition] of Object.entries(asSchema(own))) definitions[`${name}.${key}`] = definition;
+  return schema;
 }
 
 function usesOf(actions: readonly Action[]): JsonSchema {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { createNamedSecrets } from '../actions/secrets.ts';
-import type { Client } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -15,6 +14,7 @@ import type { RepeatedChoice } from '../engine/repeated.ts';
 import { ReeveError } from '../errors.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { createPreview } from '../handlers/preview.ts';
+import { createMessageSender } from '../http/message-sender.ts';
 import type { Log } from '../log.ts';
 import { createCoverage } from '../receiver/scope.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
@@ -61,6 +61,8 @@ export type ServerOptions = {
   readonly repeated?: RepeatedChoice;
   /** Values that rules of the operator may name; default: none. */
   readonly namedSecrets?: ReadonlyMap<string, string>;
+  /** Hosts that messages may go to although they are not public, or without TLS; default: none. */
+  readonly notifyHosts?: readonly string[];
   readonly host: string;
   readonly port: number;
   /** Address that people reach the dashboard at; default: this machine's own addresses alone. */
@@ -197,8 +199,9 @@ async function allSettledOrThrow(promises: readonly (Promise<unknown> | undefine
 
 async function createServerWork(
   options: ServerOptions,
-  { link, store, metrics, clock, served, rules }: ServerParts & { served: Enrolment; rules: RulesInForce },
+  { served, rules, ...parts }: ServerParts & { served: Enrolment; rules: RulesInForce },
 ): Promise<Work> {
+  const { link, store, metrics, clock } = parts;
   const { log, organizations = [], grants = [], concurrency = 8 } = options;
   const { client, account } = link;
   const memory = createFactMemory(clock);
@@ -221,7 +224,7 @@ async function createServerWork(
       onRefused: (kind) => metrics.countRefusedDelivery(kind),
     }),
     rules,
-    settings: { ...(await runSettings(options, { client, store, clock })), consequences },
+    settings: { ...(await runSettings(options, parts)), consequences },
     consequences,
     repeated: options.repeated,
     preview: options.preview ? createPreview(looks) : undefined,
@@ -267,8 +270,8 @@ async function openServerDoors(
 
 /** What every run of this process is given, whatever it is about. */
 async function runSettings(
-  { budgets, namedSecrets, data }: ServerOptions,
-  { client, store, clock }: { client: Client; store: Store; clock: Pick<Clock, 'now'> },
+  { budgets, namedSecrets, notifyHosts, data }: ServerOptions,
+  { link: { client }, store, clock }: ServerParts,
 ): Promise<RunSettings> {
   const readRuns: ReadRuns = (repositoryId, before) =>
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
@@ -277,6 +280,7 @@ async function runSettings(
     pauses: () => store.listPauses(),
     budgets,
     secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
+    messages: createMessageSender({ hosts: notifyHosts ?? [] }),
     capabilities: () => client.capabilities(),
   };
 }

@@ -30,6 +30,8 @@ export type Settings = RuleGrants &
     readonly allowAdmin: boolean;
     /** Secret values that operator rules can refer to. */
     readonly namedSecrets: ReadonlyMap<string, string>;
+    /** Hosts that messages may go to although they are not public. */
+    readonly notifyHosts: readonly string[];
     readonly host: string;
     readonly port: number;
     readonly forgePort: number;
@@ -74,6 +76,7 @@ export async function loadSettings(
     ...readGrants(operator.file),
     ...readPace(operator.file),
     namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
+    notifyHosts: operator.file?.['notify-hosts'] ?? [],
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', 8080, read, problems),
     forgePort: readPort('FORGE_PORT', 3000, read, problems),

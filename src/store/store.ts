@@ -149,8 +149,8 @@ export type PruneLimits = {
   /** Deletes deliveries that died before this. */
   readonly deadOlderThan?: Date;
   readonly maxBytes?: number;
-  /** Deletes plain data under keys with this prefix whose member `at` is before this. */
-  readonly memory?: { readonly prefix: string; readonly before: Date };
+  /** Deletes plain data under keys with these prefixes whose member `at` is before the date. */
+  readonly memory?: readonly { readonly prefix: string; readonly before: Date }[];
 };
 
 /** Number of deletions; `deliveries` includes the dead ones. */

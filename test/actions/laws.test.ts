@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
 import type { Change } from '../../src/actions/change.ts';
+import { createActionMemory } from '../../src/actions/memory.ts';
+import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import type { Client } from '../../src/client/client.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
@@ -11,6 +13,7 @@ import type { PlannedChange } from '../../src/engine/proposal.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { revertRun } from '../../src/engine/revert.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import type { Message } from '../../src/http/message-sender.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 import { type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
@@ -32,6 +35,11 @@ const rule: LoadedRule = {
   steps: [],
 };
 
+const secrets = createNamedSecrets(
+  new Map([['CHAT', 'https://chat.example.org/hooks/secret']]),
+  new Uint8Array(32),
+);
+
 let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
 beforeAll(async () => {
   privilegeForge = await startPrivilegeForge();
@@ -48,6 +56,11 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   let subject: Subject;
   let done: Run;
   let wanted: readonly string[] = [];
+  let memory = createActionMemory();
+  /** Messages to receivers that are not the forge. */
+  const sent: Message[] = [];
+  // An action that asks nothing of the forge needs no access to it.
+  const isOutside = action.needs.scopes.length === 0;
   beforeAll(async () => {
     setup = await privilegeForge.make(action.needs);
     await scenario.arrange?.(setup);
@@ -56,6 +69,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
   it('plans the same twice, and sends only GET for it', async () => {
     setup.requests.length = 0;
+    sent.length = 0;
 
     const first = await plan();
     const second = await plan();
@@ -65,22 +79,38 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     const operations = first.map(({ operation }) => operation);
     expect(Object.keys(action.inverses)).toEqual(expect.arrayContaining(operations));
     expect(setup.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
-  it('needs the access it says: with less it is refused', async () => {
+  const needsNothing = async (): Promise<void> => {
+    memory = createActionMemory();
+    setup.requests.length = 0;
+
     const { outcomes } = await apply(await plan(), setup.underprivileged.client);
 
-    const refusals = (scenario.refusal ?? [403]).join('|');
-    expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
-    expect(outcomes[0]?.error).toMatch(new RegExp(`the forge answered (${refusals})`));
-  });
+    expect(outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);
+    expect(setup.requests).toEqual([]);
+    expect(sent.length).toBe(1);
+    memory = createActionMemory();
+  };
 
-  it('needs the scopes it says: a token that may only read is refused', async () => {
-    const { outcomes } = await apply(await plan(), setup.readOnlyClient);
+  if (isOutside) it('needs no access: it sends one message and no request to the forge', needsNothing);
+  else {
+    it('needs the access it says: with less it is refused', async () => {
+      const { outcomes } = await apply(await plan(), setup.underprivileged.client);
 
-    expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
-    expect(outcomes[0]?.error).toContain('the forge answered 403');
-  });
+      const refusals = (scenario.refusal ?? [403]).join('|');
+      expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
+      expect(outcomes[0]?.error).toMatch(new RegExp(`the forge answered (${refusals})`));
+    });
+
+    it('needs the scopes it says: a token that may only read is refused', async () => {
+      const { outcomes } = await apply(await plan(), setup.readOnlyClient);
+
+      expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
+      expect(outcomes[0]?.error).toContain('the forge answered 403');
+    });
+  }
 
   it('is content once it is applied, and touches nothing that is not named', async () => {
     const before = await unrelatedState();
@@ -124,7 +154,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     return { ...others, settings: kept };
   }
 
-  const context = () => makeContext({ account: { id: setup.holder.id } });
+  const context = () => makeContext({ account: { id: setup.holder.id }, memory, secrets });
 
   async function plan(): Promise<readonly Change[]> {
     return action.plan(scenario.arguments(setup), factsOf(), context());
@@ -140,7 +170,11 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
       changes,
     };
     const { changes: planned } = makePlan([wish]);
-    return { planned, ...(await applyPlan({ changes: planned, facts: factsOf(), client })) };
+    return { planned, ...(await applyPlan({ changes: planned, facts: factsOf(), client, secrets, send })) };
+  }
+
+  async function send(message: Message): Promise<void> {
+    sent.push(message);
   }
 
   function factsOf() {

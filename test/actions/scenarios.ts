@@ -95,6 +95,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     // An account that cannot read a private repository gets 404.
     refusal: [403, 404],
   },
+  notify: {
+    stays: /a message that was sent cannot be taken back/,
+    on: 'issue',
+    arguments: () => ({ to: { secret: 'CHAT' }, key: 'main', text: 'Look at it.' }),
+  },
   'set-status': {
     stays: /cannot be taken back/,
     on: 'pull_request',

@@ -385,6 +385,38 @@ rules:
     const issues = await harness.root.call(operations.listIssues, { params: at, query: { type: 'issues' } });
     expect(issues?.filter(({ title }) => title === 'Pushed by CI')).toHaveLength(1);
   });
+
+  it('sends no message: it is refused with the reason, also in a plan', async () => {
+    const file = `version: 1
+rules:
+  tell:
+    on: push
+    steps:
+      - uses: notify
+        with: { to: { secret: CHAT }, text: "Pushed to \${{ event.ref }}" }
+`;
+    const { repository, sender } = opened;
+    const payload = {
+      ref: 'refs/heads/main',
+      before: '0'.repeat(40),
+      after: '2'.repeat(40),
+      repository,
+      sender,
+      commits: [],
+    };
+    const given = { name: 'push', payload, files: { 'rules/tell.yml': file }, ref: 'refs/heads/main' };
+
+    const planned = await act('plan', { ...given, inputs: { config: 'rules' } });
+    const applied = await act('apply', { ...given, inputs: { ...write, config: 'rules' } });
+
+    for (const { status, run } of [planned, applied]) {
+      expect(status).toBe(1);
+      expect(run?.changes).toEqual([]);
+      expect(run?.refused.map(({ why }) => why)).toEqual([
+        'the CI action sends no messages, because a job does not remember which were sent: run Reeve as a server',
+      ]);
+    }
+  });
 });
 
 describe('test', () => {

@@ -134,6 +134,8 @@ function levelOfRule(id: string): Level {
 
 /** Returns the change's path as the wire shows it. */
 function pathOf({ path }: RecordedChange): string {
+  // A message goes to the address that a secret contains.
+  if (path.startsWith('{')) return path;
   return new URL(`http://forge/api/v1${path}`).pathname.slice('/api/v1'.length);
 }
 

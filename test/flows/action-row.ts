@@ -1,6 +1,7 @@
 import type { Capability } from '../../src/client/capabilities.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { at, type Harness } from '../support/harness.ts';
+import type { HookReceiver } from '../support/hook-receiver.ts';
 import { addFile } from '../support/privilege-setup.ts';
 
 /** What a row keeps of what it arranged: a number of an issue or pull request. */
@@ -19,7 +20,7 @@ export type ActionRow = {
   /** What happens; a row without it is swept. */
   readonly happens?: (harness: Harness, arranged: Arranged) => Promise<unknown>;
   /** Reads what the rule is about, and what lies beside it. */
-  readonly read: (harness: Harness, arranged: Arranged) => Promise<unknown>;
+  readonly read: (harness: Harness, arranged: Arranged, receiver: HookReceiver) => Promise<unknown>;
   /** The state after the rule ran for the event. */
   readonly declared: unknown;
   /** What `reeve revert` says where the API has no way back, by target. */

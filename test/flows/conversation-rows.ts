@@ -149,6 +149,18 @@ steps: [{ uses: comment, with: { text: Welcome. } }]`,
     declared: ['Welcome.'],
   },
   {
+    action: 'notify',
+    rule: () => `${onEdited('notify')}
+steps: [{ uses: notify, with: { to: { secret: CHAT }, text: "Look at \${{ issue.title }}." } }]`,
+    arrange: (harness) => openIssue(harness, 'notify'),
+    happens: editBody,
+    read: async (_harness, _arranged, { received }) =>
+      received.filter(({ headers }) => headers['idempotency-key']).map(({ body }) => body),
+    declared: ['Look at notify.'],
+    stays: { message: /a message that was sent cannot be taken back/ },
+    back: ['Look at notify.'],
+  },
+  {
     action: 'report-issue',
     rule: () => `${onEdited('report')}
 steps: [{ uses: report-issue, with: { key: k, title: Something drifts } }]`,

@@ -29,6 +29,7 @@ const swept: Run[] = [];
 /** What the commands said. */
 const outputs: string[] = [];
 const signature = 'a-value-to-sign-with';
+const chatPath = 'the-secret-path-of-the-chat';
 beforeAll(async () => {
   receiver = await startReceiver();
   const address = receiver.url.replace(/\/$/, '');
@@ -38,7 +39,11 @@ beforeAll(async () => {
     // The kind of account that `reeve setup` recommends, and the one with the fewest rights.
     isRestricted: true,
     server: {
-      namedSecrets: new Map([['SIGN', signature]]),
+      namedSecrets: new Map([
+        ['SIGN', signature],
+        ['CHAT', `${address}/${chatPath}`],
+      ]),
+      notifyHosts: ['127.0.0.1'],
       onSweepRun: (run) => void swept.push(run),
     },
   });
@@ -68,19 +73,19 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     skip(requires !== undefined && !(await harness.bot.capabilities()).has[requires], `no ${requires} here`);
     const arranged = (await row.arrange?.(harness, receiver.url.replace(/\/$/, ''))) ?? { index: 0 };
     await harness.idle();
-    const first = await row.read(harness, arranged);
+    const first = await row.read(harness, arranged, receiver);
     expect(first).not.toEqual(row.declared);
 
     const run = await (row.happens ? happens(row, arranged) : sweeps(row));
     expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(
       run.changes.map(() => 'applied'),
     );
-    expect(await row.read(harness, arranged)).toEqual(row.declared);
+    expect(await row.read(harness, arranged, receiver)).toEqual(row.declared);
 
     const from = harness.proxy.passed.length;
     await again(row, run);
     expect(writesOf(harness, from)).toEqual([]);
-    expect(await row.read(harness, arranged)).toEqual(row.declared);
+    expect(await row.read(harness, arranged, receiver)).toEqual(row.declared);
 
     const { status, out, error } = await reeve(['revert', run.id, '--json'], {
       environment: harness.environment,
@@ -93,12 +98,12 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     );
     expect(back.refused.map(({ change, why }) => [change.target, why])).toEqual(expectedStays(row, run));
     expect(status).toBe(row.stays ? 1 : 0);
-    expect(await row.read(harness, arranged)).toEqual(row.back ?? first);
+    expect(await row.read(harness, arranged, receiver)).toEqual(row.back ?? first);
   });
 });
 
 it('no credential is in any byte that was written on the way', () => {
-  expect(findLeaks(harness, [...outputs, JSON.stringify(swept)], [signature])).toEqual([]);
+  expect(findLeaks(harness, [...outputs, JSON.stringify(swept)], [signature, chatPath])).toEqual([]);
 });
 
 /** Lets happen what a row says and returns the run that came of it. */
@@ -146,7 +151,7 @@ function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly 
     const kind =
       operation.includes('hook') && operation.endsWith('.delete')
         ? 'hook-gone'
-        : /^(hook|merge|update)/.test(target)
+        : /^(hook|merge|message|update)/.test(target)
           ? target.split(':')[0]
           : target;
     const why = stays[kind ?? ''];

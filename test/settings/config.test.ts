@@ -135,6 +135,31 @@ describe('the operator file', () => {
   });
 });
 
+describe('hosts of messages', () => {
+  it('are those that the operator file lists, and none without it', async () => {
+    const path = await file(
+      'hosts.yml',
+      'version: 1\nnotify-hosts: [chat.internal, 10.1.0.0/16, "fd00::/8"]\n',
+    );
+
+    expect((await loadSettings({ ...good, REEVE_CONFIG: path })).notifyHosts).toEqual([
+      ...['chat.internal', '10.1.0.0/16', 'fd00::/8'],
+    ]);
+    expect((await loadSettings(good)).notifyHosts).toEqual([]);
+  });
+
+  it.each(['*.internal', 'http://chat.internal', 'chat:8065', '10.0.0.0/40'])(
+    'are refused: %s',
+    async (entry) => {
+      const path = await file('host.yml', `version: 1\nnotify-hosts:\n  - '${entry}'\n`);
+
+      expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(
+        /host\.yml:3:5: notify-hosts\.0: ".*" is no (host|network): write /,
+      );
+    },
+  );
+});
+
 describe('the pace of work', () => {
   it('is what the operator file says', async () => {
     const path = await file(

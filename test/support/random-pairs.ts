@@ -9,6 +9,7 @@ import type { Run, RunMode } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import type { Message } from '../../src/http/message-sender.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
@@ -236,6 +237,7 @@ export async function runPair(pair: Pair): Promise<PairResult> {
 
   const pass = async (mode: RunMode): Promise<PairRun> => {
     const client = createFakeForge(state);
+    const messages: Written[] = [];
     const input = {
       id: 'r',
       mode,
@@ -246,12 +248,16 @@ export async function runPair(pair: Pair): Promise<PairResult> {
       clock,
       trigger: { door: 'webhook', kind: trigger.name, activity: '', at: new Date(0).toISOString() },
       secrets: createNamedSecrets(new Map([['TOKEN', secretValue]]), key),
+      messages: async ({ url: to, secret, id, contentType: type, content }: Message) => {
+        const body = { to, id, type, content };
+        messages.push({ method: 'POST', path: `{secret: ${secret}}`, query: undefined, body });
+      },
       facts: createFacts({ client, subject, clock, memory: createFactMemory(clock) }),
     } as const;
     const { run } = event
       ? await runRules({ ...input, event })
       : await runRules({ ...input, item: itemOf(subject) });
-    return { run, written: client.written };
+    return { run, written: [...client.written, ...messages] };
   };
   return { dry: await pass('plan'), real: await pass('enforce'), problems };
 }

@@ -215,6 +215,11 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         ),
         prune: fc.constantFrom(false, false, true),
       }),
+    notify: (trigger) =>
+      maybe<unknown>({ to: secret, text: saying(trigger), key: saying(trigger), when: asking(trigger) }, [
+        'to',
+        'text',
+      ]),
     comment: (trigger) => {
       const said = fc.record({ text: saying(trigger) });
       const more = maybe(

@@ -44,6 +44,7 @@ export const testedRules = [
   'large-pull.yml',
   'linked-issue.yml',
   'milestones.yml',
+  'notify-chat.yml',
   'release-pull-request.yml',
   'repository-settings.yml',
   'required-label.yml',

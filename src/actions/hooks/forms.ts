@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { hookEventNames } from '../../contract/events/hook-events.ts';
-
-/** The name of a secret, which is also the end of an environment variable's name. */
-const SecretForm = z.strictObject({
-  secret: z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'),
-});
+import { SecretForm } from '../secret-form.ts';
 
 /** The declaration of a hook in a rule. */
 export const HookForm = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ActionMemory } from '../memory.ts';
 import type { PlanContext } from '../plan-context.ts';
-import { unknownSecret } from '../secrets.ts';
+import { fingerprintSecret } from '../secret-form.ts';
 import type { HookForm } from './forms.ts';
 
 /** Fingerprints of a hook's secrets, which a forge never shows, as written by Reeve. */
@@ -34,24 +34,13 @@ export async function rememberHook(
 /** Fingerprints of the secrets that a rule refers to; a member is absent if there is no reference or the value is unknown. */
 export type SecretFingerprints = { readonly authorization?: string; readonly hmac?: string };
 
-/**
- * Returns the fingerprints of the secrets in a hook's declaration. In a what-if there are none. Throws for an unknown
- * name, and for a rule that is not the operator's: it could send any secret to its own URL.
- */
+/** Returns the fingerprints of the secrets in a hook's declaration. In a what-if there are none. */
 export function fingerprintSecrets(
-  wanted: Pick<HookForm, 'authorization' | 'hmac'>,
+  { authorization, hmac }: Pick<HookForm, 'authorization' | 'hmac'>,
   context: PlanContext,
 ): SecretFingerprints {
-  const { secrets, level } = context;
-  const print = (name: string): string | undefined => {
-    if (level !== 'operator') throw new Error('only rules of the operator may name secrets');
-    if (secrets === undefined) return undefined;
-    const found = secrets.fingerprint(name);
-    if (found === undefined) throw new Error(unknownSecret(name));
-    return found;
-  };
-  const { authorization, hmac } = wanted;
-  const header = authorization === 'none' ? 'none' : authorization && print(authorization.secret);
-  const signature = hmac && print(hmac.secret);
+  const header =
+    authorization === 'none' ? 'none' : authorization && fingerprintSecret(authorization, context);
+  const signature = hmac && fingerprintSecret(hmac, context);
   return { ...(header && { authorization: header }), ...(signature && { hmac: signature }) };
 }

@@ -7,6 +7,7 @@ import { repeatedChoices } from '../../engine/repeated.ts';
 import { messageOf } from '../../errors.ts';
 import { nearest } from '../../expressions/parse/nearest.ts';
 import { facts } from '../../facts/facts.ts';
+import { createReachableHosts } from '../../http/reachable-hosts.ts';
 import { compileGlob } from '../../patterns/glob.ts';
 import { createRepositoryScope } from '../../patterns/repository-scope.ts';
 import { parseDurationMs } from '../duration.ts';
@@ -116,6 +117,14 @@ const Grant = z
     message: 'say who gets it once: in, or repositories and organizations',
   });
 
+const host = z.string().check((context) => {
+  try {
+    createReachableHosts([context.value]);
+  } catch (error) {
+    context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
+  }
+});
+
 const count = z.int().min(1).max(100_000);
 const Limits = z.strictObject({
   delivery: count.optional().describe(`Changes per delivery. Default ${budgets.delivery.all}.`),
@@ -205,6 +214,12 @@ export const OperatorFile = z.strictObject({
       'Handling of a delivery with the same body as an earlier one that is still stored: it runs without non-idempotent actions, or it is refused. A redelivery by a user looks the same as a replay attack. Default run.',
     ),
   'named-secrets': NamedSecretsForm.optional(),
+  'notify-hosts': z
+    .array(host)
+    .optional()
+    .describe(
+      'Hosts that the action `notify` may reach although their addresses are not public, and without TLS: names, addresses, or networks such as 10.1.0.0/16. Default: none.',
+    ),
   webhook: WebhookForm.optional().describe('The hooks that `reeve setup` manages and `reeve doctor` checks.'),
   dashboard: DashboardForm.optional(),
   'allow-admin': z

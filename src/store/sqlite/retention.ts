@@ -100,7 +100,7 @@ function isBefore(date: unknown, limit: string | undefined): boolean {
 /** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
 export async function prune(
   retention: Deletions,
-  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory }: PruneLimits,
+  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory = [] }: PruneLimits,
   parts: {
     readonly write: <Result>(write: () => Result) => Promise<Result>;
     readonly onSettledGone: (count: number) => void;
@@ -135,7 +135,7 @@ export async function prune(
   const dead = deadOlderThan?.toISOString();
   if (settled !== undefined || dead !== undefined) await deleteDeliveries({ settled, dead }, () => true);
   if (settled !== undefined) await deleteRuns(settled, () => true);
-  if (memory !== undefined) await deleteMemory(memory.prefix, memory.before.toISOString());
+  for (const { prefix, before } of memory) await deleteMemory(prefix, before.toISOString());
   const isTooLarge = (): boolean => retention.bytesInUse() > maxBytes;
   await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);
   await deleteRuns(everyAge, isTooLarge);

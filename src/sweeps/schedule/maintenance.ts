@@ -1,3 +1,4 @@
+import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-messages.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -35,7 +36,10 @@ export function createMaintenance(options: {
         const deadOlderThan = new Date(now.getTime() - deadMs);
         // A comment that is older than the lifetime is not obeyed, whether or not a rule has executed its commands before.
         const before = new Date(olderThan.getTime() - lifetimeMs);
-        const memory = { prefix: storedMemoryKey(executionPrefix), before };
+        const memory = [
+          { prefix: storedMemoryKey(executionPrefix), before },
+          { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
+        ];
         const gone = await store.prune({ olderThan, deadOlderThan, memory });
         log.info(gone, 'deleted what is older than it is kept');
       },

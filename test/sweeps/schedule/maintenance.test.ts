@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sentMessagePrefix } from '../../../src/actions/sent-messages.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { executionPrefix } from '../../../src/engine/bounds/commands.ts';
 import type { Log } from '../../../src/log.ts';
@@ -70,6 +71,23 @@ it('retention deletes executed commands that are older than the delivery lifetim
   expect(await left(451)).toMatchObject({ delivery: '451' });
   expect(await memory.get('dropped 1/main')).toBeDefined();
   expect(await store.recall('command of another part')).toBeDefined();
+  await close();
+});
+
+it('retention forgets messages that were not planned for a hundred days', async () => {
+  const { store, close, chores } = await setChores();
+  const memory = createStoredMemory(store);
+  const keep = (key: string, daysAgo: number) => {
+    const at = new Date(now.getTime() - daysAgo * 86_400_000).toISOString();
+    return memory.set(`${sentMessagePrefix}${key}`, { digest: 'd', number: 1, at });
+  };
+  await keep('old', 100.01);
+  await keep('young', 99.99);
+
+  await chores.retention?.run(now);
+
+  expect(await memory.get(`${sentMessagePrefix}old`)).toBeUndefined();
+  expect(await memory.get(`${sentMessagePrefix}young`)).toMatchObject({ number: 1 });
   await close();
 });
 

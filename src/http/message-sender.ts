@@ -1,0 +1,109 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ReeveError } from '../errors.ts';
+import { HostRefused, type PostOptions, post } from './post.ts';
+import { createReachableHosts } from './reachable-hosts.ts';
+
+/** A message to a receiver that is not the forge. */
+export type Message = {
+  /** Address of the receiver: a secret. */
+  readonly url: string;
+  /** Name of that secret, for errors. */
+  readonly secret: string;
+  readonly contentType: string;
+  readonly content: string;
+  /** The same for every try of one message: a receiver that knows it may drop repeats. */
+  readonly id: string;
+};
+
+/**
+ * Sends a message at least once. Rejects with `message-refused` where no further try can succeed, and `message-unsent` where a
+ * later one may; neither contains a part of the address. Once the signal is aborted, tries and waits end with `stopped`.
+ */
+export type SendMessage = (message: Message, signal?: AbortSignal) => Promise<void>;
+
+export type MessageSenderOptions = Omit<PostOptions, 'hosts'> & {
+  /** Hosts that may have private addresses, and need no TLS: names, addresses, networks. */
+  readonly hosts: readonly string[];
+  /** Timeout of one try in milliseconds; default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Resolves after this time, or rejects when the signal is aborted. */
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
+};
+
+const maxTries = 3;
+/** A longer pause is left to the queue, which keeps the delivery meanwhile. */
+const maxPauseMs = 5_000;
+
+/** Creates the sender. It tries a message three times before the queue does. */
+export function createMessageSender({
+  hosts: listed,
+  timeoutMs = 10_000,
+  sleep = (ms, ended) => wait(ms, undefined, ended ? { signal: ended } : {}),
+  ...options
+}: MessageSenderOptions): SendMessage {
+  const hosts = createReachableHosts(listed);
+  return async (message, signal) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await trySending(message, { ...options, hosts, timeoutMs, signal });
+      if (failure === undefined) return;
+      const pauseMs = failure.retryAfterMs ?? 500 * 4 ** (attempt - 1);
+      if (!failure.retryable || attempt === maxTries || pauseMs > maxPauseMs) throw failure;
+      await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try says so.
+    }
+  };
+}
+
+type SendingTry = PostOptions & { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
+
+/** Sends the message once, and returns why it was not taken. */
+async function trySending(
+  { url, secret, contentType, content, id }: Message,
+  { timeoutMs, signal, ...options }: SendingTry,
+): Promise<ReeveError | undefined> {
+  const name = `{secret: ${secret}}`;
+  if (!URL.canParse(url)) return new ReeveError('message-refused', `${name} is no URL`);
+  const stopped = (): ReeveError => new ReeveError('stopped', `${name}: the message was stopped`);
+  if (signal?.aborted) throw stopped();
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const stop = (): void => deadline.abort();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    const headers = { 'User-Agent': 'reeve', 'Content-Type': contentType, 'Idempotency-Key': id };
+    const answer = await post(
+      { url: new URL(url), headers, body: content, signal: deadline.signal },
+      options,
+    );
+    return failureOf(name, answer);
+  } catch (error) {
+    if (error instanceof HostRefused) {
+      const remedy = 'the operator file lists hosts under notify-hosts';
+      return new ReeveError('message-refused', `${name} cannot be reached: ${error.message}; ${remedy}`);
+    }
+    // Messages of the system contain the host: its codes do not. For the same reason, there is no cause.
+    const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
+    if (signal?.aborted) throw stopped();
+    const why = deadline.signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : code;
+    return new ReeveError('message-unsent', `${name} cannot be reached: ${why}`);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function failureOf(
+  name: string,
+  { status, retryAfter }: { readonly status: number; readonly retryAfter: string | undefined },
+): ReeveError | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const answered = `the receiver ${name} answered ${status}`;
+  if (status >= 500 || status === 408 || status === 425 || status === 429)
+    return new ReeveError('message-unsent', answered, { retryAfterMs: parseRetryAfterMs(retryAfter) });
+  const redirect = status >= 300 && status < 400 ? ': redirects are not followed' : '';
+  return new ReeveError('message-refused', `${answered}${redirect}`);
+}
+
+/** Seconds; of a date, which a receiver with a wrong clock would set at will, nothing is used. */
+function parseRetryAfterMs(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) * 1_000 : undefined;
+}

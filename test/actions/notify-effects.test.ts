@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createActionMemory } from '../../src/actions/memory.ts';
+import { notify } from '../../src/actions/notify.ts';
+import { createNamedSecrets } from '../../src/actions/secrets.ts';
+import type { Client } from '../../src/client/client.ts';
+import { applyPlan } from '../../src/engine/apply.ts';
+import { makePlan } from '../../src/engine/plan.ts';
+import { ReeveError } from '../../src/errors.ts';
+import type { Message, SendMessage } from '../../src/http/message-sender.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeFacts } from '../support/make-facts.ts';
+
+const url = 'https://chat.example.org/T0K3N';
+const secrets = createNamedSecrets(new Map([['CHAT', url]]), new Uint8Array(32));
+const rule: LoadedRule = {
+  id: 'rules.yml#tidy',
+  name: 'tidy',
+  source: 'rules.yml',
+  level: 'operator',
+  commit: '',
+  revision: '',
+  line: 1,
+  mode: 'enforce',
+  limits: {},
+  scopes: [],
+  on: [],
+  schedules: [],
+  steps: [],
+};
+
+/** What becomes of a message: taken and recorded; not taken; taken, and the process ends before it is recorded. */
+const fate = fc.constantFrom('taken', 'taken', 'not taken', 'lost');
+const step = fc.record({
+  text: fc.constantFrom('a', 'b', 'c'),
+  when: fc.constantFrom(true, true, true, false),
+  fate,
+  /** Times that it is planned at once: a webhook and a sweep about the same subject. */
+  plans: fc.integer({ min: 1, max: 2 }),
+});
+
+it('every change of the content is received, under one id for each message and another for each', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const memory = createActionMemory();
+      const context = makeContext({ memory, secrets });
+      const received: Message[] = [];
+      const expected: { readonly text: string; readonly key: string }[] = [];
+      /** The model: the content that was recorded last, and how many were. */
+      let last: string | null = null;
+      let number = 0;
+
+      for (const { text, when, fate: how, plans } of steps) {
+        const send: SendMessage = async (message) => {
+          if (how === 'not taken') throw new ReeveError('message-unsent', 'the receiver answered 503');
+          received.push(message);
+          if (how === 'lost') throw new Error('the process ends here');
+        };
+        const given = { to: { secret: 'CHAT' }, key: 'main', text, when };
+        const planned = await Promise.all(
+          Array.from({ length: plans }, async () => {
+            const changes = await notify.plan(given, makeFacts(), context);
+            const proposal = { rule, step: '1', action: notify as never, arguments: given, context, changes };
+            return makePlan([proposal]).changes;
+          }),
+        );
+        for (const changes of planned)
+          await applyPlan({ changes, facts: makeFacts(), client: {} as Client, secrets, send });
+
+        if (!when) {
+          last = null;
+          continue;
+        }
+        if (text === last || how === 'not taken') continue;
+        // What was lost is sent again by each plan that is made of it.
+        const times = how === 'lost' ? plans : 1;
+        for (let time = 0; time < times; time += 1) expected.push({ text, key: `${number} ${text}` });
+        if (how === 'lost') continue;
+        last = text;
+        number += 1;
+      }
+
+      expect(received.map(({ content }) => content)).toEqual(expected.map(({ text }) => text));
+      const idOf = new Map(expected.map(({ key }, place) => [key, received[place]?.id]));
+      expect(received.map(({ id }) => id)).toEqual(expected.map(({ key }) => idOf.get(key)));
+      expect(new Set(idOf.values()).size).toBe(idOf.size);
+      expect(received.every((message) => message.url === url && message.secret === 'CHAT')).toBe(true);
+    }),
+    { numRuns: process.env.LONG ? 5_000 : 300 },
+  );
+});
