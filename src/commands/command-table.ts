@@ -215,15 +215,24 @@ const runCommands = [
 ];
 
 const sweepCommands = [
-  defineCommand<{ in?: string[]; json?: boolean }, readonly [rule: string]>({
+  defineCommand<{ in?: string[]; plan?: boolean; json?: boolean }, readonly [rule: string]>({
     usage: 'sweep <rule>',
     description: 'run the sweep of a rule now; beside a running server, the server does it',
     flags: [
       ['--in <patterns...>', 'only these repositories or organizations'],
-      ['--json', 'print how it went as one JSON object'],
+      ['--plan', 'show what it would do, item by item, and why; nothing is written'],
+      ['--json', 'print how it went as one JSON object; with --plan, each item as one line'],
     ],
-    examples: ['reeve sweep quiet-notifications', "reeve sweep release-tags --in 'acme/*'"],
-    async run({ args: [rule], options, settings, terminal }) {
+    examples: [
+      'reeve sweep quiet-notifications',
+      "reeve sweep release-tags --in 'acme/*'",
+      'reeve sweep release-tags --plan',
+    ],
+    async run({ args: [rule], options, settings, readerSettings, terminal }) {
+      if (options.plan) {
+        const { printSweepPlan } = await import('./sweeps/sweep-plan.ts');
+        return printSweepPlan(rule, options, await readerSettings(), terminal);
+      }
       const { sweep } = await import('./sweeps/sweep.ts');
       return sweep(rule, options, await settings(), terminal);
     },

@@ -18,20 +18,26 @@ import type { Store } from '../store/store.ts';
 import { clientOf, openStoreIfThere } from './open-store.ts';
 import { findRulesToTry } from './rules-to-try.ts';
 
+/** What is known beside the parts: plain data of the store, if there is one, and the name of the account. */
+type SimulationStore = {
+  readonly recall: (key: string) => Promise<unknown>;
+  readonly login: () => Promise<string>;
+};
+
 /**
  * Calls a function with what a simulation needs, as a server with these settings has it: what actions and budgets remember
  * comes from the store, if there is one. Nothing is written.
  */
 export async function withSimulationParts<Result>(
   given: { readonly settings: Settings; readonly rules: string | undefined; readonly terminal: Terminal },
-  work: (parts: SimulationParts) => Promise<Result>,
+  work: (parts: SimulationParts, more: SimulationStore) => Promise<Result>,
 ): Promise<Result> {
   const { settings, rules, terminal } = given;
   const client = clientOf(settings);
   const account = await findAccount(client, { allowAdmin: true });
   const store = await openStoreIfThere(settings);
   try {
-    return await work({
+    const parts: SimulationParts = {
       client,
       account: async () => account,
       served: createEnrolment({
@@ -45,7 +51,8 @@ export async function withSimulationParts<Result>(
       actionMemory: store ? createStoredMemory(store) : createActionMemory(),
       settings: await readRunSettings(settings, client, store),
       clock: systemClock,
-    });
+    };
+    return await work(parts, { recall: async (key) => store?.recall(key), login: async () => account.login });
   } finally {
     await store?.close();
   }

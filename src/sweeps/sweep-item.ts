@@ -20,7 +20,13 @@ type ItemParts = {
     readonly settings?: RunSettings | undefined;
   };
   /** The slot and the job of the sweep that the item belongs to, and the door that asked for it. */
-  readonly order: { readonly slot: string; readonly job: string; readonly door: 'cron' | 'cli' };
+  readonly order: {
+    readonly slot?: string | undefined;
+    readonly job?: string | undefined;
+    readonly door: 'cron' | 'cli';
+  };
+  /** Default: enforce. */
+  readonly mode?: 'enforce' | 'plan';
   readonly rules: RuleSet;
   readonly account: { readonly id: number };
   /** Waits; rejects where the sweep may not go on. */
@@ -39,7 +45,10 @@ export async function runItem(target: Target, given: ItemParts): Promise<Ran> {
   }
 }
 
-async function runOne(target: Target, { parts, order, rules, account, signal }: ItemParts): Promise<Ran> {
+async function runOne(
+  target: Target,
+  { parts, order, mode = 'enforce', rules, account, signal }: ItemParts,
+): Promise<Ran> {
   const { client, memory, clock } = parts;
   const { key, subject, item: value } = target;
   const { slot, job, door } = order;
@@ -49,8 +58,8 @@ async function runOne(target: Target, { parts, order, rules, account, signal }: 
     { key, subject, value, slot },
     {
       ...parts.settings,
-      id: runIdOf(slot, key, now),
-      mode: 'enforce',
+      id: slot === undefined ? undefined : runIdOf(slot, key, now),
+      mode,
       door,
       delivery: job,
       rules,

@@ -8,6 +8,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { HandleJob } from '../store/lease.ts';
 import { runSweep, type SweepOrder, type SweepParts } from './sweep.ts';
 import type { SweepCheckpoint } from './tally.ts';
+import type { ServedBy } from './targets/repositories.ts';
 
 /** What a sweep's job says. */
 const SweepPayload = z.object({
@@ -30,28 +31,41 @@ export function createSweepHandler(
       parts.log.info({ rule: asked.rule, slot: asked.slot }, 'a sweep has nothing to do: its rule is gone');
       return { runs: [] };
     }
-    const named = asked.in === undefined ? () => true : createRepositoryScope(asked.in);
-    // The path of a repository's rule file begins with its full name.
-    const only = rule.level === 'repository' ? { only: [rule.source.split('/').slice(0, 2).join('/')] } : {};
-    const meter = createSweepMeter(budgetSourceOf(rule));
     const order: SweepOrder = {
       rule,
       slot: asked.slot,
       job: job.id,
       door: job.door === 'cli' ? 'cli' : 'cron',
-      isInScope: (subject) =>
-        isOfHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject)),
+      isInScope: scopeOfSweep(rule, asked.in),
       isPartial: asked.in !== undefined,
       // The border to the store: a checkpoint of this job was written by the sweep alone.
       ...(job.checkpoint === null || job.checkpoint === undefined
         ? {}
         : { checkpoint: job.checkpoint as SweepCheckpoint }),
     };
-    const { deferral } = await runSweep({ ...parts, served: { ...parts.served, ...only } }, order, lease);
+    const { deferral } = await runSweep({ ...parts, served: servedTo(rule, parts.served) }, order, lease);
     // A later job with the same items does what this one was kept from.
     const key = JSON.stringify(asked.in ?? []);
     return { runs: [], deferral: deferral && { ...deferral, key } };
   };
+}
+
+/** Returns whether a sweep takes a subject: it is the rule's own, in its scope, and among what a person named. */
+export function scopeOfSweep(
+  rule: LoadedRule,
+  patterns: readonly string[] | undefined,
+): (subject: Subject) => boolean {
+  const named = patterns === undefined ? () => true : createRepositoryScope(patterns);
+  const meter = createSweepMeter(budgetSourceOf(rule));
+  return (subject) => isOfHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject));
+}
+
+/** Returns what a rule walks over: that of a repository over this one alone. */
+export function servedTo(rule: LoadedRule, served: ServedBy): ServedBy {
+  // The path of a repository's rule file begins with its full name.
+  return rule.level === 'repository'
+    ? { ...served, only: [rule.source.split('/').slice(0, 2).join('/')] }
+    : served;
 }
 
 /** Rules of a repository or organization walk over what is theirs, and nothing else. */

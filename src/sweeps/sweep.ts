@@ -5,7 +5,6 @@ import type { Subject } from '../contract/events/subject.ts';
 import type { Deferral } from '../engine/budget/deferral.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { LeaveWaiting } from '../handlers/waiting.ts';
 import type { Log } from '../log.ts';
@@ -13,6 +12,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import type { Lease } from '../store/lease.ts';
 import { type DriftBook, openDriftBook } from './drift.ts';
+import { createFailureWatch } from './failure-watch.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import { describeProgress, type SweepFailure, type SweepProgress } from './progress.ts';
 import { type IncidentStore, noteSweepResult } from './sweep-incidents.ts';
@@ -68,10 +68,6 @@ export type SweepOrder = {
 };
 
 const defaults = { atOnce: 8, maxRequests: 100_000 } as const;
-/** Items in a row that the forge fails before the sweep waits for it to recover. */
-const maxFailedInARow = 10;
-/** Failures after which the next item would fail, too. */
-const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-unauthorized', 'forge-junk']);
 
 /**
  * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
@@ -130,7 +126,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
   const rules = createRuleSet([rule]);
   const drift: DriftBook = await openDriftBook(store, rule.id);
   const now = clock.now();
-  let failedInARow = 0;
+  const failures = createFailureWatch();
   const deferrals: Deferral[] = [];
 
   const mayGoOn = (): void => {
@@ -170,9 +166,7 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
     if (deferral) deferrals.push(deferral);
     const reason = retry?.message ?? run.rules.find(({ verdict }) => verdict === 'failed')?.reason;
     if (reason !== undefined) fail({ item: target.key, error: reason });
-    failedInARow = retry === undefined ? 0 : failedInARow + 1;
-    // A forge that fails item after item is down: the queue waits better than a sweep does.
-    if (retry && (hopeless.has(retry.code) || failedInARow >= maxFailedInARow)) throw retry;
+    failures.note(retry);
   };
 
   const record = async (run: Run, repositoryId: number | undefined): Promise<void> => {

@@ -7,14 +7,13 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { startServer } from '../../server/server.ts';
 import { type Settings, secretValues } from '../../settings/config.ts';
-import { loadRuleFiles } from '../../sources/folder.ts';
 import type { Delivery, Store } from '../../store/store.ts';
 import { describeProgress } from '../../sweeps/progress.ts';
 import { createSweepStore } from '../../sweeps/sweep-store.ts';
 import type { SweepCheckpoint } from '../../sweeps/tally.ts';
 import { openStore } from '../open-store.ts';
-import { pathsOrDefault } from '../rules/check.ts';
 import { watchSignals } from '../signals.ts';
+import { findSweepRule } from './sweep-rule.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
@@ -36,7 +35,7 @@ export async function sweep(
   terminal: Terminal,
   stream: ProgressStream = process.stderr,
 ): Promise<number> {
-  const rule = await findRule(name, settings);
+  const rule = await findSweepRule(name, settings);
   const stop = watchSignals();
   const door = await openDoor(settings, terminal, stop.signal).catch((error: unknown) => {
     if (stop.explains(error)) return undefined;
@@ -65,22 +64,6 @@ export async function sweep(
     line.end();
     await door.close();
   }
-}
-
-async function findRule(name: string, settings: Settings): Promise<LoadedRule> {
-  const files = await loadRuleFiles(pathsOrDefault([], settings.rules));
-  const scheduled = files.flatMap(({ rules }) => rules).filter(({ schedules }) => schedules.length > 0);
-  const found = scheduled.filter((rule) => rule.id === name || rule.name === name);
-  const [rule] = found;
-  if (rule && found.length === 1) return rule;
-  const known = scheduled.map(({ id }) => id).join('\n  ');
-  if (found.length > 1) throw new ReeveError('usage', `"${name}" is the name of several rules:\n  ${known}`);
-  throw new ReeveError(
-    'usage',
-    known === ''
-      ? 'no rule has a schedule'
-      : `no rule with a schedule is named "${name}"; there are\n  ${known}`,
-  );
 }
 
 /** Where the job is done: here, or by the server whose store this is. */

@@ -1,0 +1,22 @@
+import { ReeveError } from '../../errors.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import type { Settings } from '../../settings/config.ts';
+import { loadRuleFiles } from '../../sources/folder.ts';
+import { pathsOrDefault } from '../rules/check.ts';
+
+/** Returns the operator's rule with a schedule that has this name or identity. Throws `usage` where there is not exactly one. */
+export async function findSweepRule(name: string, settings: Settings): Promise<LoadedRule> {
+  const files = await loadRuleFiles(pathsOrDefault([], settings.rules));
+  const scheduled = files.flatMap(({ rules }) => rules).filter(({ schedules }) => schedules.length > 0);
+  const found = scheduled.filter((rule) => rule.id === name || rule.name === name);
+  const [rule] = found;
+  if (rule && found.length === 1) return rule;
+  const known = scheduled.map(({ id }) => id).join('\n  ');
+  if (found.length > 1) throw new ReeveError('usage', `"${name}" is the name of several rules:\n  ${known}`);
+  throw new ReeveError(
+    'usage',
+    known === ''
+      ? 'no rule has a schedule'
+      : `no rule with a schedule is named "${name}"; there are\n  ${known}`,
+  );
+}
