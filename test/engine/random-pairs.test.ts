@@ -16,7 +16,7 @@ import {
 import { argumentArbitraries } from '../support/random-rules.ts';
 
 /** Pairs that each action leads. */
-const perAction = process.env.LONG ? 8_400 : 200;
+const perAction = process.env.LONG ? 8_400 : 120;
 const small = ['set-labels', 'set-issue', 'request-reviewers', 'react', 'comment', 'set-status'];
 
 /** What the pairs came to, by action: a law about writes says nothing where none are made. */

@@ -4,6 +4,8 @@ import { operations } from '../../src/contract/operations.ts';
 import { type Account, basic, startEmbedded } from '../support/contract-forge.ts';
 import { type HiddenData, makeHiddenData } from '../support/hidden-data.ts';
 
+/** Each caller asks every third path of an operation, beginning with another one; `LONG=1` asks all of them. */
+const step = process.env.LONG ? 1 : 3;
 const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET');
 
 describe('every read of the API, asked by everybody', { timeout: 600_000 }, () => {
@@ -34,12 +36,13 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   it('A6: shows hidden names, repositories and addresses to no one', async () => {
     const leaks = new Set<string>();
     const statuses = new Map<number, number>();
-    for (const [caller, as] of setup.callers) {
+    for (const [number, [caller, as]] of [...setup.callers].entries()) {
       if (caller === 'root') continue;
       const hidden = setup.canaries.filter(({ seenBy }) => !seenBy.includes(caller));
       for (const operation of reads) {
+        const paths = pathsOf(operation).filter((_path, at) => (at + number) % step === 0);
         const answers = await Promise.all(
-          pathsOf(operation).map(async (path) => [path, await forge.ask('GET', path, { as })] as const),
+          paths.map(async (path) => [path, await forge.ask('GET', path, { as })] as const),
         );
         for (const [path, { status, text }] of answers) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -53,8 +56,8 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
 
     expect([...leaks]).toEqual([]);
     // The probes get through to what is open, and do not all end at a guard.
-    expect(statuses.get(200)).toBeGreaterThan(1_000);
-    expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5_000);
+    expect(statuses.get(200)).toBeGreaterThan(2_000 / step);
+    expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(15_000 / step);
   });
 
   it('A6: tells those who may see it', async () => {

@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLauncher } from '../../src/forge/git/launcher.ts';
+
+/** Workers of tests hold much memory: the launcher starts git faster than they could. */
+const launcher = createLauncher();
 
 /** A person's clone: the real git program with an identity of its own and nothing of the machine's settings. */
 export interface GitClone {
@@ -36,11 +39,12 @@ export async function cloneRepository(address: string, person = ada): Promise<Gi
 
 /** Runs git anywhere. */
 export function runGit(cwd: string, args: readonly string[], person = ada): Promise<string> {
-  const child = spawn('git', [...args], {
+  const child = launcher.start({
+    file: 'git',
+    args,
     cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: process.env.PATH,
+      PATH: process.env.PATH ?? '',
       HOME: cwd,
       LC_ALL: 'C',
       GIT_CONFIG_NOSYSTEM: '1',
@@ -52,6 +56,7 @@ export function runGit(cwd: string, args: readonly string[], person = ada): Prom
       GIT_COMMITTER_EMAIL: person.email,
     },
   });
+  child.stdin.end();
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let [output, complaint] = ['', ''];
   child.stdout.on('data', (piece) => {

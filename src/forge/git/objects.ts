@@ -1,5 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { ReeveError } from '../../errors.ts';
+import type { LaunchedProgram } from './launched-program.ts';
 import type { Git } from './process.ts';
 
 type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
@@ -25,10 +25,10 @@ type Question = {
  * `close` ends it; questions without an answer fail.
  */
 export function createObjectReader(git: Git, folder: string): ObjectReader & { close(): void } {
-  let child: ChildProcessWithoutNullStreams | undefined;
+  let child: LaunchedProgram | undefined;
   let questions: Question[] = [];
 
-  const drop = (dead: ChildProcessWithoutNullStreams, reason: string): void => {
+  const drop = (dead: LaunchedProgram, reason: string): void => {
     if (child !== dead) return;
     child = undefined;
     const unanswered = questions;
@@ -36,7 +36,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
     for (const { reject } of unanswered) reject(new ReeveError('git-failed', `git cat-file ${reason}`));
   };
 
-  const open = (): ChildProcessWithoutNullStreams => {
+  const open = (): LaunchedProgram => {
     const opened = git.start(['cat-file', '--batch-command'], { folder });
     const parse = createAnswerParser(() => questions.shift());
     opened.stdout.on('data', (piece: Buffer) => {
@@ -66,7 +66,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
       if (child === undefined) return;
       const closing = child;
       drop(closing, 'was closed');
-      closing.kill('SIGKILL');
+      closing.kill();
     },
   };
 }

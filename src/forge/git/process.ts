@@ -1,7 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import { ReeveError } from '../../errors.ts';
+import type { LaunchedProgram } from './launched-program.ts';
+import { createLauncher } from './launcher.ts';
 import { createSlots } from './slots.ts';
 
 type GitResult = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
@@ -24,10 +25,9 @@ export interface Git {
   /** Waits for a free place, runs one command to its end, and throws `git-failed` where it does not answer. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** Starts a command that stays; the caller ends it. Not counted against the places of `run`. */
-  start(
-    args: readonly string[],
-    options: Pick<GitOptions, 'folder' | 'environment'>,
-  ): ChildProcessWithoutNullStreams;
+  start(args: readonly string[], options: Pick<GitOptions, 'folder' | 'environment'>): LaunchedProgram;
+  /** Lets go of what starts commands, once those that run have ended. */
+  close(): void;
 }
 
 /**
@@ -36,14 +36,17 @@ export interface Git {
  */
 export function createGit(configFile: string): Git {
   const inSlot = createSlots(Math.max(4, availableParallelism() * 2));
+  const launcher = createLauncher();
   const start: Git['start'] = (args, options) =>
-    spawn('git', [...args], {
+    launcher.start({
+      file: 'git',
+      args,
       cwd: options.folder ?? '/',
       env: cleanEnvironment(configFile, options),
-      stdio: 'pipe',
     });
   return {
     start,
+    close: () => launcher.close(),
     run: (args, options = {}) => inSlot(() => finish(start(args, options), args, options)),
   };
 }
@@ -71,11 +74,7 @@ function cleanEnvironment(configFile: string, options: GitOptions): Record<strin
 /** Longest output of a command; more ends it. */
 const maxBytes = 64 * 1024 * 1024;
 
-function finish(
-  child: ChildProcessWithoutNullStreams,
-  args: readonly string[],
-  options: GitOptions,
-): Promise<GitResult> {
+function finish(child: LaunchedProgram, args: readonly string[], options: GitOptions): Promise<GitResult> {
   const { expect = [0], timeoutMs = 60_000 } = options;
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
   const pieces: Buffer[] = [];
@@ -85,7 +84,7 @@ function finish(
   let refusal: string | undefined;
   const end = (reason: string): void => {
     refusal = reason;
-    child.kill('SIGKILL');
+    child.kill();
   };
   const timer = setTimeout(() => end(`took longer than ${timeoutMs} ms`), timeoutMs);
   child.stdout.on('data', (piece: Buffer) => {
@@ -96,7 +95,7 @@ function finish(
       if (bytes > maxBytes) end(`answered more than ${maxBytes} bytes`);
     } else if (!options.onOutput(piece)) {
       isEnough = true;
-      child.kill('SIGKILL');
+      child.kill();
     }
   });
   child.stderr.on('data', (piece: Buffer) => {

@@ -104,6 +104,9 @@ export function createGitStore(folder: string, limits: GitLimits = defaultLimits
       }
     },
     exclusively: (id, room, work) => (room === 'refs' ? inRefs(id, work) : inPulls(id, work)),
-    close: readers.close,
+    close() {
+      readers.close();
+      git.close();
+    },
   };
 }

@@ -195,12 +195,12 @@ async function upload(
   });
   child.stderr.resume();
   child.on('error', (error) => child.stdout.destroy(error));
-  const timer = setTimeout(() => child.kill('SIGKILL'), uploadMs);
+  const timer = setTimeout(() => child.kill(), uploadMs);
   // A client that goes away in the middle leaves no process behind.
   reply.raw.on('close', () => {
     clearTimeout(timer);
-    child.kill('SIGKILL');
+    child.kill();
   });
-  pipeline(body, child.stdin).catch(() => child.kill('SIGKILL'));
+  pipeline(body, child.stdin).catch(() => child.kill());
   return reply.type('application/x-git-upload-pack-result').send(child.stdout);
 }

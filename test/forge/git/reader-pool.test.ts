@@ -31,6 +31,7 @@ describe('the pool of reading processes', () => {
   });
   afterEach(() => {
     store.close();
+    git.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -42,13 +43,13 @@ describe('the pool of reading processes', () => {
         started += 1;
         alive += 1;
         most = Math.max(most, alive);
-        const kill = child.kill.bind(child);
         // An ended process counts from the signal on: when it is gone is the machine's business.
-        child.kill = (signal) => {
-          alive -= 1;
-          return kill(signal);
-        };
-        return child;
+        return Object.assign(Object.create(child), {
+          kill() {
+            alive -= 1;
+            child.kill();
+          },
+        });
       },
     };
   }

@@ -95,7 +95,8 @@ describe('a push beyond the limits', () => {
 
     expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('4194304 bytes')]);
     expect(packed.length).toBeLessThan(mebibyte);
-    expect(readdirSync(scratch)).toEqual([]);
+    // The socket of the process that starts git stays while the forge runs.
+    expect(readdirSync(scratch).filter((name) => !name.startsWith('reeve-git-'))).toEqual([]);
   });
 
   it('A6: is answered 413 where it is longer, with a length and without one', async () => {

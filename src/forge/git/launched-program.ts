@@ -1,0 +1,94 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+
+/** A program that was started. `close` comes once it has ended and its output was passed on; `error` if it did not start. */
+export interface LaunchedProgram {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Ends the program at once. */
+  kill(): void;
+  on(event: 'close', listener: (code: number | null) => void): this;
+  on(event: 'error', listener: (error: Error) => void): this;
+}
+
+/** A program that runs, as the session with the launcher's process sees it. */
+export type ProgramParts = {
+  /** Takes one of its connections, with the bytes that came with the greeting. */
+  readonly connect: (socket: Socket, stream: string, first: Buffer) => void;
+  readonly end: (code: number | null) => void;
+  readonly fail: (error: Error) => void;
+};
+
+type ProgramOptions = {
+  readonly kill: () => void;
+  /** Called once, when nothing more comes of the program. */
+  readonly onSettled: () => void;
+};
+
+/** Creates the two sides of a program: what its user holds, and what the session tells. */
+export function createProgram({ kill, onSettled }: ProgramOptions): {
+  launched: LaunchedProgram;
+  parts: ProgramParts;
+} {
+  const events = new EventEmitter();
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  let unclosed = 2;
+  let ended: { readonly code: number | null } | undefined;
+  let isSettled = false;
+
+  const settle = (tell: () => void): void => {
+    if (isSettled) return;
+    isSettled = true;
+    onSettled();
+    tell();
+  };
+  const closeIfDone = (): void => {
+    const end = ended;
+    if (end !== undefined && unclosed === 0) settle(() => events.emit('close', end.code));
+  };
+
+  const parts: ProgramParts = {
+    connect(socket, stream, first) {
+      const isMain = stream === '1';
+      const output = isMain ? stdout : stderr;
+      if (first.length > 0) output.write(first);
+      socket.pipe(output);
+      if (isMain) stdin.pipe(socket);
+      // A user who wants no more output ends it.
+      output.on('close', () => socket.destroy());
+      socket.on('close', () => {
+        if (isMain) stdin.destroy();
+        output.end();
+        unclosed -= 1;
+        closeIfDone();
+      });
+    },
+    end(code) {
+      ended = { code };
+      // Output that has no reader would hold back the end.
+      for (const output of [stdout, stderr]) if (output.readableFlowing === null) output.resume();
+      closeIfDone();
+    },
+    fail(error) {
+      settle(() => {
+        for (const stream of [stdin, stdout, stderr]) stream.destroy();
+        events.emit('error', error);
+      });
+    },
+  };
+  const launched: LaunchedProgram = {
+    stdin,
+    stdout,
+    stderr,
+    kill() {
+      if (!isSettled) kill();
+    },
+    on(event: string, listener: (...args: never[]) => void) {
+      events.on(event, listener as (...args: unknown[]) => void);
+      return launched;
+    },
+  };
+  return { launched, parts };
+}

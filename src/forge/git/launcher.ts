@@ -1,0 +1,231 @@
+import { spawn } from 'node:child_process';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createProgram, type LaunchedProgram, type ProgramParts } from './launched-program.ts';
+
+/**
+ * The launcher, as text: it must run from sources and from a bundle, where no separate file can be relied on. It starts each
+ * program with two connections to our socket in the place of pipes, so that no byte of input or output passes through it. It
+ * ignores the signals of a terminal and of a service manager: it ends when the process that started it does.
+ */
+const program = `
+const { spawn } = require('node:child_process');
+const { mkdtempSync, rmSync } = require('node:fs');
+const { Socket } = require('node:net');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
+const send = (message) => { if (process.connected) process.send(message); };
+let folder;
+try { folder = mkdtempSync(join(tmpdir(), 'reeve-git-')); } catch (error) { send({ refused: error.message }); }
+process.on('disconnect', () => { if (folder) rmSync(folder, { recursive: true, force: true }); process.exit(); });
+const running = new Map();
+function open(path, line, ready, failed) {
+  const socket = new Socket();
+  // Nothing is read here: what comes is for the program.
+  socket.pause();
+  socket.on('error', failed);
+  socket.connect(path, () => socket.write(line, ready));
+  return socket;
+}
+function launch({ id, path, file, args, cwd, env }) {
+  const state = { isKilled: false };
+  running.set(id, state);
+  let opening = 2;
+  const end = (message) => {
+    if (!running.delete(id)) return;
+    input.destroy();
+    errors.destroy();
+    send({ id, ...message });
+  };
+  const failed = (error) => end({ error: error.message });
+  const ready = () => {
+    opening -= 1;
+    if (opening > 0 || !running.has(id)) return;
+    if (state.isKilled) return end({ code: null });
+    try {
+      state.child = spawn(file, args, { cwd, env, stdio: [input, input, errors] });
+      state.child.on('error', failed);
+      state.child.on('exit', (code) => end({ code }));
+    } catch (error) {
+      failed(error);
+    }
+    input.destroy();
+    errors.destroy();
+  };
+  const input = open(path, id + ' 1\\n', ready, failed);
+  const errors = open(path, id + ' 2\\n', ready, failed);
+}
+process.on('message', (message) => {
+  if (message.args !== undefined) return launch(message);
+  const state = running.get(message.id);
+  if (state === undefined) return;
+  state.isKilled = true;
+  state.child?.kill('SIGKILL');
+});
+if (folder) send({ folder });
+`;
+
+/** A heap of this size holds the launcher many times over; a small process is duplicated quickly. */
+const launcherFlags = ['--max-old-space-size=32', '--max-semi-space-size=1'];
+
+type Command = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** Starts programs from a small process of its own. */
+export interface Launcher {
+  start(command: Command): LaunchedProgram;
+  /** Ends the launcher when the programs that run have ended. */
+  close(): void;
+}
+
+type Report =
+  | { readonly folder: string }
+  | { readonly refused: string }
+  | { readonly id: number; readonly code: number | null }
+  | { readonly id: number; readonly error: string };
+
+/**
+ * Creates a launcher. A process is started by duplicating the one that asks, which takes longer the more memory that one
+ * holds (tens of milliseconds with a few hundred MB, in which nothing else is done); the launcher holds little. Its process
+ * starts with the first program, and again after it died.
+ */
+export function createLauncher(): Launcher {
+  let session: LauncherSession | undefined;
+  let isClosed = false;
+  return {
+    start(command) {
+      session ??= openSession({
+        onRest: (resting) => {
+          if (isClosed) resting.end();
+        },
+        onEnd: (ended) => {
+          if (session === ended) session = undefined;
+        },
+      });
+      return session.start(command);
+    },
+    close() {
+      isClosed = true;
+      if (session?.isResting()) session.end();
+    },
+  };
+}
+
+/** One life of the launcher's process, with the programs that it runs. */
+type LauncherSession = {
+  readonly start: (command: Command) => LaunchedProgram;
+  readonly isResting: () => boolean;
+  /** Ends the process; nothing may be started any more. */
+  readonly end: () => void;
+};
+
+type SessionOptions = {
+  /** Called when the last program has ended. */
+  readonly onRest: (session: LauncherSession) => void;
+  /** Called when nothing can be started any more. */
+  readonly onEnd: (session: LauncherSession) => void;
+};
+
+/** A message to the process: start a program, or, without a command, end it. */
+type Order = { readonly id: number } & Partial<Command>;
+
+function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
+  const running = new Map<number, ProgramParts>();
+  const child = spawn(process.execPath, [...launcherFlags, '-e', program], {
+    cwd: '/',
+    env: { ...(process.env.TMPDIR === undefined ? {} : { TMPDIR: process.env.TMPDIR }) },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  });
+  /** Orders that came before the process was ready. */
+  const waiting: Order[] = [];
+  let server: Server | undefined;
+  let path: string | undefined;
+  let serial = 0;
+
+  const stop = (error?: Error): void => {
+    onEnd(session);
+    server?.close();
+    if (child.connected) child.disconnect();
+    for (const { fail } of [...running.values()]) fail(error ?? new Error('it was closed'));
+  };
+  const transmit = (order: Order): void => {
+    child.send({ ...order, path }, (error) => {
+      if (error !== null) running.get(order.id)?.fail(error);
+    });
+  };
+  const send = (order: Order): void => {
+    // A program that runs is a reason to keep our process alive; the launcher alone is none.
+    child.channel?.ref();
+    if (path === undefined) waiting.push(order);
+    else transmit(order);
+  };
+  const listen = (folder: string): void => {
+    const socketPath = join(folder, 'socket');
+    server = createServer((socket) => readGreeting(socket, running));
+    server.on('error', stop);
+    server.listen(socketPath, () => {
+      path = socketPath;
+      for (const order of waiting.splice(0)) transmit(order);
+    });
+    server.unref();
+  };
+
+  child.on('message', (report: Report) => {
+    if ('folder' in report) listen(report.folder);
+    else if ('refused' in report) stop(new Error(`no folder for the socket of git: ${report.refused}`));
+    else if ('error' in report) running.get(report.id)?.fail(new Error(report.error));
+    else running.get(report.id)?.end(report.code);
+  });
+  child.on('error', stop);
+  child.on('exit', () => stop(new Error('the process that starts programs has ended')));
+  child.unref();
+  child.channel?.unref();
+
+  const session: LauncherSession = {
+    start(command) {
+      serial += 1;
+      const id = serial;
+      const { launched, parts } = createProgram({
+        kill: () => send({ id }),
+        onSettled() {
+          running.delete(id);
+          if (running.size > 0) return;
+          child.channel?.unref();
+          onRest(session);
+        },
+      });
+      running.set(id, parts);
+      send({ id, ...command });
+      return launched;
+    },
+    isResting: () => running.size === 0,
+    end: () => stop(),
+  };
+  return session;
+}
+
+/** Longest line with which a connection says which stream of which program it is. */
+const maxGreeting = 64;
+
+function readGreeting(socket: Socket, running: ReadonlyMap<number, ProgramParts>): void {
+  let read = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  const take = (piece: Buffer): void => {
+    read = Buffer.concat([read, piece]);
+    const at = read.indexOf('\n');
+    if (at < 0 && read.length <= maxGreeting) return;
+    socket.off('data', take);
+    socket.pause();
+    const [id, stream = ''] = read.subarray(0, Math.max(at, 0)).toString('latin1').split(' ');
+    const program = running.get(Number(id));
+    if (program === undefined) socket.destroy();
+    else program.connect(socket, stream, read.subarray(at + 1));
+  };
+  socket.on('data', take);
+}
