@@ -28,7 +28,7 @@ type ProgramOptions = {
 };
 
 /** Creates the two sides of a program: what its user holds, and what the session tells. */
-export function createProgram({ kill, onSettled }: ProgramOptions): {
+export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
   launched: LaunchedProgram;
   parts: ProgramParts;
 } {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createProgram, type LaunchedProgram, type ProgramParts } from './launched-program.ts';
+import { createLaunchedProgram, type LaunchedProgram, type ProgramParts } from './launched-program.ts';
 
 /**
  * The launcher, as text: it must run from sources and from a bundle, where no separate file can be relied on. It starts each
@@ -69,7 +69,7 @@ if (folder) send({ folder });
 /** A heap of this size holds the launcher many times over; a small process is duplicated quickly. */
 const launcherFlags = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 
-type Command = {
+type ProgramCommand = {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -78,12 +78,12 @@ type Command = {
 
 /** Starts programs from a small process of its own. */
 export interface Launcher {
-  start(command: Command): LaunchedProgram;
+  start(command: ProgramCommand): LaunchedProgram;
   /** Ends the launcher when the programs that run have ended. */
   close(): void;
 }
 
-type Report =
+type LauncherReport =
   | { readonly folder: string }
   | { readonly refused: string }
   | { readonly id: number; readonly code: number | null }
@@ -118,7 +118,7 @@ export function createLauncher(): Launcher {
 
 /** One life of the launcher's process, with the programs that it runs. */
 type LauncherSession = {
-  readonly start: (command: Command) => LaunchedProgram;
+  readonly start: (command: ProgramCommand) => LaunchedProgram;
   readonly isResting: () => boolean;
   /** Ends the process; nothing may be started any more. */
   readonly end: () => void;
@@ -132,7 +132,7 @@ type SessionOptions = {
 };
 
 /** A message to the process: start a program, or, without a command, end it. */
-type Order = { readonly id: number } & Partial<Command>;
+type Order = { readonly id: number } & Partial<ProgramCommand>;
 
 function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
   const running = new Map<number, ProgramParts>();
@@ -176,7 +176,7 @@ function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
     server.unref();
   };
 
-  child.on('message', (report: Report) => {
+  child.on('message', (report: LauncherReport) => {
     if ('folder' in report) listen(report.folder);
     else if ('refused' in report) stop(new Error(`no folder for the socket of git: ${report.refused}`));
     else if ('error' in report) running.get(report.id)?.fail(new Error(report.error));
@@ -191,7 +191,7 @@ function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
     start(command) {
       serial += 1;
       const id = serial;
-      const { launched, parts } = createProgram({
+      const { launched, parts } = createLaunchedProgram({
         kill: () => send({ id }),
         onSettled() {
           running.delete(id);

@@ -28,7 +28,7 @@ type RunnersPosition = ListPosition | { readonly stage: 'repositories' };
 const atOnce = 8;
 
 /** A level, what its runners are the subject of, and how to list them. */
-type RunnerLevel = RunnersOwner & {
+type WalkedLevel = RunnersOwner & {
   readonly subject: Subject;
   readonly operation: RunnerList;
   readonly params: Readonly<Record<string, string>>;
@@ -70,8 +70,8 @@ type RunnerListing = {
 };
 
 /** Returns the organizations of the account, and the account itself. */
-async function ownLevels(walk: Walk): Promise<readonly RunnerLevel[]> {
-  const levels: RunnerLevel[] = [];
+async function ownLevels(walk: Walk): Promise<readonly WalkedLevel[]> {
+  const levels: WalkedLevel[] = [];
   for await (const { name } of walk.client.items(operations.listOwnOrganizations, {})) {
     levels.push({
       level: 'organization',
@@ -107,7 +107,7 @@ async function* ofRepositories(listing: RunnerListing): AsyncGenerator<TargetPag
     const levels = page.repositories
       .filter(({ permissions }) => permissions?.admin)
       .map(toRepositoryRef)
-      .map((repository): RunnerLevel => {
+      .map((repository): WalkedLevel => {
         const { owner, name } = repository;
         return {
           level: 'repository',
@@ -125,7 +125,7 @@ async function* ofRepositories(listing: RunnerListing): AsyncGenerator<TargetPag
 
 /** Yields the runners of levels, some levels at a time; an interrupted walk begins again at `next`. */
 async function* ofLevels(
-  levels: readonly RunnerLevel[],
+  levels: readonly WalkedLevel[],
   listing: RunnerListing,
   next: RunnersPosition,
 ): AsyncGenerator<TargetPage> {
@@ -149,7 +149,7 @@ async function* ofLevels(
 
 type LevelAnswer = { readonly runners: readonly SeenRunner[] } | { readonly error: Error };
 
-async function readLevel({ operation, params }: RunnerLevel, client: Client): Promise<LevelAnswer> {
+async function readLevel({ operation, params }: WalkedLevel, client: Client): Promise<LevelAnswer> {
   try {
     return { runners: await readRunners(client, operation, params) };
   } catch (error) {
@@ -169,7 +169,7 @@ type LevelResult = {
 };
 
 async function observeLevel(
-  level: RunnerLevel,
+  level: WalkedLevel,
   answer: LevelAnswer,
   listing: RunnerListing,
 ): Promise<LevelResult> {
