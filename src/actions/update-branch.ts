@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { compare } from '../facts/compare.ts';
 import { requestOf } from '../facts/fact.ts';
+import { behind as behindRow } from '../facts/pull-behind.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
@@ -19,6 +19,7 @@ const UpdateBranch = z.strictObject({
 type UpdateBranch = z.output<typeof UpdateBranch>;
 
 const pullFact = requestOf(pullRequest);
+const behindFact = requestOf(behindRow);
 
 /** Brings the head branch of the pull request up to date with its base. */
 export const updateBranch = defineAction<UpdateBranch>({
@@ -47,9 +48,7 @@ with:
     const pull = await facts.ask(pullFact);
     if (pull.state !== 'open' || pull.merged) return [];
     const { head, base, isFork } = sidesOf(pull);
-    const between = requestOf(compare, `${head}...${base}`);
-    const { total_commits, commits } = await facts.ask(between);
-    const behind = Math.max(total_commits ?? 0, commits.length);
+    const behind = await facts.ask(behindFact);
     const change = {
       action: 'update-branch',
       operation: operations.updatePull.id,
@@ -66,7 +65,7 @@ with:
         ...(isFork || !pull.head?.ref ? {} : { branch: pull.head.ref }),
       },
       ...(isFork ? ({ fork: true } as const) : {}),
-      reads: [pullFact, between],
+      reads: [pullFact, behindFact],
     } as const;
     if (behind === 0) return [{ ...change, already: true, reason: 'it is up to date with its base' }];
     if (isFork && !given.forks) {

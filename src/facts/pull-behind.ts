@@ -8,7 +8,7 @@ import { repositoryParams } from './where.ts';
 export const behind = defineFact({
   name: 'pull_request.behind',
   meaning:
-    'The number of commits on the base branch that the pull request does not have: those since `pull_request.merge_base`.',
+    'The number of commits on the base branch that the head does not have, counted now; `pull_request.merge_base` may be older.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: int,
@@ -17,10 +17,10 @@ export const behind = defineFact({
   requests: 2,
   example: 'pull_request.behind == 0',
   async ask({ client, subject, ask }) {
-    const { merge_base, base } = await ask(requestOf(pullRequest));
-    if (!merge_base || !base?.sha) throw new Error('the pull request has no merge base');
-    if (merge_base === base.sha) return 0;
-    const basehead = `${merge_base}...${base.sha}`;
+    const { head, base } = await ask(requestOf(pullRequest));
+    if (!head?.sha || !base?.sha) throw new Error('the pull request has no head or no base');
+    // The `merge_base` of the pull request is that of the forge's last check: after an update it is the old one for seconds.
+    const basehead = `${head.sha}...${base.sha}`;
     const { total_commits } = await client.call(operations.compare, {
       params: { ...repositoryParams(subject), basehead },
     });

@@ -40,7 +40,7 @@ const factsOf = (given: object) =>
     base_branch: { name: 'main', enable_status_check: false },
     statuses: [],
     head_branch: branch(),
-    compare: { [`${head}...main`]: { total_commits: 2, commits: [] } },
+    'pull_request.behind': 2,
     ...given,
   });
 
@@ -215,12 +215,7 @@ describe('update-branch', () => {
 
   it.each<[string, object, object, readonly string[]]>([
     ['updates a head that is behind', {}, {}, ['pull.update']],
-    [
-      'leaves one that is not',
-      {},
-      { compare: { [`${head}...main`]: { total_commits: 0, commits: [] } } },
-      ['pull.update already'],
-    ],
+    ['leaves one that is not', {}, { 'pull_request.behind': 0 }, ['pull.update already']],
     ['leaves a merged one', {}, { pull_request: merged() }, []],
     ['leaves one while `when` does not hold', { when: false }, {}, []],
     [

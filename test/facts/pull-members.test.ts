@@ -98,24 +98,17 @@ describe('pull_request.mergeable', () => {
 });
 
 describe('pull_request.behind', () => {
-  it('counts the commits of the base since the merge base', async () => {
-    const { reads, facts } = await setUp([{}]);
-
-    expect(await facts().ask({ name: 'pull_request.behind' })).toBe(3);
-    expect(reads.at(-1)).toContain('/compare/o...b');
-  });
-
-  it('is 0 without a request where the base has not moved', async () => {
+  it('counts the commits of the base that the head lacks, whatever merge base the forge still shows', async () => {
     const { reads, facts } = await setUp([{ merge_base: 'b' }]);
 
-    expect(await facts().ask({ name: 'pull_request.behind' })).toBe(0);
-    expect(reads).toHaveLength(1);
+    expect(await facts().ask({ name: 'pull_request.behind' })).toBe(3);
+    expect(reads.at(-1)).toContain('/compare/h...b');
   });
 
-  it('is an error without a merge base', async () => {
-    const { facts } = await setUp([{ merge_base: '' }]);
+  it('is an error without a head', async () => {
+    const { facts } = await setUp([{ head: null }]);
 
-    await expect(facts().ask({ name: 'pull_request.behind' })).rejects.toThrow('no merge base');
+    await expect(facts().ask({ name: 'pull_request.behind' })).rejects.toThrow('no head or no base');
   });
 });
 

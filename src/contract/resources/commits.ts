@@ -27,7 +27,7 @@ export const commitOperations = {
   getCommitDiff: defineOperation({
     id: 'commit.diff',
     meaning:
-      'Returns what a commit changes against its first parent as text, a `diff` without the content of binary files or a `patch` in the form of mails. The `diff` of a first commit begins with the commit.',
+      'Returns what a commit changes against its first parent as text, a `diff` without the content of binary files or a `patch` in the form of mails. The `diff` of a first commit begins with the commit. The name of a branch or tag that contains a dot is not found.',
     method: 'GET',
     path: '/repos/{owner}/{repo}/git/commits/{sha}.{diffType}',
     ...codeAs('reader'),

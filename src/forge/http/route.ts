@@ -53,11 +53,15 @@ function shapeOf(route: { readonly url: string }): string {
   return route.url.replace(/:\w+/g, ':');
 }
 
-/** A parameter of few values matches these alone: `commits/v1.2` is a commit by its tag, `commits/v1.2.diff` what it changes. */
+/**
+ * A parameter of few values matches these alone: `commits/v1.2` is a commit by its tag. One before a dot ends at the first
+ * dot, as on the baseline: `commits/v1.diff` is what a commit changes, `commits/v1.2.diff` a commit by a name like that.
+ */
 function toUrl({ path, params }: Operation): string {
-  const url = path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}/g, (_, name: string) => {
+  const url = path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}(\.?)/g, (_, name: string, dot: string) => {
     const shape = params.shape[name];
-    return shape instanceof z.ZodEnum ? `:${name}(${shape.options.join('|')})` : `:${name}`;
+    if (shape instanceof z.ZodEnum) return `:${name}(${shape.options.join('|')})${dot}`;
+    return dot === '' ? `:${name}` : `:${name}([^.]+)${dot}`;
   });
   return prefix + url;
 }
