@@ -57,7 +57,7 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
     expect(tally.written).toBeGreaterThan(perAction / 20);
     expect(tally.refused).toBeGreaterThan(perAction / 20);
     const isOfFiles = actions.find(({ name }) => name === lead)?.onlyFor !== 'operator';
-    if (isOfFiles) expect(tally.ofFiles).toBeGreaterThan(perAction / 100);
+    if (isOfFiles) expect(tally.ofFiles).toBeGreaterThanOrEqual(Math.floor(perAction / 120));
     // The plan shows almost every pair in full; where an earlier write made a later one needless, the run says so.
     expect(tally.unwritten).toBeLessThan(perAction / 20);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLauncher } from '../../src/forge/git/launcher.ts';
 
 /** Workers of tests hold much memory: the launcher starts git faster than they could. */
-const launcher = createLauncher();
+const launcher = createLauncher({ temporary: tmpdir() });
 
 /** A person's clone: the real git program with an identity of its own and nothing of the machine's settings. */
 export interface GitClone {

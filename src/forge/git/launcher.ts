@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLaunchedProgram, type LaunchedProgram, type ProgramParts } from './launched-program.ts';
 
@@ -39,6 +40,8 @@ function launch({ id, path, file, args, cwd, env }) {
     send({ id, ...message });
   };
   const failed = (error) => end({ error: error.message });
+  // Without a folder of the socket nothing can be started here any more.
+  const lost = (error) => { if (error.code === 'ENOENT') send({ isLost: true }); failed(error); };
   const ready = () => {
     opening -= 1;
     if (opening > 0 || !running.has(id)) return;
@@ -53,8 +56,8 @@ function launch({ id, path, file, args, cwd, env }) {
     input.destroy();
     errors.destroy();
   };
-  const input = open(path, id + ' 1\\n', ready, failed);
-  const errors = open(path, id + ' 2\\n', ready, failed);
+  const input = open(path, id + ' 1\\n', ready, lost);
+  const errors = open(path, id + ' 2\\n', ready, lost);
 }
 process.on('message', (message) => {
   if (message.args !== undefined) return launch(message);
@@ -83,9 +86,15 @@ export interface Launcher {
   close(): void;
 }
 
+type LauncherOptions = {
+  /** Where the folder of the socket is made; default: the folder of the system for temporary files. */
+  readonly temporary?: string;
+};
+
 type LauncherReport =
   | { readonly folder: string }
   | { readonly refused: string }
+  | { readonly isLost: true }
   | { readonly id: number; readonly code: number | null }
   | { readonly id: number; readonly error: string };
 
@@ -94,12 +103,13 @@ type LauncherReport =
  * holds (tens of milliseconds with a few hundred MB, in which nothing else is done); the launcher holds little. Its process
  * starts with the first program, and again after it died.
  */
-export function createLauncher(): Launcher {
+export function createLauncher(options: LauncherOptions = {}): Launcher {
   let session: LauncherSession | undefined;
   let isClosed = false;
   return {
     start(command) {
       session ??= openSession({
+        temporary: options.temporary ?? tmpdir(),
         onRest: (resting) => {
           if (isClosed) resting.end();
         },
@@ -124,7 +134,7 @@ type LauncherSession = {
   readonly end: () => void;
 };
 
-type SessionOptions = {
+type SessionOptions = Required<LauncherOptions> & {
   /** Called when the last program has ended. */
   readonly onRest: (session: LauncherSession) => void;
   /** Called when nothing can be started any more. */
@@ -134,11 +144,11 @@ type SessionOptions = {
 /** A message to the process: start a program, or, without a command, end it. */
 type Order = { readonly id: number } & Partial<ProgramCommand>;
 
-function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
+function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSession {
   const running = new Map<number, ProgramParts>();
   const child = spawn(process.execPath, [...launcherFlags, '-e', program], {
     cwd: '/',
-    env: { ...(process.env.TMPDIR === undefined ? {} : { TMPDIR: process.env.TMPDIR }) },
+    env: { TMPDIR: temporary },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   });
@@ -147,6 +157,7 @@ function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
   let server: Server | undefined;
   let path: string | undefined;
   let serial = 0;
+  let isLost = false;
 
   const stop = (error?: Error): void => {
     onEnd(session);
@@ -178,8 +189,12 @@ function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
 
   child.on('message', (report: LauncherReport) => {
     if ('folder' in report) listen(report.folder);
-    else if ('refused' in report) stop(new Error(`no folder for the socket of git: ${report.refused}`));
-    else if ('error' in report) running.get(report.id)?.fail(new Error(report.error));
+    else if ('refused' in report) stop(new Error(`no socket to start git: ${report.refused}`));
+    else if ('isLost' in report) {
+      // What runs here goes on; the next program starts in another process.
+      isLost = true;
+      onEnd(session);
+    } else if ('error' in report) running.get(report.id)?.fail(new Error(report.error));
     else running.get(report.id)?.end(report.code);
   });
   child.on('error', stop);
@@ -197,7 +212,8 @@ function openSession({ onRest, onEnd }: SessionOptions): LauncherSession {
           running.delete(id);
           if (running.size > 0) return;
           child.channel?.unref();
-          onRest(session);
+          if (isLost) stop();
+          else onRest(session);
         },
       });
       running.set(id, parts);

@@ -150,11 +150,25 @@ describe('the launcher', () => {
     const before = process.env.TMPDIR;
     process.env.TMPDIR = '/nonexistent';
     try {
-      await expect(ended(start('true'))).rejects.toThrow('no folder for the socket of git');
+      await expect(ended(start('true'))).rejects.toThrow('no socket to start git');
     } finally {
       if (before === undefined) delete process.env.TMPDIR;
       else process.env.TMPDIR = before;
     }
+    expect((await run('echo again')).out).toBe('again\n');
+  });
+
+  it('fails one program when the folder of its socket is removed, and makes another', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'launcher-'));
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = folder;
+    const { code } = await run('true');
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    expect([code, readdirSync(folder).length]).toEqual([0, 1]);
+    rmSync(folder, { recursive: true });
+
+    await expect(ended(start('true'))).rejects.toThrow('ENOENT');
     expect((await run('echo again')).out).toBe('again\n');
   });
 
