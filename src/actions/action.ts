@@ -73,6 +73,13 @@ export type Action<Arguments = unknown> = {
    * a retry cannot succeed.
    */
   readonly learn?: (change: Change, answer: unknown, context: PlanContext) => Promise<boolean>;
+  /**
+   * Called when the forge refused a change with `reconsiders` by 422 or 500, planned anew, and refused it again. Returns why
+   * this is a result of the step and no failure, and stores it in the memory; undefined: it is a failure.
+   */
+  readonly refused?: (change: Change, context: PlanContext) => Promise<string | undefined>;
+  /** Whether it is planned once more after its changes were sent: what became of them may call for others. */
+  readonly followsUp?: true;
   /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /**

@@ -1,4 +1,5 @@
 import type { Action } from './action.ts';
+import { backport } from './backport.ts';
 import { comment } from './comment.ts';
 import { commitFiles } from './commit-files.ts';
 import { deleteBranch } from './delete-branch.ts';
@@ -47,6 +48,7 @@ export const actions: readonly Action[] = [
   syncBranchProtections as Action,
   protectTags as Action,
   updateBranch as Action,
+  backport as Action,
   merge as Action,
   deleteBranch as Action,
 ];

@@ -67,6 +67,7 @@ export type Cause =
   | { readonly event: 'merged'; readonly number: number; readonly head: string; readonly base: string }
   /** `head` is the commit before; `branch` is absent for a head in a fork. */
   | { readonly event: 'updated'; readonly number: number; readonly head: string; readonly branch?: string }
+  | { readonly event: 'created'; readonly branch: string }
   | { readonly event: 'deleted'; readonly branch: string }
   | { readonly event: 'opened'; readonly head: string; readonly base: string }
   /** `head` is the commit before. The answer has the new one; without an answer, the message tells it apart. */

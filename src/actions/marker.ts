@@ -47,10 +47,19 @@ export async function askWritten<Item>(
   facts: Facts,
   request: OptionalRequest<readonly Item[]>,
 ): Promise<readonly Item[]> {
+  return askOr(facts, request, []);
+}
+
+/** Reads a fact; in a what-if without it, returns the fallback. */
+export async function askOr<Value, Fallback>(
+  facts: Facts,
+  request: OptionalRequest<Value>,
+  fallback: Fallback,
+): Promise<Value | Fallback> {
   try {
-    return await facts.ask(request);
+    return await facts.ask<Value>(request);
   } catch (error) {
-    if (error instanceof FactNotGiven) return [];
+    if (error instanceof FactNotGiven) return fallback;
     throw error;
   }
 }

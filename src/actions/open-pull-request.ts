@@ -4,14 +4,13 @@ import { PullRequest } from '../contract/resources/pulls.ts';
 import { compare } from '../facts/compare.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
-import { labelDefinitions } from '../facts/label-definitions.ts';
 import { openPull } from '../facts/open-pull.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { type ForgeObject, pathParams, readItems, undoEdit } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { resolveLabel } from './label-names.ts';
+import { undoEdit } from './inverses/forms.ts';
+import { undoCreatePull } from './inverses/pulls.ts';
+import { labelIds } from './labels/label-ids.ts';
 import { isByUs, isSameText } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
 import { toLowerCase } from './same-names.ts';
@@ -42,25 +41,6 @@ const OpenPullRequest = z
   })
   .refine((given) => given.head !== given.base, { message: 'head and base are the same branch' });
 type OpenPullRequest = z.output<typeof OpenPullRequest>;
-
-const definitionsFact = requestOf(labelDefinitions);
-
-const undoCreatePull: Inverse = async (change, client) => {
-  const { head, base } = (change.input.body ?? {}) as ForgeObject;
-  const params = pathParams(change);
-  const open = await readItems(client, operations.listPulls, { params, query: { state: 'open' } });
-  const found = open.find(
-    (pull) =>
-      (pull.head as ForgeObject | null)?.ref === head && (pull.base as ForgeObject | null)?.ref === base,
-  );
-  return {
-    value: found === undefined ? null : change.after,
-    undo: () => ({
-      operation: operations.editPull,
-      input: { params: { ...params, index: found?.number }, body: { state: 'closed' } },
-    }),
-  };
-};
 
 /**
  * Keeps a pull request from `head` to `base` open as long as `head` has commits that `base` has not. Title and body of one that
@@ -160,15 +140,6 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
     reason: `${head} has commits that ${base} has not, and no pull request is open`,
     ...(reviewers || team_reviewers ? { requires: ['pull_reviewers_on_create'] } : {}),
   };
-}
-
-async function labelIds(labels: readonly string[], facts: Facts): Promise<readonly number[]> {
-  const definitions = await facts.ask(definitionsFact);
-  return labels.map((label) => {
-    const found = resolveLabel(label, definitions);
-    if (found) return found.id;
-    throw new Error(`there is no label "${label}" in the repository or its organization`);
-  });
 }
 
 function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: PlanContext): Change {

@@ -6,7 +6,7 @@ import { isLast } from './bounds/last.ts';
 import { WritesPaused } from './bounds/pauses.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
 import type { PlannedChange, Proposal, RefusedChange } from './proposal.ts';
-import { createReconsider, type Reconsider } from './reconsider.ts';
+import { createReconsider, mayPlanAgain, type Reconsider, resultOfRefusal } from './reconsider.ts';
 import type { Outcome } from './record.ts';
 import { factsOf, factsToRefresh, groupByRequest } from './requests.ts';
 import { type GroupSending, sendGroup } from './send-group.ts';
@@ -119,6 +119,8 @@ type SentRequest = {
   readonly isLimit: boolean;
 };
 
+const nothingSent: SentRequest = { open: [], answer: undefined, isLimit: false };
+
 /**
  * Plans the group again from fresh reads and sends its request. Where the answer does not show a change, for example because
  * a remembered label was made anew under its old name, it is planned and sent once more from live state.
@@ -130,7 +132,7 @@ async function writeConfirmed(
   const { facts, hasWritten } = application;
   const now = facts.fresh(factsToRefresh(group), hasWritten ? -1 : freshMs);
   const open = await replanGroup(group, now, application);
-  if (open.length === 0) return { open, answer: undefined, isLimit: false };
+  if (open.length === 0) return nothingSent;
   let answer: unknown;
   try {
     answer = await sendGroup(open, now, application);
@@ -199,14 +201,19 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
     }
     if (change === undefined) {
       outcomes.settle(planned, 'skipped', reason);
-      return { open: [], answer: undefined, isLimit: false };
+      return nothingSent;
     }
     const open = [{ ...planned, change, proposals: wanted }];
     try {
       return { open, answer: await sendGroup(open, now, application), isLimit: false };
     } catch (error) {
-      if (!(error instanceof ReeveError) || error.code !== 'forge-conflict') throw error;
+      if (!mayPlanAgain(error, wanted)) throw error;
       if (refusals === 0) continue;
+      const result = await resultOfRefusal(error, change, wanted);
+      if (result !== undefined) {
+        outcomes.settle(planned, 'skipped', result);
+        return nothingSent;
+      }
       // The forge has not yet decided whether there is a conflict.
       if (/try again later/i.test(error.message)) for (const { rule } of wanted) awaiting.add(rule.id);
       throw error;

@@ -14,10 +14,10 @@ export type Plan = { readonly changes: readonly PlannedChange[]; readonly refuse
 /**
  * Makes one plan of what the steps want. The same target and value from several rules is one change; different values
  * are decided by the level of the rules; between equals both are refused; what exceeds a limit is refused. What rules
- * observe is planned by itself, so that to watch a rule changes nothing of what is done.
+ * observe is planned by itself, so that to watch a rule changes nothing of what is done. Ids are counted on after `from`.
  */
-export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {}): Plan {
-  const done = planOf(proposals.filter(isEnforcing), limits, 0);
+export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {}, from = 0): Plan {
+  const done = planOf(proposals.filter(isEnforcing), limits, from);
   const watched = planOf(
     proposals.filter((proposal) => !isEnforcing(proposal)),
     limits,

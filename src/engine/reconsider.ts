@@ -1,4 +1,5 @@
 import type { Change } from '../actions/change.ts';
+import { ReeveError } from '../errors.ts';
 import { RunBudget } from '../expressions/budget/budget.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
@@ -59,10 +60,35 @@ export function createReconsider(input: Pick<RunInput, 'event' | 'item' | 'now'>
     const change = changes.find((one) => one.target === target);
     if (change === undefined) return unwanted('it is no longer wanted', isAwaiting);
     if (change.already) return unwanted('already in the desired state');
+    const needed = change.needs && changes.find((one) => one.target === change.needs);
+    if (needed && !needed.already) return unwanted(`it goes only together with ${needed.target}`, isAwaiting);
     return change.waits ? unwanted(change.waits.why, change.waits.polls) : { change };
   };
 }
 
 function unwanted(why: string, polls = false): Reconsidered {
   return { why, polls };
+}
+
+/**
+ * Says whether the forge refused a change for what is there, so that it is planned anew: something else changed meanwhile, or,
+ * where an action knows refusals that are results, what it asked for does not work. Forges answer 500 for some of these.
+ */
+export function mayPlanAgain(error: unknown, wanted: readonly Proposal[]): error is ReeveError {
+  if (!(error instanceof ReeveError)) return false;
+  if (error.code === 'forge-conflict') return true;
+  return isOddRefusal(error) && wanted.some(({ action }) => action.refused !== undefined);
+}
+
+function isOddRefusal({ status }: ReeveError): boolean {
+  return status === 422 || status === 500;
+}
+
+/** Returns why a change that was refused twice is a result of its step; undefined if it is a failure. */
+export async function resultOfRefusal(
+  error: ReeveError,
+  change: Change,
+  [proposal]: readonly Proposal[],
+): Promise<string | undefined> {
+  return isOddRefusal(error) ? proposal?.action.refused?.(change, proposal.context) : undefined;
 }

@@ -1,5 +1,6 @@
+import type { Change } from '../actions/change.ts';
 import type { Subject } from '../contract/events/subject.ts';
-import type { ReeveError } from '../errors.ts';
+import { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
@@ -35,15 +36,52 @@ export type Ran = {
 /**
  * Evaluates the rules against an event or an item of a sweep, and makes the changes that they ask for: select → evaluate →
  * plan → reserve → apply → record. The rules of an item all walk over items of its kind; a rule whose `in` leaves the item
- * out is skipped.
+ * out is skipped. Steps whose changes may call for others are planned once more.
  */
 export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
   const evaluated = await evaluateRules(selectRules(input), input);
-  const past = await readPast(evaluated.proposals, input);
-  const defaultBranch = await readDefaultBranch(candidatesOf(evaluated.proposals), input.facts);
+  const first = await runRound(evaluated.proposals, { input, evaluated, startedMs, from: 0 });
+  const next = await planFollowUps(first, input);
+  const second =
+    next.proposals.length === 0
+      ? undefined
+      : await runRound(next.proposals, { input, evaluated, startedMs, from: countOf(evaluated.proposals) });
+  const rounds = second ? [first, second] : [first];
+  const awaiting = new Set([...evaluated.awaiting, ...rounds.flatMap((round) => round.awaiting)]);
+  return {
+    run: joinRuns(rounds.map(({ run }) => run)),
+    retry: evaluated.retry ?? first.applied.retry ?? next.retry ?? second?.applied.retry,
+    moved: first.applied.moved ?? second?.applied.moved,
+    deferral: first.deferral ?? second?.deferral,
+    ...(awaiting.size === 0 ? {} : { awaiting: [...awaiting] }),
+  };
+}
+
+type RoundInput = {
+  readonly input: RunInput;
+  readonly evaluated: Evaluated;
+  readonly startedMs: number;
+  /** Number of changes that were proposed before. */
+  readonly from: number;
+};
+
+/** Proposals as they were planned and made. */
+type Round = {
+  readonly run: Run;
+  readonly plan: Plan;
+  readonly applied: Applied;
+  readonly deferral: Deferral | undefined;
+  readonly awaiting: readonly string[];
+};
+
+/** Makes one plan of proposals, within all bounds, and applies it. */
+async function runRound(proposals: readonly Proposal[], round: RoundInput): Promise<Round> {
+  const { input } = round;
+  const past = await readPast(proposals, input);
+  const defaultBranch = await readDefaultBranch(candidatesOf(proposals), input.facts);
   const pauses = (await input.pauses?.()) ?? [];
-  const wanted = makePlan(evaluated.proposals, { budgets: input.budgets, past });
+  const wanted = makePlan(proposals, { budgets: input.budgets, past }, round.from);
   const permitted = refuseOutOfScope(
     refuseRepeated(wanted, input.trigger),
     input.facts.subject,
@@ -55,7 +93,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
     isSent: (planned) => isSent(planned, input),
   });
   const reserved = reserve(unpaused.plan, past, input);
-  const { plan, recorded } = await prepare(reserved.plan, { input, evaluated, startedMs }).catch((error) => {
+  const { plan, recorded } = await prepare(reserved.plan, round).catch((error) => {
     // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
     reserved.release(new Set());
     throw error;
@@ -64,11 +102,58 @@ export async function runRules(input: RunInput): Promise<Ran> {
   reserved.release(idsOfApplied(applied));
   return {
     run: recorded.complete(applied),
-    retry: evaluated.retry ?? applied.retry,
-    moved: applied.moved,
+    plan,
+    applied,
     deferral: oneDeferral(reserved.deferral, unpaused.deferral ?? pauseDeferral(applied.paused)),
-    ...awaitingOf(evaluated.awaiting, plan, applied),
+    awaiting: awaitingOf(plan, applied),
   };
+}
+
+function countOf(proposals: readonly Proposal[]): number {
+  return proposals.reduce((count, { changes }) => count + changes.length, 0);
+}
+
+/** The record of a run with two rounds: the changes of both, and what the second one says of the whole. */
+function joinRuns(runs: readonly Run[]): Run {
+  const [last] = runs.slice(-1);
+  if (last === undefined) throw new ReeveError('internal', 'a run without a round');
+  return {
+    ...last,
+    changes: runs.flatMap(({ changes }) => changes),
+    refused: runs.flatMap(({ refused }) => refused),
+    outcomes: runs.flatMap(({ outcomes }) => outcomes),
+  };
+}
+
+/**
+ * Plans those steps once more whose changes were sent and may call for others, from facts that know nothing yet. What was
+ * planned before is left out: a change that failed is not made again here.
+ */
+async function planFollowUps(
+  { plan, applied }: Round,
+  { facts }: RunInput,
+): Promise<{ readonly proposals: readonly Proposal[]; readonly retry?: ReeveError | undefined }> {
+  const sent = plan.changes.filter(({ id }) => applied.sent.has(id)).flatMap((planned) => planned.proposals);
+  const proposals: Proposal[] = [];
+  const now = facts.anew();
+  for (const proposal of new Set(sent)) {
+    const { action, context, arguments: given } = proposal;
+    if (!action.followsUp) continue;
+    const before = new Set(proposal.changes.map(decisionKey));
+    try {
+      const planned = await action.plan(given, now, context);
+      const changes = planned.filter((change) => !before.has(decisionKey(change)));
+      if (changes.some(({ already }) => !already)) proposals.push({ ...proposal, changes });
+    } catch (error) {
+      if (error instanceof ReeveError && error.keepsWork) return { proposals, retry: error };
+      // What was sent is recorded all the same; the next event or sweep plans the rest.
+    }
+  }
+  return { proposals };
+}
+
+function decisionKey({ target, value }: Change): string {
+  return `${target} ${JSON.stringify(value)}`;
 }
 
 /** A budget may have room before a pause ends, and the pause may end before. */
@@ -96,10 +181,7 @@ function candidatesOf(
 }
 
 /** Refuses what this forge cannot make, and records the plan before anything is written. */
-async function prepare(
-  planned: Plan,
-  { input, evaluated, startedMs }: { input: RunInput; evaluated: Evaluated; startedMs: number },
-) {
+async function prepare(planned: Plan, { input, evaluated, startedMs }: Omit<RoundInput, 'from'>) {
   const supported = await refuseUnsupported(refuseMessages(planned, input.messages), input.capabilities);
   const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
   const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
@@ -135,16 +217,12 @@ function createBeginCause({ id, consequences, cause, facts }: RunInput): ApplyOp
   };
 }
 
-function awaitingOf(
-  evaluated: readonly string[],
-  { refused }: Plan,
-  applied: Applied,
-): Pick<Ran, 'awaiting'> {
+/** Returns the rules that wait for something that comes without an event on some forges. */
+function awaitingOf({ refused }: Plan, applied: Applied): readonly string[] {
   const held = refused
     .filter(({ planned }) => planned.change.waits?.polls)
     .flatMap(({ planned }) => planned.proposals.map(({ rule }) => rule.id));
-  const ids = new Set([...evaluated, ...held, ...applied.awaiting]);
-  return ids.size === 0 ? {} : { awaiting: [...ids] };
+  return [...held, ...applied.awaiting];
 }
 
 function idsOfApplied({ outcomes }: Applied): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 import { approvals } from './approvals.ts';
 import { attachments } from './attachments.ts';
+import { backports } from './backports.ts';
 import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
@@ -10,6 +11,7 @@ import { collaborators } from './collaborators.ts';
 import { command } from './command.ts';
 import { comment } from './comment.ts';
 import { comments } from './comments.ts';
+import { commitDiff } from './commit-diff.ts';
 import { commits } from './commits.ts';
 import { compare } from './compare.ts';
 import { contents } from './contents.ts';
@@ -25,6 +27,7 @@ import { accountHooks, hooks } from './hooks.ts';
 import { issue } from './issue.ts';
 import { labelDefinitions } from './label-definitions.ts';
 import { labels } from './labels.ts';
+import { mergedPatch } from './merged-patch.ts';
 import { milestone } from './milestone.ts';
 import { milestones } from './milestones.ts';
 import { namedBranch } from './named-branch.ts';
@@ -81,7 +84,10 @@ export const facts: readonly Fact[] = [
   hooks,
   accountHooks,
   commits,
+  commitDiff,
   compare,
+  mergedPatch,
+  backports,
   head,
   baseBranch,
   headBranch,

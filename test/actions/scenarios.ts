@@ -233,6 +233,21 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     arguments: () => ({}),
   },
+  backport: {
+    // A pull request that was opened cannot be deleted, and one that was closed is not opened again.
+    rests: true,
+    async on(setup) {
+      const { owner, at } = setup;
+      const release = { new_branch_name: 'release', old_ref_name: 'main' };
+      await owner.client.call(operations.createBranch, { params: at, body: release });
+      const subject = await pullFrom(setup, 'fix');
+      const params = { ...at, index: subject.index ?? 0 };
+      const body = { do: 'squash', delete_branch_after_merge: false } as const;
+      await owner.client.call(operations.mergePull, { params, body });
+      return subject;
+    },
+    arguments: () => ({ to: ['rel*'] }),
+  },
   'update-branch': {
     stays: /a branch that was updated stays as it is/,
     async on(setup) {

@@ -26,6 +26,8 @@ const onPull = (eventType: string, action: string, sha: string, number = 7, base
 const closed = (number = 7, sha = head) => onPull('pull_request', 'closed', sha, number);
 const push = (ref: string, after: string) =>
   parseEvent('push', { ref: `refs/heads/${ref}`, before: head, after, repository, sender });
+const created = (ref: string, sha: string) =>
+  parseEvent('create', { ref, ref_type: 'branch', sha, repository, sender });
 const removed = (ref: string) => parseEvent('delete', { ref, ref_type: 'branch', repository, sender });
 
 let stored: Map<string, unknown>;
@@ -52,7 +54,7 @@ const begin = async (book: ReturnType<typeof start>, causes: Cause, more: Partia
 beforeEach(() => {
   stored = new Map();
   nowMs = Date.parse('2026-03-01T12:00:00Z');
-  live = { merge_commit_sha: moved, head: { sha: moved } };
+  live = { merge_commit_sha: moved, head: { sha: moved }, commit: { id: moved } };
   asked = 0;
 });
 
@@ -70,6 +72,8 @@ describe('an event of our own account', () => {
       { event: 'updated', number: 7, head, branch: 'work' },
       push('work', moved),
     ],
+    ['the branch that it made', { event: 'created', branch: 'work' }, created('work', moved)],
+    ['the push of the branch that it made', { event: 'created', branch: 'work' }, push('work', moved)],
     ['the branch that it deleted', { event: 'deleted', branch: 'work' }, removed('work')],
     [
       'the pull request that it opened',
@@ -91,6 +95,13 @@ describe('an event of our own account', () => {
     ['another activity', merged, onPull('pull_request', 'edited', head)],
     ['another commit on the base', merged, push('main', 'c'.repeat(40))],
     ['another branch', merged, push('release', moved)],
+    ['another branch that was made', { event: 'created', branch: 'work' }, created('other', moved)],
+    [
+      'a branch that was made where it deleted one',
+      { event: 'deleted', branch: 'work' },
+      created('work', moved),
+    ],
+    ['another commit on the branch that it made', { event: 'created', branch: 'work' }, push('work', head)],
     ['another deleted branch', { event: 'deleted', branch: 'work' }, removed('other')],
     [
       'another base',

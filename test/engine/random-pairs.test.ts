@@ -90,6 +90,7 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
 
 /** Returns the branch that grants have to cover: the base of the pull request. */
 function branchOf({ method, path, body }: Omit<Written, 'query'>, { state }: Pair): unknown {
+  if (method === 'POST' && path.endsWith('/diffpatch')) return Reflect.get(Object(body), 'branch');
   if (method === 'POST' && path.endsWith('/pulls')) return Reflect.get(Object(body), 'base');
   const isOfPull = /\/pulls\/\d+\/(merge|update)$/.test(path) || /\/branches\/[^/]+$/.test(path);
   return isOfPull ? state.pulls.base : undefined;

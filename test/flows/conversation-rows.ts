@@ -286,6 +286,31 @@ steps: [{ uses: update-branch }]`,
     stays: { update: /a branch that was updated stays as it is/ },
     back: 0,
   },
+  {
+    action: 'backport',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "carry over"
+steps: [{ uses: backport, with: { to: ["stable/*"] } }]`,
+    async arrange(harness) {
+      const stable = { new_branch_name: 'stable/1', old_ref_name: 'main' };
+      await harness.root.call(operations.createBranch, { params: at, body: stable });
+      const arranged = await openPull(harness, 'carried');
+      const body = { do: 'squash', delete_branch_after_merge: true } as const;
+      await harness.root.call(operations.mergePull, { params: { ...at, ...arranged }, body });
+      return arranged;
+    },
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'carry over' } }),
+    read: async ({ root }, { index }) => ({
+      pulls: (await root.call(operations.listPulls, { params: at, query: { state: 'all' } }))
+        .filter(({ base }) => base?.ref === 'stable/1')
+        .map(({ state, title }) => [state, title]),
+      branches: (await branchesLike(root, `backport-${index}-to-stable/1`)).length,
+    }),
+    declared: { pulls: [['open', '[stable/1] carry over']], branches: 1 },
+    // No API deletes a pull request: it is closed, and not opened again.
+    back: { pulls: [['closed', '[stable/1] carry over']], branches: 0 },
+  },
 ];
 
 async function branchesLike(root: Client, name: string): Promise<readonly string[]> {

@@ -24,6 +24,8 @@ export type FakeForgeState = {
 
 export const botAccount = { id: 9, login: 'reeve' };
 export const commit = 'c'.repeat(40);
+/** What every pull request and every commit changes. */
+export const patch = 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n';
 const ada = { id: 7, login: 'ada' };
 
 export function repositoryOf(owner: string, name: string, { ids, words }: FakeForgeState): Row {
@@ -71,6 +73,8 @@ export function issueOf(
     state: merged ? 'closed' : 'open',
     merged,
     merged_by: merged ? botAccount : null,
+    merged_at: merged ? '2026-01-01T00:00:00Z' : null,
+    merge_commit_sha: merged ? commit : null,
     mergeable: !merged,
     user: ada,
     labels: defined.flatMap((name, place) => (carried.includes(name) ? [labelOf(name, place)] : [])),
@@ -169,7 +173,17 @@ export const collections: readonly Collection[] = [
     of: /\/milestones$/,
     begins: () => ['next', 'now'].map((title) => ({ title, state: 'open' })),
   },
-  { of: /\/branches$/, begins: () => [{ name: 'work', commit: { id: commit } }] },
+  {
+    of: /\/branches$/,
+    begins: () =>
+      ['work', 'main', 'main2', 'release/1', 'a#b', '-x'].map((name) => ({ name, commit: { id: commit } })),
+  },
+  {
+    of: /\/pulls\/\d+\/commits$/,
+    begins: ({ words }) => [
+      { sha: commit, commit: { message: words, author: { name: words, email: words } }, parents: [] },
+    ],
+  },
   { of: /\/pulls$/, begins: none },
   { of: /\/statuses\/[^/]+$/, begins: none },
   { of: /^\/notifications\/threads$/, begins: none },

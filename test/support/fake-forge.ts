@@ -12,6 +12,7 @@ import {
   contentsOf,
   type FakeForgeState,
   issueOf,
+  patch,
   type Row,
   repositoryOf,
   threadOf,
@@ -102,6 +103,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     }
     const held = /^(.*\/collaborators)\/([^/]+)\/permission$/.exec(path);
     if (held) return collaboratorAt(held[1] ?? '', held[2] ?? '') ?? absent(path);
+    if (/\/(pulls|git\/commits)\/[^/]+\.diff$/.test(path)) return patch;
     if (/\/branches\//.test(path)) return { name: path.split('/').at(-1), commit: { id: commit } };
     if (/\/compare\//.test(path))
       return {
@@ -224,6 +226,11 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       const after = moderated[2] === 'lock' ? { is_locked: isOn } : { pin_order: isOn ? 1 : 0 };
       Object.assign(thingAt(moderated[1] ?? '') ?? absent(path), after);
       return undefined;
+    }
+    const patched = /^(.*)\/diffpatch$/.exec(path);
+    if (patched) {
+      listAt(`${patched[1]}/branches`)?.push({ name: body.new_branch, commit: { id: commit } });
+      return { content: null, commit: { sha: commit } };
     }
     if (method === 'POST') {
       const list = listAt(path) ?? absent(path);

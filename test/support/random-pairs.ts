@@ -92,7 +92,7 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
         hooks: fc.subarray(['https://ci.example.org/', 'https://evil.example/..']),
         reviews: fc.integer({ min: 0, max: 3 }),
         pulls: fc.record({
-          merged: lead === 'delete-branch' ? fc.constant(true) : fc.constant(false),
+          merged: fc.constant(lead === 'delete-branch' || lead === 'backport'),
           base: fc.constantFrom('main', 'main', 'main2'),
           isFork: fc.constantFrom(false, false, true),
         }),

@@ -293,6 +293,15 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         ['method'],
       ),
     'delete-branch': (trigger) => maybe<unknown>({ when: asking(trigger) }, []),
+    backport: (trigger) =>
+      maybe<unknown>(
+        {
+          to: some(fc.constantFrom('main*', 'main2', 'release/*', '**', 'a#b', '-x', '..', 'evil:work')),
+          when: asking(trigger),
+          labels: seldom(some(fc.constantFrom('bug', '../../evil/demo'))),
+        },
+        ['to'],
+      ),
     'update-branch': (trigger) =>
       maybe<unknown>(
         { when: asking(trigger), how: fc.constantFrom('merge', 'rebase'), forks: fc.boolean() },

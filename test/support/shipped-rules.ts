@@ -32,6 +32,7 @@ export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
 export const testedRules = [
   'approvals-by-team.yml',
   'assign.yml',
+  'backport.yml',
   'branch-labels.yml',
   'changelog.yml',
   'codeowners.yml',

@@ -4,6 +4,7 @@ import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import { operations } from '../../contract/operations.ts';
+import { ReeveError } from '../../errors.ts';
 
 /**
  * Events by our own account trigger nothing, with one exception: those that result from changes such as a merge run the rules
@@ -165,22 +166,24 @@ async function matchOf(
     const isIt = causes.event === 'deleted' && branchName === causes.branch;
     return isIt && isBound('') ? { kind, commit: '' } : undefined;
   }
-  if (family !== 'push') return undefined;
+  if (family === 'create') {
+    const sha = String(payload.sha ?? '');
+    const isIt = causes.event === 'created' && branchName === causes.branch;
+    return isIt && isBound(sha) ? { kind, commit: sha } : undefined;
+  }
+  if (family !== 'push' || branchName === undefined || branchName !== pushedBranchOf(causes))
+    return undefined;
   const after = String(payload.after ?? '');
+  if (!isBound(after)) return undefined;
   if (causes.event === 'committed') {
-    const isIt =
-      branchName === causes.branch &&
-      isBound(after) &&
-      (bound[kind] === after || (await isOwnCommit(causes, { repository, payload, after }, client)));
+    const isIt = bound[kind] === after || (await isOwnCommit(causes, { repository, payload, after }, client));
     return isIt ? { kind, commit: after } : undefined;
   }
-  const branch =
-    causes.event === 'merged' ? causes.base : causes.event === 'updated' ? causes.branch : undefined;
-  if (!('number' in causes) || branch === undefined || branchName !== branch || !isBound(after))
-    return undefined;
-  const params = { owner: repository.owner, repo: repository.name, index: causes.number };
-  const live = await client.call(operations.getPull, { params });
-  const made = causes.event === 'merged' ? live.merge_commit_sha : live.head?.sha;
+  const params = { owner: repository.owner, repo: repository.name };
+  const made =
+    causes.event === 'created'
+      ? await tipOf(causes.branch, params, client)
+      : 'number' in causes && (await readCommitOf(causes, params, client));
   return made === after ? { kind, commit: after } : undefined;
 }
 
@@ -209,7 +212,35 @@ function commitIn(answer: unknown): string | undefined {
   return typeof sha === 'string' && sha !== '' ? sha : undefined;
 }
 
-/** Returns the branch of a push or a deletion; undefined for a tag. */
+/** Returns the branch that a change pushes to. */
+function pushedBranchOf(causes: DeclaredCause): string | undefined {
+  if (causes.event === 'merged') return causes.base;
+  return causes.event === 'opened' || causes.event === 'deleted' ? undefined : causes.branch;
+}
+
+type BookedRepository = { readonly owner: string; readonly repo: string };
+
+/** Returns the commit that a merge or an update made. */
+async function readCommitOf(
+  { event, number }: DeclaredCause & { readonly number: number },
+  params: BookedRepository,
+  client: Client,
+): Promise<string | null | undefined> {
+  const live = await client.call(operations.getPull, { params: { ...params, index: number } });
+  return event === 'merged' ? live.merge_commit_sha : live.head?.sha;
+}
+
+/** Returns the newest commit of a branch; undefined if the branch is gone again. */
+async function tipOf(branch: string, params: BookedRepository, client: Client): Promise<string | undefined> {
+  try {
+    return (await client.call(operations.getBranch, { params: { ...params, branch } })).commit?.id;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+}
+
+/** Returns the branch of a push, a creation or a deletion; undefined for a tag. */
 function branchIn({ ref, ref_type: type }: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof ref !== 'string' || type === 'tag' || ref.startsWith('refs/tags/')) return undefined;
   return ref.replace(/^refs\/heads\//, '');

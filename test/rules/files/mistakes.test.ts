@@ -84,7 +84,7 @@ const ofNames: readonly Mistake[] = [
     'did you mean "set-labels"',
   ],
   ['an action of workflows', step('      - uses: actions/labeler@v5\n'), '6:15', 'did you mean "set-labels"'],
-  ['an action of nothing', step('      - uses: brew-coffee\n'), '6:15', 'there are comment, '],
+  ['an action of nothing', step('      - uses: brew-coffee\n'), '6:15', 'there are backport, comment, '],
   ['an event of workflows', ruleOf('workflow_dispatch', steps), '4:9', 'there are pull_request, '],
   [
     'an activity of GitHub',

@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import type { AnyInput } from '../contract/operation.ts';
+import { operations } from '../contract/operations.ts';
+import type { Branch } from '../contract/resources/branches.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import { backportBranch, backportMarker, isFromBackportBranch } from '../facts/backport-names.ts';
+import { backports } from '../facts/backports.ts';
+import { branches } from '../facts/branches.ts';
+import { commitDiff } from '../facts/commit-diff.ts';
+import { compare } from '../facts/compare.ts';
+import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { pullRequest } from '../facts/pull-request.ts';
+import { repositoryParams } from '../facts/where.ts';
+import { condition, defineAction } from './action.ts';
+import { opened, openingOf, patching, removal } from './backporting/changes.ts';
+import { undoPatch } from './backporting/inverse.ts';
+import { type HandReason, type HandSource, notesText, readNotes } from './backporting/notes.ts';
+import { isSameChange } from './backporting/patch-changes.ts';
+import { type BackportSource, handSourceOf, readMergedChange } from './backporting/source.ts';
+import { examineTargets, targetsOf } from './backporting/targets.ts';
+import { describeRefusal, noteTrial, recallTrial, trialPlaceOf } from './backporting/trials.ts';
+import type { Change } from './change.ts';
+import { undoCreatePull } from './inverses/pulls.ts';
+import { labelIds } from './labels/label-ids.ts';
+import { askOr, askWritten, isOurs, markerOf, withMarker } from './marker.ts';
+import { undoDeleteBranch } from './merging/deletion.ts';
+import { waiting } from './merging/pull.ts';
+import { commentInverses, commentsFact, writeComment } from './own-comment.ts';
+import type { PlanContext } from './plan-context.ts';
+
+const BackportForm = z.strictObject({
+  to: z.array(z.string().min(1).max(255)).min(1).max(20).meta({
+    description:
+      'The branches to backport to: names, or globs over the existing branches; `!` excludes. At most 20 branches may match.',
+  }),
+  when: condition().optional().meta({ description: 'It is backported only while this condition holds.' }),
+  labels: z
+    .array(z.string().min(1).max(255))
+    .max(50)
+    .optional()
+    .meta({ description: 'Labels to set at opening.' }),
+});
+type BackportForm = z.output<typeof BackportForm>;
+
+const pullFact = requestOf(pullRequest);
+const branchesFact = optionalRequestOf(branches);
+const backportsFact = optionalRequestOf(backports);
+
+/** Stands in the marker of the comment after rule and key, where no key of a `comment` step can be. */
+const note = 'backports';
+
+/** What a plan reads and knows, for each of its branches. */
+type Backporting = {
+  readonly pull: PullRequest;
+  readonly given: BackportForm;
+  readonly facts: Facts;
+  readonly context: PlanContext;
+  readonly all: readonly Branch[] | undefined;
+};
+
+/** Brings the changes of a merged pull request to other branches, each as a pull request. */
+export const backport = defineAction<BackportForm>({
+  name: 'backport',
+  meaning:
+    'For each branch of `to`, a pull request with the changes of the merged pull request exists. Reeve applies the patch to a new branch `backport-NUMBER-to-BRANCH` as one commit with the author of the change, compares the result with the pull request, and opens the backport; it is recognised later by a marker in its body. One that was closed is not opened again. If the changes do not apply, or the forge could apply them only in part or with other whitespace, nothing remains of the attempt, and one comment has the commands to backport by hand. The same comment is written for pull requests with merge commits, files of Git LFS, files that are not UTF-8, or over 1 MiB of changes. The conditions are evaluated again immediately before each write.',
+  example: `uses: backport
+with:
+  to: ["release/*"]
+  when: pull_request.labels.exists(l, l.name == "backport")
+`,
+  arguments: BackportForm,
+  of: ['pull_request'],
+  needs: { access: 'writer', scopes: ['repository', 'issue'] },
+  describesState: true,
+  granted: false,
+  visibleTo: 'code',
+  followsUp: true,
+  inverses: {
+    [operations.applyDiffPatch.id]: undoPatch,
+    [operations.createPull.id]: undoCreatePull,
+    [operations.deleteBranch.id]: undoDeleteBranch,
+    ...commentInverses,
+  },
+  adoption: undefined,
+  recorded: withoutEnd,
+  examine: ({ to }) => examineTargets(to),
+  facts: (given) => (given.when === false ? [] : [pullFact, branchesFact]),
+  async plan(given, facts, context) {
+    if (given.when === false) return [];
+    const pull = await facts.ask(pullFact);
+    if (!pull.merged) return [];
+    const source = handSourceOf(pull);
+    const all = await askOr(facts, branchesFact, undefined);
+    const targets = targetsOf(pull, given.to, { branches: all, meter: context.meter });
+    const known = await askWritten(facts, backportsFact);
+    const isOf = (target: string) => (one: PullRequest) =>
+      isOurs(one, backportMarker(pull.number, target), context) ||
+      (one.base?.ref === target && isFromBackportBranch(one, pull.number));
+    const done: Change[] = [];
+    const open: string[] = [];
+    for (const target of targets.there) {
+      const found = known.find(isOf(target));
+      if (found) done.push(opened(found, source, target, facts));
+      else open.push(target);
+    }
+    const absent = targets.missing.map((target) => absentTarget(pull, source, target, facts));
+    if (open.length === 0) return [...done, ...absent];
+    return [...done, ...absent, ...(await planOpen(open, { pull, given, facts, context, all }))];
+  },
+  async refused(change, context) {
+    const place = trialPlaceOf(change);
+    if (place === undefined || change.operation !== operations.applyDiffPatch.id) return undefined;
+    await noteTrial(place, { refused: 'conflict' }, context);
+    return describeRefusal('conflict', place.target);
+  },
+  async remember(change, answer, context) {
+    const place = trialPlaceOf(change);
+    if (place === undefined) return forgetReported(change, context);
+    const made = change.operation === operations.applyDiffPatch.id ? commitIn(answer) : undefined;
+    await noteTrial(place, made === undefined ? undefined : { made }, context);
+  },
+});
+
+/** Plans the backports that are not there. */
+async function planOpen(targets: readonly string[], plan: Backporting): Promise<readonly Change[]> {
+  const { pull, given, facts, context } = plan;
+  const source = await readMergedChange(pull, facts);
+  if (source.patch === '' && source.byHand === undefined) return [];
+  const marker = markerOf(context, 'backport', note);
+  const live = (await askWritten(facts, commentsFact)).find((one) => isOurs(one, marker, context));
+  const notes = new Map(readNotes(live?.body ?? ''));
+  const ids = given.labels ? await labelIds(given.labels, facts) : [];
+  const labels = { names: given.labels ?? [], ids };
+  const changes: Change[] = [];
+  const removals: Change[] = [];
+  for (const target of targets) {
+    const state = await stateOf(target, source, notes.has(target), plan);
+    if (state.note) notes.set(target, state.note);
+    if (state.leftover) removals.push(removal(source, target, state.leftover, facts));
+    if (state.step === undefined) continue;
+    const exists = state.step === 'open';
+    const open = openingOf(pull, source, target, { facts, labels, exists });
+    const branch = backportBranch(pull.number, target);
+    if (state.step === 'taken') changes.push(waiting(open, `there is a branch ${branch} with other changes`));
+    else changes.push(...(exists ? [] : [patching(source, target, facts)]), open);
+  }
+  if (notes.size === 0) return [...changes, ...removals];
+  const body = withMarker(
+    marker,
+    notesText(notes, source, (target) => backportBranch(pull.number, target)),
+  );
+  const target = `comment:${context.rule}/backport on #${pull.number}`;
+  const comment = {
+    ...writeComment(live, body, { action: 'backport', target, facts }),
+    value: { commit: source.mergeCommit, notes: Object.fromEntries(notes) },
+    reconsiders: true,
+  } as const;
+  return [...changes, comment, ...removals];
+}
+
+/** How far the backport to one branch is. */
+type TargetState = {
+  /** What comes next: the branch and its pull request, the pull request alone, or nothing while its branch has other changes. */
+  readonly step?: 'patch' | 'open' | 'taken';
+  /** Why it is left to a person. */
+  readonly note?: HandReason;
+  /** Commit of the branch of ours that is to be removed. */
+  readonly leftover?: string;
+};
+
+async function stateOf(
+  target: string,
+  source: BackportSource,
+  isNoted: boolean,
+  { facts, context, all }: Backporting,
+): Promise<TargetState> {
+  const name = backportBranch(source.number, target);
+  const tip = all?.find((branch) => branch.name === name)?.commit?.id;
+  const place = { params: repositoryParams(facts.subject), commit: source.mergeCommit, target };
+  const trial = await recallTrial(place, context);
+  const isMade = trial !== undefined && 'made' in trial && trial.made === tip;
+  if (isNoted) return isMade && tip !== undefined ? { leftover: tip } : {};
+  if (trial !== undefined && 'refused' in trial) return { note: trial.refused };
+  if (tip === undefined) return source.byHand ? { note: source.byHand } : { step: 'patch' };
+  const { total_commits, commits } = await facts.ask(requestOf(compare, `${target}...${name}`));
+  const diff = await facts.ask(requestOf(commitDiff, tip));
+  const isOne = Math.max(total_commits ?? 0, commits.length) === 1;
+  if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
+  // A branch that another account made, or went on with, is not ours to remove.
+  if (!isMade) return { step: 'taken' };
+  return { note: diff === '' ? 'contained' : 'differs', leftover: tip };
+}
+
+/** A branch that a step names and the repository does not have. */
+function absentTarget(pull: PullRequest, source: HandSource, target: string, facts: Facts): Change {
+  const labels = { names: [], ids: [] };
+  const nothing: BackportSource = { ...source, patch: '', commit: { message: '' } };
+  const wanted = openingOf(pull, nothing, target, { facts, labels, exists: true });
+  return waiting(wanted, `there is no branch ${target}`);
+}
+
+/** Forgets the refusals that a comment has reported: who deletes it has the branches tried again. */
+async function forgetReported(change: Change, context: PlanContext): Promise<void> {
+  const { commit, notes } = change.value as { readonly commit: string; readonly notes: object };
+  for (const target of Object.keys(notes)) {
+    const place = { params: change.input.params ?? {}, commit, target };
+    const trial = await recallTrial(place, context);
+    if (trial && 'refused' in trial) await noteTrial(place, undefined, context);
+  }
+}
+
+/** Characters of a patch that are recorded: it may have a million, once for each branch. */
+const maxRecorded = 65_536;
+
+function withoutEnd(input: AnyInput): AnyInput {
+  const body = input.body as { readonly content?: string } | undefined;
+  const { content = '' } = body ?? {};
+  if (content.length <= maxRecorded) return input;
+  const beginning = content.slice(0, maxRecorded).toWellFormed();
+  return { ...input, body: { ...body, content: `${beginning}… (${content.length} characters)` } };
+}
+
+const PatchAnswer = z.object({ commit: z.object({ sha: z.string() }) });
+
+function commitIn(answer: unknown): string | undefined {
+  return PatchAnswer.safeParse(answer).data?.commit.sha;
+}

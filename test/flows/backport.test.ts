@@ -1,0 +1,309 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { reeve, start, waitForExit } from '../support/command.ts';
+import { at, type Harness, people } from '../support/harness.ts';
+import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
+
+let harness: Harness;
+afterEach(() => harness.close());
+
+const timeout = 60_000;
+const backporting = (more = '') => `version: 1
+rules:
+  backport:
+    on: { pull_request: [closed, edited] }
+    if: pull_request.title.startsWith("Fix")${more}
+    steps:
+      - uses: backport
+        with: { to: ["release/*"] }
+`;
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+async function startFlow(rules = backporting()): Promise<void> {
+  harness = await startOperatorHarness(rules);
+  await commitFile('main', 'a.txt', 'one\ntwo\nthree\n');
+  await makeBranch('release/1');
+}
+
+async function makeBranch(name: string): Promise<void> {
+  const body = { new_branch_name: name, old_ref_name: 'main' };
+  await harness.root.call(operations.createBranch, { params: at, body });
+}
+
+/** Writes a file on a branch, as ada. */
+async function commitFile(branch: string, filepath: string, text: string, message = 'Edit'): Promise<void> {
+  const params = { ...at, filepath };
+  const query = { ref: branch };
+  const live = await harness.root.call(operations.getContents, { params, query }).catch(() => undefined);
+  const body = { branch, content: base64(text), message };
+  if (live === undefined || Array.isArray(live)) {
+    await harness.ada.call(operations.createFile, { params, body });
+  } else {
+    await harness.ada.call(operations.updateFile, { params, body: { ...body, sha: live.sha ?? '' } });
+  }
+}
+
+/** Merges a pull request of ada that gives `a.txt` this text, and returns its number. */
+async function mergeFix(text: string, title = 'Fix the door', message = title): Promise<number> {
+  await makeBranch('fix');
+  await commitFile('fix', 'a.txt', text, message);
+  const body = { title, head: 'fix', base: 'main' };
+  const { number } = await harness.ada.call(operations.createPull, { params: at, body });
+  await harness.idle();
+  const params = { ...at, index: number };
+  await harness.ada.call(operations.mergePull, {
+    params,
+    body: { do: 'merge', delete_branch_after_merge: true },
+  });
+  return number;
+}
+
+const isOfRule = (run: Run): boolean =>
+  run.rules.some(({ rule, verdict }) => rule.endsWith('#backport') && verdict === 'matched');
+
+async function waitForBackport(seen = 0): Promise<Run> {
+  const run = await harness.waitForRun((one) => harness.runs.indexOf(one) >= seen && isOfRule(one));
+  await harness.idle();
+  return run;
+}
+
+/** Lets the rule run once more for the pull request. */
+async function again(index: number, title: string): Promise<Run> {
+  const seen = harness.runs.length;
+  await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { title } });
+  return waitForBackport(seen);
+}
+
+const outcomesOf = ({ changes, outcomes }: Run) =>
+  outcomes.map(({ change, status, error }) => {
+    const operation = changes.find(({ id }) => id === change)?.operation;
+    return `${operation} ${status}${error === undefined ? '' : `: ${error}`}`;
+  });
+const pullsInto = async (base: string) =>
+  (await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } })).filter(
+    (pull) => pull.base?.ref === base,
+  );
+const branchNames = async () =>
+  (await harness.root.call(operations.listBranches, { params: at })).map(({ name }) => name).toSorted();
+const commentsOn = async (index: number) =>
+  harness.root.call(operations.listComments, { params: { ...at, index } });
+const isOpening = ({ method, path }: { method: string; path: string }): boolean =>
+  method === 'POST' && path.endsWith('/pulls');
+
+describe('backport', () => {
+  it('carries a merged change over with its author, to every branch, and is content then', {
+    timeout,
+  }, async () => {
+    await startFlow();
+    await makeBranch('release/2');
+    await commitFile('release/1', 'b.txt', 'older\n');
+    const index = await mergeFix('one\n2\nthree\n', 'Fix the door', 'Fix the door\n\nIt was stuck.');
+
+    const run = await waitForBackport();
+
+    expect(outcomesOf(run)).toEqual(
+      ['contents.apply-patch', 'pull.create', 'contents.apply-patch', 'pull.create'].map(
+        (one) => `${one} applied`,
+      ),
+    );
+    const [pull] = await pullsInto('release/1');
+    const { merge_commit_sha } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+    expect(pull).toMatchObject({
+      title: '[release/1] Fix the door',
+      state: 'open',
+      user: { login: people.bot },
+    });
+    expect(pull?.body).toContain(`(cherry picked from commit ${merge_commit_sha})`);
+    const commits = await harness.root.call(operations.listPullCommits, {
+      params: { ...at, index: pull?.number ?? 0 },
+    });
+    expect(commits).toHaveLength(1);
+    expect(commits[0]?.commit?.author?.name).toBe(
+      (await harness.ada.call(operations.getSelf, {})).full_name || people.ada,
+    );
+    expect(commits[0]?.commit?.message?.trim()).toBe(
+      `Fix the door\n\nIt was stuck.\n\n(cherry picked from commit ${merge_commit_sha})`,
+    );
+
+    const from = harness.proxy.passed.length;
+    expect((await again(index, 'Fix the door!')).changes).toEqual([]);
+    const params = { ...at, index: pull?.number ?? 0 };
+    await harness.ada.call(operations.editPull, { params, body: { state: 'closed' } });
+    expect((await again(index, 'Fix the door.')).changes).toEqual([]);
+    expect(writesOf(harness, from)).toEqual([]);
+  });
+
+  it('follows a merge by Reeve itself, and its pull request runs other rules', { timeout }, async () => {
+    await startFlow(`${backporting()}
+  merge:
+    on: pull_request.edited
+    if: pull_request.title == "Fix now" && !pull_request.merged
+    steps: [{ uses: merge, with: { method: squash } }]
+  greet:
+    on: pull_request.opened
+    if: pull_request.title.startsWith("[release/1]")
+    steps: [{ uses: comment, with: { text: A backport. } }]
+`);
+    await makeBranch('fix');
+    await commitFile('fix', 'a.txt', 'one\n2\nthree\n');
+    const body = { title: 'Later', head: 'fix', base: 'main' };
+    const { number } = await harness.ada.call(operations.createPull, { params: at, body });
+    await harness.ada.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { title: 'Fix now' },
+    });
+
+    const run = await harness.waitForRun((one) => one.changes.some(({ action }) => action === 'backport'));
+    const greeting = await harness.waitForRun((one) =>
+      one.changes.some(({ action }) => action === 'comment'),
+    );
+
+    expect(run.trigger.because).toBeDefined();
+    expect(greeting.trigger.because?.run).toBe(run.id);
+    await harness.idle();
+    expect(await pullsInto('release/1')).toHaveLength(1);
+  });
+
+  it('leaves a conflict to people, once, until they delete the comment', { timeout }, async () => {
+    await startFlow();
+    await commitFile('release/1', 'a.txt', 'one\nzwei\nthree\n');
+    const before = await branchNames();
+    const index = await mergeFix('one\n2\nthree\n');
+
+    const run = await waitForBackport();
+
+    expect(outcomesOf(run)).toEqual([
+      'contents.apply-patch skipped: not backported to release/1: its changes do not apply there',
+      'pull.create skipped: it is no longer wanted',
+      'comment.create applied',
+    ]);
+    expect(new Set(run.changes.map(({ id }) => id)).size).toBe(3);
+    const [comment, ...others] = await commentsOn(index);
+    expect(others).toEqual([]);
+    expect(comment?.body).toContain('`release/1`: its changes do not apply there.');
+    expect(await branchNames()).toEqual(before);
+
+    const from = harness.proxy.passed.length;
+    expect((await again(index, 'Fix the door!')).changes).toEqual([]);
+    expect(writesOf(harness, from)).toEqual([]);
+
+    await commitFile('release/1', 'a.txt', 'one\ntwo\nthree\n');
+    await harness.root.call(operations.deleteComment, { params: { ...at, id: comment?.id ?? 0 } });
+    await again(index, 'Fix the door.');
+    expect(await pullsInto('release/1')).toHaveLength(1);
+    expect(await commentsOn(index)).toEqual([]);
+  });
+
+  it.each([
+    ['repairs its whitespace', 'one\n2 \t\nthree\n', undefined, 'with other whitespace'],
+    ['finds it there already', 'one\n2\nthree\n', 'one\n2\nthree\n', 'in that branch already'],
+  ])('removes its branch where the forge %s', { timeout }, async (_, text, released, words) => {
+    await startFlow();
+    if (released) await commitFile('release/1', 'a.txt', released);
+    const before = await branchNames();
+    const index = await mergeFix(text);
+
+    const run = await waitForBackport();
+
+    expect(outcomesOf(run).map((one) => one.split(':')[0])).toEqual([
+      'contents.apply-patch applied',
+      'pull.create skipped',
+      'comment.create applied',
+      'branch.delete applied',
+    ]);
+    expect((await commentsOn(index)).map(({ body }) => body)).toEqual([expect.stringContaining(words)]);
+    expect(await branchNames()).toEqual(before);
+    expect(await pullsInto('release/1')).toEqual([]);
+    const from = harness.proxy.passed.length;
+    expect((await again(index, 'Fix the door!')).changes).toEqual([]);
+    expect(writesOf(harness, from)).toEqual([]);
+  });
+
+  it('evaluates its conditions again before each write', { timeout }, async () => {
+    await startFlow();
+    let isRenamed = false;
+    harness.proxy.decide = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/diffpatch') && !isRenamed
+        ? {
+            kind: 'pass',
+            async after() {
+              isRenamed = true;
+              const [pull] = await pullsInto('main');
+              const params = { ...at, index: pull?.number ?? 0 };
+              await harness.ada.call(operations.editPull, { params, body: { title: 'Not that' } });
+            },
+          }
+        : { kind: 'pass' };
+    await mergeFix('one\n2\nthree\n');
+
+    const run = await waitForBackport();
+
+    expect(outcomesOf(run)).toEqual([
+      'contents.apply-patch applied',
+      'pull.create skipped: its conditions no longer hold',
+    ]);
+    expect(harness.proxy.passed.filter(isOpening)).toEqual([]);
+  });
+
+  it('keeps to the branches that a grant of the repository names', { timeout }, async () => {
+    harness = await startOperatorHarness('version: 1\nrules: {}\n', {
+      rules: backporting(),
+      server: {
+        grants: [
+          {
+            in: [`${at.owner}/*`],
+            repositories: [],
+            organizations: [],
+            names: ['backport'],
+            branches: ['release/1'],
+          },
+        ],
+      },
+    });
+    await commitFile('main', 'a.txt', 'one\ntwo\nthree\n');
+    for (const name of ['release/1', 'release/2']) await makeBranch(name);
+    await mergeFix('one\n2\nthree\n');
+
+    const run = await waitForBackport();
+
+    expect(outcomesOf(run)).toEqual(['contents.apply-patch applied', 'pull.create applied']);
+    expect(run.refused.map(({ why }) => why)).toEqual(
+      [0, 1].map(() => 'the grant of backport does not cover the branch release/2'),
+    );
+    expect(await pullsInto('release/2')).toEqual([]);
+    expect((await branchNames()).filter((name) => name.startsWith('backport'))).toHaveLength(1);
+  });
+
+  it('continues after a kill between the branch and the pull request', { timeout: 120_000 }, async () => {
+    await startFlow(`version: 1
+rules:
+  backport:
+    on: { schedule: "0 0 1 1 *" }
+    each: { pull_request: { state: all } }
+    if: pull_request.title.startsWith("Fix")
+    steps: [{ uses: backport, with: { to: ["release/*"] } }]
+`);
+    await mergeFix('one\n2\nthree\n');
+    await harness.server.stop();
+    const environment = { ...harness.environment, REEVE_RULES: harness.rules ?? '' };
+    const child = start(['sweep', 'backport'], { environment });
+    harness.proxy.decide = (passing) => {
+      if (!isOpening(passing)) return { kind: 'pass' };
+      child.kill('SIGKILL');
+      return { kind: 'hang' };
+    };
+    await waitForExit(child);
+    expect((await branchNames()).filter((name) => name.startsWith('backport'))).toHaveLength(1);
+    expect(await pullsInto('release/1')).toEqual([]);
+    harness.proxy.decide = () => ({ kind: 'pass' });
+    const from = harness.proxy.passed.length;
+
+    const { status, error } = await reeve(['sweep', 'backport'], { environment });
+
+    expect([status, error]).toEqual([0, expect.any(String)]);
+    expect(writesOf(harness, from)).toEqual(['POST pulls']);
+    expect(await pullsInto('release/1')).toHaveLength(1);
+  });
+});
