@@ -12,7 +12,10 @@ type GivenFactsOptions = {
   readonly given: Readonly<Record<string, unknown>>;
   /** Stands in for the live subject if that is not given. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  /** Returns where the value of a fact is written, for messages; default: `facts`, or `payload` for what stands in. */
+  /**
+   * Returns where the value of a fact is written. Present: reading a member that the value lacks and a forge always sends is an error
+   * that names this place. Absent: values are passed on as they are, without the time that this takes.
+   */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
   /** Called with each fact that is read, not given, and that the reader cannot do without. */
   readonly onMissing?: ((request: FactRequest) => void) | undefined;
@@ -20,12 +23,7 @@ type GivenFactsOptions = {
 
 /** Creates facts from given values, without a forge: for `--facts`, rule tests and what-if. */
 export function createGivenFacts(options: GivenFactsOptions): Facts {
-  const {
-    given,
-    payload,
-    onMissing,
-    placeOf = (_, isStandIn) => (isStandIn ? 'payload' : 'facts'),
-  } = options;
+  const { given, payload, onMissing, placeOf } = options;
   const facts: Facts = {
     subject: options.subject,
     ask: typedAsk(async (request) => {
@@ -37,8 +35,14 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
         if (!request.optional) onMissing?.(request);
         throw new FactNotGiven(`${factKey(request)} is not given`);
       }
-      const path = `${placeOf(request.name, written === undefined)}.${factKey(request)}`;
-      return fact ? guardGiven(fact.complete ? fact.complete(value) : value, fact.shape, path) : value;
+      if (fact === undefined) return value;
+      const whole = fact.complete ? fact.complete(value) : value;
+      if (placeOf === undefined) return whole;
+      return guardGiven(
+        whole,
+        fact.shape,
+        `${placeOf(request.name, written === undefined)}.${factKey(request)}`,
+      );
     }),
     fresh: () => facts,
     anew: () => facts,

@@ -105,8 +105,12 @@ function hasFailed(run: Run): boolean {
 
 /** With `--facts` nothing is asked of a forge; without it, and with one, facts are live. */
 async function sourceFor(options: Pick<PlanOptions, 'facts'>, settings: Settings) {
-  if (options.facts !== undefined || settings.forge === undefined)
-    return { facts: { given: options.facts === undefined ? {} : await readData(options.facts) } };
+  if (options.facts !== undefined || settings.forge === undefined) {
+    const given = options.facts === undefined ? {} : await readData(options.facts);
+    return {
+      facts: { given, placeOf: (_: string, isStandIn: boolean) => (isStandIn ? 'payload' : 'facts') },
+    };
+  }
   const client = createClient({ ...settings.forge });
   const memory = createFactMemory(systemClock);
   // What was written before is known by its author: without the account, anybody's marker would pass for ours.
