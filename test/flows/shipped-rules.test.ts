@@ -12,6 +12,8 @@ import { acme, at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import {
   appliedRules,
+  backportRules,
+  checkRules,
   createTeams,
   deliveryRules,
   demoRules,
@@ -20,7 +22,7 @@ import {
   peopleRules,
   scheduledRules,
   shippedFiles,
-  testedRules,
+  staleRules,
 } from '../support/shipped-rules.ts';
 
 const files = await shippedFiles([...deliveryRules, ...peopleRules]);
@@ -353,7 +355,9 @@ it('every file that ships has its flow, or is listed as run by rule tests only',
       ...peopleRules,
       ...mergeRules,
       ...scheduledRules,
-      ...testedRules,
+      ...checkRules,
+      ...staleRules,
+      ...backportRules,
       demoRules,
     ].toSorted(),
   ).toEqual(shipped.toSorted());

@@ -9,35 +9,73 @@ import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
-import { mergeRules, peopleRules, testedRules } from '../support/shipped-rules.ts';
 
-/** Rules that read facts about people and branches have rule tests instead: a recording does not say what the forge would answer. */
-const isRecorded = (path: string): boolean =>
-  ![...testedRules, ...mergeRules, ...peopleRules].some((name) => path.endsWith(`rules/${name}`));
-const files = await loadRuleFiles((await findRuleFiles(['rules'])).filter(isRecorded));
+const files = await loadRuleFiles(await findRuleFiles(['rules']));
 const rules = files.flatMap((file) => file.rules);
 const nameOf = (id: string): string => id.replace(/^.*rules\//, '');
 
 const reviewed = '0'.repeat(40);
 
-/** What the forge would answer beside the payload: a repository in which little has happened yet. */
+/** What the forge would answer beside the payload: a repository in which little has happened yet, whose comments are commands. */
 const around = (head: string) => ({
-  files: [{ filename: 'docs/guide.md', status: 'added', additions: 3, deletions: 0 }],
+  files: ['docs/guide.md', 'src/work.ts'].map((filename) => ({
+    ...{ filename, status: 'added', additions: 3, deletions: 0, changes: 3 },
+  })),
   reviews: [{ id: 1, state: 'APPROVED', stale: true, commit_id: reviewed, user: { id: 2, login: 'ben' } }],
+  approvals: [{ id: 1, state: 'APPROVED', user: { id: 2, login: 'ben' } }],
   dependencies: [{ number: 1, state: 'open' }],
-  labels: [],
+  labels: ['kind/bug', 'stale', 'auto-merge', 'keep-updated'],
   label_definitions: [
     ...['area/docs', 'area/build', 'area/tests', 'area/code', 'size/S', 'size/M', 'size/L', 'blocked'],
+    ...['release', 'hotfix', 'kind/bug', 'kind/feature', 'kind/question', 'area/api', 'first-contribution'],
+    ...['stale', 'hold', 'dependencies', 'auto-merge', 'keep-updated'],
   ].map((name, at) => ({ id: at + 1, name, color: 'ff0000', exclusive: name.startsWith('size/') })),
   compare: {
     [`${reviewed}...${head}`]: { total_commits: 1, commits: [], files: [{ filename: 'src/work.ts' }] },
+    [`${head}...main`]: { total_commits: 2, commits: [], files: [] },
   },
+  commits: [{ sha: head, commit: { message: 'Work' } }],
+  statuses: [],
+  base_branch: { name: 'main', enable_status_check: false },
+  head_branch: { name: 'work', sha: head, protected: false, is_default: false, used_by: [] },
+  branch: { name: 'main' },
   branch_protections: [],
   tag_protections: [],
+  codeowners: [{ file: 'docs/guide.md', users: ['ben'], teams: [] }],
+  team: { 'acme/security': ['ben'] },
+  contributions: 0,
+  sender_permission: 'write',
+  command: {
+    label: ['kind/bug'],
+    unlabel: false,
+    close: [],
+    reopen: false,
+    hold: [],
+    unhold: false,
+    backport: false,
+  },
+  milestones: [{ id: 1, title: 'next', state: 'open' }],
+  review_requests: [],
+  timeline: [],
+  reactions: [],
   comments: [],
+  topics: [],
+  collaborator_permissions: [],
+  named_branch: { main: { commit: head } },
+  file_at: { [`${head}:.editorconfig`]: null, [`${head}:SECURITY.md`]: null },
+  file_of: { 'acme/templates:.editorconfig@main': 'root = true\n' },
   hooks: [],
   own_labels: [],
 });
+
+/** A pull request is an issue as well, and is behind its base; its payload says neither. */
+function pullIn({ pull_request: pull, issue }: Readonly<Record<string, unknown>>) {
+  if (pull === undefined) return {};
+  return {
+    pull_request: { ...(pull as object), behind: 2 },
+    ...(issue === undefined ? { issue: pull } : {}),
+  };
+}
 
 function headOf({ pull_request: pull }: Readonly<Record<string, unknown>>): string {
   return (pull as { head: { sha: string } } | undefined)?.head.sha ?? '';
@@ -52,7 +90,11 @@ async function plan(fixture: Fixture, loaded: readonly LoadedRule[]): Promise<Ru
     trigger: { door: 'cli', kind: event.family ?? event.eventType, activity: event.activity, at: '' },
     rules: createRuleSet(loaded),
     event,
-    facts: createGivenFacts({ subject, given: around(headOf(event.payload)), payload: event.payload }),
+    facts: createGivenFacts({
+      subject,
+      given: { ...around(headOf(event.payload)), ...pullIn(event.payload) },
+      payload: event.payload,
+    }),
     now: new Date('2026-11-20T14:00:00Z'),
     clock: systemClock,
   });
@@ -61,22 +103,106 @@ async function plan(fixture: Fixture, loaded: readonly LoadedRule[]): Promise<Ru
 
 const pulls = ['pull_request.opened', 'pull_request.reopened', 'pull_request_sync.synchronized'];
 
-/** The kinds whose deliveries each rule that ships matched; one without listens to the clock alone. */
+/** The kinds whose deliveries each rule that ships matched; one without listens to the clock, or to a branch or author of its own. */
 const matchedBy: Readonly<Record<string, readonly string[]>> = {
+  'acknowledge.yml#acknowledge': ['issues.opened'],
+  'approvals-by-team.yml#security-approval': [
+    'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_review_approved.reviewed',
+    'pull_request_review_comment.reviewed',
+    'pull_request_review_rejected.reviewed',
+    'pull_request_sync.synchronized',
+  ],
+  'assign.yml#assign-bugs': ['issue_label.label_updated', 'issues.opened', 'issues.reopened'],
+  'auto-merge.yml#auto-merge': [
+    'pull_request.edited',
+    'pull_request.reopened',
+    'pull_request_label.label_updated',
+    'pull_request_sync.synchronized',
+  ],
+  'backport.yml#backport': [],
+  'backport.yml#backport-command': [],
   'blocked.yml#blocked-issues': ['issues.edited', 'issues.opened', 'issues.reopened'],
   'blocked.yml#blocked-pulls': ['pull_request.edited', ...pulls],
+  'branch-labels.yml#label-by-branch': [
+    'pull_request.edited',
+    'pull_request.opened',
+    'pull_request.reopened',
+  ],
   'branch-protections.yml#guard-branches': ['repository.created'],
+  'branches.yml#delete-merged': ['pull_request.closed'],
+  'branches.yml#keep-updated': ['pull_request_label.label_updated'],
+  'changelog.yml#changelog': [
+    'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_label.label_cleared',
+    'pull_request_label.label_updated',
+    'pull_request_sync.synchronized',
+  ],
+  'codeowners.yml#owner-approval': [
+    'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_review_approved.reviewed',
+    'pull_request_review_comment.reviewed',
+    'pull_request_review_rejected.reviewed',
+    'pull_request_sync.synchronized',
+  ],
+  'collaborators.yml#collaborators': ['repository.created'],
+  'commands.yml#close-command': ['issue_comment.created', 'pull_request_comment.created'],
+  'commands.yml#hold-command': ['pull_request_comment.created'],
+  'dco.yml#dco': pulls,
   'demo/labels.yml#label-by-path': pulls,
+  'dependencies.yml#dependency-updates': [],
+  'first-contribution.yml#first-contribution': ['pull_request.opened'],
+  'freeze.yml#freeze': [
+    'pull_request.opened',
+    'pull_request_label.label_updated',
+    'pull_request_sync.synchronized',
+  ],
   'hooks.yml#ci-hook': ['repository.created'],
   'label-definitions.yml#label-definitions': ['repository.created'],
   'labels.yml#label-by-path': pulls,
   'labels.yml#label-by-size': pulls,
+  'large-pull.yml#large-pull': pulls,
+  'linked-issue.yml#linked-issue': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
+  'milestones.yml#milestone-of-merged': ['pull_request.closed'],
   'notifications.yml#quiet-what-is-old': [],
   'notifications.yml#quiet-what-is-over': [],
+  'notify-chat.yml#tell-offline-runners': [],
+  'notify-chat.yml#tell-releases': ['release.published', 'release.updated'],
+  'notify-chat.yml#tell-urgent-issues': [
+    'issue_label.label_updated',
+    'issues.closed',
+    'issues.opened',
+    'issues.reopened',
+  ],
+  'rollout-files.yml#rollout-files': ['repository.created'],
   'organization-settings.yml#organization-settings': [],
+  'owner-reviewers.yml#owner-reviewers': ['pull_request.edited', ...pulls],
+  'release-pull-request.yml#release-pull-request': [],
+  'repository-settings.yml#repository-settings': ['repository.created'],
+  'required-label.yml#required-label': [
+    'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_label.label_cleared',
+    'pull_request_label.label_updated',
+    'pull_request_sync.synchronized',
+  ],
+  'reviewers.yml#rotate-reviewers': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
   'runners.yml#runner-offline': [],
+  'signed-commits.yml#signed-commits': pulls,
+  'slash-labels.yml#slash-labels': ['issue_comment.created', 'pull_request_comment.created'],
+  'stale-issues.yml#close-stale-issue': [],
+  'stale-issues.yml#revive-issue': ['issue_comment.created', 'issues.reopened'],
+  'stale-issues.yml#warn-stale-issue': [],
+  'stale-pulls.yml#close-old-draft': [],
+  'stale-pulls.yml#remind-of-pull': [],
   'stale-reviews.yml#fresh-approvals-only': ['pull_request_sync.synchronized'],
   'tag-protections.yml#release-tags': ['repository.created'],
+  'task-list.yml#task-list': ['pull_request.edited', ...pulls],
+  'title.yml#conventional-title': ['pull_request.edited', ...pulls],
+  'triage.yml#triage': ['issues.edited', 'issues.opened', 'issues.reopened'],
   'welcome.yml#describe': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
   'welcome.yml#welcome': ['pull_request.opened'],
 };

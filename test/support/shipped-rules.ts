@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { packageRoot } from '../../src/package.ts';
-import { acme, people } from './flow-names.ts';
+import { acme, people, uniqueName } from './flow-names.ts';
 import type { Harness } from './harness.ts';
 
 /** Rule files whose flows begin with a delivery. */
@@ -28,11 +28,10 @@ export const scheduledRules = [
 ] as const;
 /** Rule files about merging; their flows begin with a delivery or a status. */
 export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
-/** Rule files that only their rule tests run. */
-export const testedRules = [
+/** Rule files that run beside all others, each with an event. */
+export const checkRules = [
   'approvals-by-team.yml',
   'assign.yml',
-  'backport.yml',
   'branch-labels.yml',
   'changelog.yml',
   'codeowners.yml',
@@ -52,18 +51,24 @@ export const testedRules = [
   'reviewers.yml',
   'signed-commits.yml',
   'stale-issues.yml',
-  'stale-pulls.yml',
   'task-list.yml',
   'title.yml',
   'triage.yml',
 ] as const;
+/** Rule files about quiet pull requests and issues; their flows begin with the clock, and the comment of a person. */
+export const staleRules = ['stale-pulls.yml'] as const;
+/** A rule file that only its rule test and recorded deliveries run; its action has a flow (backport.test.ts). */
+export const backportRules = ['backport.yml'] as const;
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
 
-/** Returns a rule file as it ships, with this flow's organization and people where it says acme and names maintainers. */
+/** Returns a rule file as it ships, with this flow's organization and people where it names acme, maintainers and bots. */
 export async function shippedRules(name: string): Promise<string> {
   const text = await readFile(join(packageRoot, 'rules', name), 'utf8');
-  return text.replaceAll('acme/', `${acme}/`).replaceAll('[ada, root]', `[${people.ada}, ${people.root}]`);
+  return text
+    .replaceAll('acme/', `${acme}/`)
+    .replace(/\[ada, (bob, grace|bob, grace, linus|root)\]/g, `[${people.ada}, ${people.root}]`)
+    .replace(/(build-bot|auditor|renovate-bot)/g, (name) => uniqueName(name));
 }
 
 /** Returns rule files by name. */

@@ -1,0 +1,486 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { loadRuleFiles } from '../../src/sources/folder.ts';
+import { type PlanComparison, startPlanComparison } from '../support/compare-plans.ts';
+import { timeoutMs, uniqueName } from '../support/flow-names.ts';
+import { acme, at, type Harness, people } from '../support/harness.ts';
+import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
+import { startOperatorHarness } from '../support/operator-harness.ts';
+import {
+  appliedRules,
+  checkRules,
+  createTeams,
+  deliveryRules,
+  mergeRules,
+  peopleRules,
+  shippedFiles,
+} from '../support/shipped-rules.ts';
+
+/** All files with a rule that listens to events; those with a clock alone have flows of their own. */
+const files = await shippedFiles([...deliveryRules, ...peopleRules, ...mergeRules, ...checkRules]);
+/** The embedded forge has no releases, and no subject of a plan has their events. */
+const unheard = ['tell-releases'];
+const labels = [
+  ...['area/docs', 'area/build', 'area/tests', 'area/api', 'size/S', 'size/M', 'size/L'],
+  ...[
+    'kind/bug',
+    'kind/feature',
+    'kind/question',
+    'release',
+    'next-release',
+    'hotfix',
+    'dependencies',
+    'urgent',
+  ],
+  ...['first-contribution', 'hold', 'stale', 'blocked', 'keep-updated', 'auto-merge', 'no-changelog'],
+];
+const named = {
+  CI_HEADER: 'Bearer a-value-for-the-build-server',
+  CI_SIGNATURE: 'a-signature-for-the-build',
+};
+const fresh = { owner: acme, repo: 'fresh' } as const;
+
+let harness: Harness;
+/** The chat that rules tell. */
+let chat: HookReceiver;
+let plans: PlanComparison;
+let eve: Client;
+let renovate: Client;
+
+beforeAll(async () => {
+  chat = await startReceiver();
+  const secrets = { ...named, CHAT_HOOK: chat.url };
+  const server = {
+    repositories: [`${acme}/*`],
+    namedSecrets: new Map(Object.entries(secrets)),
+    notifyHosts: ['127.0.0.1'],
+  };
+  harness = await startOperatorHarness(files, { labels, hook: 'organization', server });
+  const rules = (await loadRuleFiles([harness.rules ?? ''])).flatMap((file) => file.rules);
+  const variables = Object.entries(secrets).map(([name, value]) => [`REEVE_SECRET_${name}`, value]);
+  plans = await startPlanComparison(harness, { rules, secrets: Object.fromEntries(variables) });
+  await createTeams(harness, people.bot);
+  eve = await harness.forge.makePerson(people.eve);
+  for (const name of ['build-bot', 'auditor']) await harness.forge.makePerson(uniqueName(name));
+  renovate = await harness.forge.makePerson(uniqueName('renovate-bot'));
+  await harness.root.call(operations.putCollaborator, {
+    params: { ...at, collaborator: uniqueName('renovate-bot') },
+    body: { permission: 'write' },
+  });
+  await harness.root.call(operations.createMilestone, { params: at, body: { title: 'next' } });
+  await createSecurityTeam();
+  await writeFile(harness.root, 'CODEOWNERS', `src/auth/.* @${people.root}\n`, { branch: 'main' });
+  const body = { new_branch_name: 'release/1', old_branch_name: 'main' };
+  await harness.root.call(operations.createBranch, { params: at, body });
+});
+afterAll(async () => {
+  await plans?.close();
+  await harness?.close();
+  await chat?.close();
+});
+
+async function createSecurityTeam(): Promise<void> {
+  const units = ['repo.code', 'repo.issues', 'repo.pulls'];
+  const { id } = await harness.root.call(operations.createTeam, {
+    params: { org: acme },
+    body: { name: 'security', permission: 'read', includes_all_repositories: true, units },
+  });
+  await harness.root.call(operations.putTeamMember, { params: { id, username: people.ada } });
+}
+
+/** Writes a file as a person, and waits until the bot has heard of the push. */
+async function writeFile(
+  person: Client,
+  filepath: string,
+  text: string,
+  branch: { readonly branch: string; readonly new_branch?: string },
+): Promise<void> {
+  const body = { ...branch, content: Buffer.from(text).toString('base64'), message: `Add ${filepath}` };
+  await harness.waitForPush(() => person.call(operations.createFile, { params: { ...at, filepath }, body }));
+}
+
+/** Compares the plan of a pull request with what the webhook did. */
+const comparePull = (
+  index: () => number,
+  activity: string,
+  doing: () => Promise<unknown>,
+  kind = 'pull_request',
+) =>
+  plans.compare(doing, {
+    kind,
+    activity,
+    args: () => ['--pull', `${acme}/${at.repo}#${index()}`, '--activity', activity],
+  });
+const compareIssue = (
+  index: () => number,
+  activity: string,
+  doing: () => Promise<unknown>,
+  kind = 'issues',
+) =>
+  plans.compare(doing, {
+    kind,
+    activity,
+    args: () => ['--issue', `${acme}/${at.repo}#${index()}`, '--activity', activity],
+  });
+
+/** The newest state of each status of a pull request's head. */
+async function statusesOf(index: number): Promise<Readonly<Record<string, string>>> {
+  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  const all = await harness.root.call(operations.listStatuses, { params: { ...at, sha: head?.sha ?? '' } });
+  const inOrder = all.toSorted((one, other) => one.id - other.id);
+  return Object.fromEntries(inOrder.map(({ context, status }) => [context ?? '', status ?? '']));
+}
+
+/** The first line below the marker of each comment of the bot. */
+async function commentsOf(index: number): Promise<readonly string[]> {
+  const all = await harness.root.call(operations.listComments, { params: { ...at, index } });
+  return all
+    .filter(({ user }) => user?.login === people.bot)
+    .map(({ body }) => body?.split('\n')[1] ?? '')
+    .toSorted();
+}
+
+async function labelIds(...names: readonly string[]): Promise<number[]> {
+  const all = await harness.root.call(operations.listLabels, { params: at });
+  return all.filter(({ name }) => names.includes(name)).map(({ id }) => id);
+}
+
+async function isUpToDate(index: number): Promise<boolean> {
+  const { merge_base, base } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  return merge_base === base?.sha;
+}
+
+const comment = (person: Client, index: number, body: string) =>
+  person.call(operations.createComment, { params: { ...at, index }, body: { body } });
+const labelsOf = async (index: number) => (await harness.labelsOf(index)).toSorted();
+const reactionsOf = async (index: number) =>
+  (await harness.root.call(operations.listComments, { params: { ...at, index } })).at(-1)?.id ?? 0;
+
+it('a first pull request from a fork meets every check, and is planned as it is met', async () => {
+  const fork = { owner: people.eve, repo: at.repo };
+  await eve.call(operations.createFork, { params: at, body: {} });
+  await expect
+    .poll(() => eve.call(operations.getRepository, { params: fork }), { timeout: timeoutMs })
+    .toMatchObject({ empty: false });
+  const write = (filepath: string, text: string, branch: { branch: string; new_branch?: string }) =>
+    eve.call(operations.createFile, {
+      params: { ...fork, filepath },
+      body: { ...branch, content: Buffer.from(text).toString('base64'), message: `Add ${filepath}` },
+    });
+  await write('src/auth/login.ts', 'line\n'.repeat(900), { branch: 'main', new_branch: 'hotfix/login' });
+  await write('docs/login.md', 'How to', { branch: 'hotfix/login' });
+  let index = 0;
+  await comparePull(
+    () => index,
+    'opened',
+    async () => {
+      const head = `${people.eve}:hotfix/login`;
+      const body = { title: 'fix: login', head, base: 'release/1', body: '- [ ] try it' };
+      ({ number: index } = await eve.call(operations.createPull, { params: at, body }));
+    },
+  );
+
+  expect(await statusesOf(index)).toEqual({
+    'reeve/blocked': 'success',
+    'reeve/changelog': 'failure',
+    'reeve/dco': 'failure',
+    'reeve/labels': 'failure',
+    'reeve/owners': 'pending',
+    'reeve/security': 'pending',
+    'reeve/signed': 'failure',
+    'reeve/tasks': 'pending',
+    'reeve/title': 'success',
+  });
+  expect(await labelsOf(index)).toEqual([
+    ...['area/docs', 'first-contribution', 'hotfix', 'kind/bug', 'release', 'size/L'],
+  ]);
+  expect(await commentsOf(index)).toEqual([
+    'Please name the issue that this pull request solves, for example with Fixes #12 in the description.',
+    `Thank you for your first contribution, ${people.eve}!`,
+    `Thank you for your work, ${people.eve}!`,
+    'This pull request is hard to review because of its size. Can it be split?',
+  ]);
+  const { requested_reviewers: requested } = await harness.root.call(operations.getPull, {
+    params: { ...at, index },
+  });
+  expect(requested?.map(({ login }) => login).toSorted()).toEqual([people.ada, people.root].toSorted());
+
+  const edit = (body: object) => () => eve.call(operations.editPull, { params: { ...at, index }, body });
+  await comparePull(() => index, 'edited', edit({ body: '- [x] try it\n\nFixes #1' }));
+  expect(await statusesOf(index)).toMatchObject({ 'reeve/tasks': 'success' });
+  expect((await commentsOf(index)).length).toBe(3);
+  await comparePull(() => index, 'closed', edit({ state: 'closed' }));
+  await comparePull(() => index, 'reopened', edit({ state: 'open' }));
+
+  for (const [person, expected] of [
+    [harness.root, { 'reeve/owners': 'success', 'reeve/security': 'pending' }],
+    [harness.ada, { 'reeve/owners': 'success', 'reeve/security': 'success' }],
+  ] as const) {
+    const review = { params: { ...at, index }, body: { event: 'APPROVED', body: 'Good.' } } as const;
+    await comparePull(
+      () => index,
+      'approved',
+      () => person.call(operations.createReview, review),
+      'pull_request_review',
+    );
+    expect(await statusesOf(index)).toMatchObject(expected);
+  }
+
+  await comparePull(
+    () => index,
+    'synchronized',
+    () => write('more.ts', 'more', { branch: 'hotfix/login' }),
+  );
+  const reviews = await harness.root.call(operations.listReviews, { params: { ...at, index } });
+  expect(reviews.filter(({ state }) => state === 'APPROVED').map(({ dismissed }) => dismissed)).toEqual([
+    true,
+    true,
+  ]);
+});
+
+it('a pull request into main is frozen unless it is urgent, held by a command, updated, and tidied up after its merge', async () => {
+  await writeFile(harness.ada, 'work.txt', 'work', { branch: 'main', new_branch: 'work' });
+  let index = 0;
+  await comparePull(
+    () => index,
+    'opened',
+    async () => {
+      const body = {
+        title: 'docs: work',
+        head: 'work',
+        base: 'main',
+        body: 'Fixes #1',
+        labels: await labelIds('urgent'),
+      };
+      ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body }));
+    },
+  );
+  expect(await statusesOf(index)).toMatchObject({ 'reeve/freeze': 'success' });
+
+  await comparePull(
+    () => index,
+    'created',
+    () => comment(harness.root, index, '/hold'),
+    'pull_request_comment',
+  );
+  expect(await labelsOf(index)).toContain('hold');
+  const id = await reactionsOf(index);
+  const reactions = await harness.root.call(operations.listCommentReactions, { params: { ...at, id } });
+  expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['+1', people.bot]]);
+
+  await writeFile(harness.root, 'base.txt', 'newer', { branch: 'main' });
+  const keep = { params: { ...at, index }, body: { labels: await labelIds('keep-updated') } };
+  await comparePull(
+    () => index,
+    'label_updated',
+    () => harness.ada.call(operations.addIssueLabels, keep),
+  );
+  expect(await isUpToDate(index)).toBe(true);
+  await writeFile(harness.root, 'base-2.txt', 'newest', { branch: 'main' });
+  await harness.idle();
+  expect(await isUpToDate(index)).toBe(true);
+
+  await comparePull(
+    () => index,
+    'closed',
+    () => harness.root.call(operations.mergePull, { params: { ...at, index }, body: { Do: 'merge' } }),
+  );
+  const merged = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  expect(merged.milestone?.title).toBe('next');
+  const branches = await harness.root.call(operations.listBranches, { params: at });
+  expect(branches.map(({ name }) => name)).not.toContain('work');
+});
+
+it('an update of the dependency bot that is green is labeled and merged', async () => {
+  await harness.root.call(operations.createBranchProtection, {
+    params: at,
+    body: {
+      rule_name: 'main',
+      enable_push: true,
+      enable_status_check: true,
+      status_check_contexts: ['ci/test'],
+    },
+  });
+  await writeFile(renovate, 'lock.txt', '2', { branch: 'main', new_branch: 'renovate/zod' });
+  const { commit } = await harness.root.call(operations.getBranch, {
+    params: { ...at, branch: 'renovate/zod' },
+  });
+  await harness.root.call(operations.createStatus, {
+    params: { ...at, sha: commit?.id ?? '' },
+    body: { state: 'success', context: 'ci/test' },
+  });
+  let index = 0;
+  await comparePull(
+    () => index,
+    'opened',
+    async () => {
+      const body = { title: 'chore: update zod', head: 'renovate/zod', base: 'main', body: 'Fixes #1' };
+      ({ number: index } = await renovate.call(operations.createPull, { params: at, body }));
+    },
+  );
+
+  const { merged } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  expect([merged, await labelsOf(index)]).toEqual([true, expect.arrayContaining(['dependencies'])]);
+});
+
+it('a pull request with the label auto-merge is merged as soon as its statuses have passed', async () => {
+  await writeFile(harness.ada, 'auto.txt', 'auto', { branch: 'release/1', new_branch: 'auto' });
+  const body = { title: 'chore: auto', head: 'auto', base: 'release/1', body: '' };
+  let index = 0;
+  await comparePull(
+    () => index,
+    'opened',
+    async () => ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body })),
+  );
+  expect(await commentsOf(index)).toContain(
+    'Please say what **chore: auto** is for and how you tried it: the description is empty.',
+  );
+  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  for (const context of Object.keys(await statusesOf(index))) {
+    const params = { ...at, sha: head?.sha ?? '' };
+    await harness.root.call(operations.createStatus, { params, body: { state: 'success', context } });
+  }
+  const only = await labelIds('auto-merge', 'kind/feature', 'no-changelog');
+  await comparePull(
+    () => index,
+    'label_updated',
+    () => harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: only } }),
+  );
+
+  await expect
+    .poll(() => harness.root.call(operations.getPull, { params: { ...at, index } }), { timeout: timeoutMs })
+    .toMatchObject({ merged: true });
+});
+
+it('a branch that is ahead has its release pull request', async () => {
+  await plans.compare(
+    () => writeFile(harness.root, 'next.txt', 'next', { branch: 'main', new_branch: 'develop' }),
+    { kind: 'push', activity: '', args: () => ['--branch', `${acme}/${at.repo}@develop`] },
+  );
+
+  const open = await harness.root.call(operations.listPulls, { params: at, query: { state: 'open' } });
+  expect(
+    open
+      .filter(({ head }) => head?.ref === 'develop')
+      .map(({ title, base, user, labels: has }) => [
+        title,
+        base?.ref,
+        user?.login,
+        has.map(({ name }) => name),
+      ]),
+  ).toEqual([['Release', 'main', people.bot, expect.arrayContaining(['next-release'])]]);
+});
+
+it('a bug is triaged, assigned, acknowledged and closed by a command', async () => {
+  let index = 0;
+  await compareIssue(
+    () => index,
+    'opened',
+    async () => {
+      const body = {
+        title: 'Does the API crash?',
+        body: 'It does.',
+        labels: await labelIds('kind/bug', 'urgent'),
+      };
+      ({ number: index } = await harness.ada.call(operations.createIssue, { params: at, body }));
+    },
+  );
+  const live = () => harness.root.call(operations.getIssue, { params: { ...at, index } });
+  const { assignees, milestone } = await live();
+  expect([assignees?.length, milestone?.title]).toEqual([1, 'next']);
+  expect(await labelsOf(index)).toEqual(['area/api', 'kind/bug', 'kind/question', 'urgent']);
+  expect(chat.received.map(({ body }) => JSON.parse(body).text)).toEqual([
+    expect.stringMatching(/^Urgent: Does the API crash\?/),
+  ]);
+  expect(await commentsOf(index)).toEqual([
+    'Please describe how to reproduce this, under a heading "Steps to reproduce".',
+  ]);
+
+  await compareIssue(
+    () => index,
+    'created',
+    () => comment(harness.root, index, '/close'),
+    'issue_comment',
+  );
+  expect(await live()).toMatchObject({ state: 'closed' });
+});
+
+it('a comment revives a stale issue, and commands set labels', async () => {
+  const body = { title: 'Quiet', body: 'Still there.', labels: await labelIds('stale') };
+  const { number: index } = await harness.ada.call(operations.createIssue, { params: at, body });
+  const speak = '/label kind/feature';
+  await compareIssue(
+    () => index,
+    'created',
+    () => comment(harness.root, index, speak),
+    'issue_comment',
+  );
+
+  expect(await labelsOf(index)).toEqual(['kind/feature']);
+});
+
+it('what depends on something open is blocked', async () => {
+  const create = (title: string) =>
+    harness.ada.call(operations.createIssue, { params: at, body: { title, body: 'Because.' } });
+  const [first, second] = [await create('First'), await create('Second')];
+  const params = { ...at, index: second.number };
+  await harness.idle();
+  await harness.ada.call(operations.addDependency, { params, body: { ...at, index: first.number } });
+  await compareIssue(
+    () => second.number,
+    'edited',
+    () => harness.ada.call(operations.editIssue, { params, body: { body: 'Waits for the first.' } }),
+  );
+
+  expect(await labelsOf(second.number)).toEqual(['blocked']);
+});
+
+it('a new repository has its settings, collaborators, labels, hook and protections', async () => {
+  await plans.compare(
+    () =>
+      harness.root.call(operations.createOrganizationRepository, {
+        params: { org: acme },
+        body: { name: fresh.repo, auto_init: true, default_branch: 'main' },
+      }),
+    {
+      kind: 'repository',
+      activity: 'created',
+      args: () => ['--repository', `${acme}/${fresh.repo}`, '--activity', 'created'],
+    },
+  );
+
+  const permissionOf = async (name: string) =>
+    (
+      await harness.root.call(operations.getPermission, {
+        params: { ...fresh, collaborator: uniqueName(name) },
+      })
+    ).permission;
+  expect([await permissionOf('build-bot'), await permissionOf('auditor')]).toEqual(['write', 'read']);
+  expect(await harness.root.call(operations.getRepository, { params: fresh })).toMatchObject({
+    has_wiki: false,
+    allow_merge_commits: false,
+    allow_rebase: false,
+    allow_squash_merge: true,
+    default_merge_style: 'squash',
+    default_delete_branch_after_merge: true,
+  });
+  const read = async () => ({
+    labels: (await harness.root.call(operations.listLabels, { params: fresh })).length,
+    hooks: (await harness.root.call(operations.listHooks, { params: fresh })).length,
+    branches: (await harness.root.call(operations.listBranchProtections, { params: fresh })).length,
+    tags: (await harness.root.call(operations.listTagProtections, { params: fresh })).length,
+  });
+  expect(await read()).toEqual({ labels: 3, hooks: 1, branches: 2, tags: 1 });
+});
+
+it('every rule that listens to events was planned as the webhook ran it, and changed something', async () => {
+  const rules = (await loadRuleFiles([harness.rules ?? ''])).flatMap((file) => file.rules);
+  const heard = rules
+    .filter(({ on, name }) => on.length > 0 && !unheard.includes(name))
+    .map(({ name }) => name);
+
+  expect([...plans.compared].toSorted()).toEqual(heard.toSorted());
+  expect(heard.filter((name) => !appliedRules(harness.runs).includes(name))).toEqual([]);
+  expect(heard.filter((name) => !plans.changed.has(name))).toEqual([]);
+});

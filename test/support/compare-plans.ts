@@ -1,0 +1,105 @@
+import { expect } from 'vitest';
+import type { Run } from '../../src/engine/record.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { nameOfRule } from '../../src/rules/verdict.ts';
+import { reeve } from './command.ts';
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import type { Harness } from './harness.ts';
+
+/** What happens, and how `reeve plan` is asked about the same. */
+type Compared = { readonly kind: string; readonly activity: string; readonly args: () => readonly string[] };
+
+/** Plans of `reeve plan` beside the runs of the webhook. */
+export interface PlanComparison {
+  /** Names of rules that were planned as the webhook then ran them. */
+  readonly compared: ReadonlySet<string>;
+  /** Names of those among them with a change. */
+  readonly changed: ReadonlySet<string>;
+  readonly environment: () => Record<string, string>;
+  /** Returns the runs that `reeve plan … --json` prints; it must send no write. */
+  plan(args: readonly string[]): Promise<readonly Run[]>;
+  /** Does something while requests of the server wait, plans meanwhile, and compares with the run of the webhook. */
+  compare(doing: () => Promise<unknown>, options: Compared): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts comparing for the rules of a harness. `secrets`: what the environment of the command has beside. */
+export async function startPlanComparison(
+  harness: Harness,
+  { rules, secrets = {} }: { rules: readonly LoadedRule[]; secrets?: Readonly<Record<string, string>> },
+): Promise<PlanComparison> {
+  // A command reaches the forge beside the server, whose requests may have to wait.
+  const between: FaultProxy = await startFaultProxy(harness.forge.url);
+  const compared = new Set<string>();
+  const changed = new Set<string>();
+  const environment = () => ({
+    ...harness.environment,
+    ...secrets,
+    FORGE_URL: between.url,
+    REEVE_RULES: harness.rules ?? '',
+  });
+
+  const plan = async (args: readonly string[]): Promise<readonly Run[]> => {
+    const from = between.passed.length;
+    const { out, error } = await reeve(['plan', ...args, '--json'], { environment: environment() });
+    expect(between.passed.slice(from).filter(({ method }) => method !== 'GET')).toEqual([]);
+    const lines = out.split('\n').filter((line) => line !== '');
+    if (lines.length === 0) throw new Error(`no plan: ${error}`);
+    return lines.map((line) => JSON.parse(line));
+  };
+
+  const isHeard = ({ kind, activity }: Compared): boolean =>
+    rules.some(({ on }) =>
+      on.some((one) => one.family === kind && (one.activities?.includes(activity) ?? true)),
+    );
+
+  return {
+    compared,
+    changed,
+    environment,
+    plan,
+    async compare(doing, options) {
+      const { kind, activity, args } = options;
+      await harness.idle();
+      if (!isHeard(options)) {
+        await doing();
+        return;
+      }
+      const seen = harness.runs.length;
+      const gate = Promise.withResolvers<void>();
+      harness.proxy.decide = () => ({ kind: 'pass', before: () => gate.promise });
+      let planned: readonly Run[];
+      try {
+        await doing();
+        planned = await plan(args());
+      } finally {
+        harness.proxy.decide = () => ({ kind: 'pass' });
+        gate.resolve();
+      }
+      const isSame = ({ trigger }: Run): boolean => trigger.kind === kind && trigger.activity === activity;
+      const run = await harness.waitForRun(
+        (one) =>
+          harness.runs.indexOf(one) >= seen &&
+          isSame(one) &&
+          one.rules.every(({ reason }) => reason !== 'own'),
+      );
+      await harness.idle();
+
+      const simulated = planned.find(isSame);
+      expect(simulated && decided(simulated)).toBe(decided(run));
+      for (const { rule } of run.rules) compared.add(nameOfRule(rule));
+      for (const { rules: by } of run.changes) for (const rule of by) changed.add(nameOfRule(rule));
+    },
+    close: () => between.close(),
+  };
+}
+
+/** Returns what a run decided, without ids and times. */
+export function decided({ rules, changes, refused }: Run): string {
+  const text = JSON.stringify(
+    { rules, changes: changes.map(({ id: _id, ...change }) => change), refused },
+    undefined,
+    1,
+  );
+  return text.replace(/"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"/g, '"a time"');
+}
