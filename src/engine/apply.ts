@@ -214,8 +214,10 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
         outcomes.settle(planned, 'skipped', result);
         return nothingSent;
       }
-      // The forge has not yet decided whether there is a conflict.
-      if (/try again later/i.test(error.message)) for (const { rule } of wanted) awaiting.add(rule.id);
+      // The forge has not yet decided whether there is a conflict, or found it only now: until its next check it says there is none.
+      const isNew = error.status === 409 && wanted.some(({ action }) => action.awaitsChecks);
+      if (isNew || /try again later/i.test(error.message))
+        for (const { rule } of wanted) awaiting.add(rule.id);
       throw error;
     }
   }

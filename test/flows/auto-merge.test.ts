@@ -108,6 +108,25 @@ describe('auto-merge on green', () => {
     expect(merges()).toHaveLength(1);
   });
 
+  it('looks again where the forge found a conflict only when it was to merge', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('success', number);
+    let refused = 0;
+    harness.proxy.decide = ({ method, path }) => {
+      if (method !== 'POST' || !path.endsWith('/merge') || refused === 2) return { kind: 'pass' };
+      refused += 1;
+      return { kind: 'answer', status: 409, body: '{"message":""}' };
+    };
+    await retitle(number);
+    await expect.poll(openRows, { timeout }).toHaveLength(1);
+
+    aheadMs = 11_000;
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+    await expect.poll(openRows, { timeout }).toEqual([]);
+    expect(refused).toBe(2);
+  });
+
   it('waits only for checks: what a person has to do leaves no row', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });

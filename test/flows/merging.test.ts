@@ -174,6 +174,9 @@ describe('merge', () => {
     harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'));
     const { number } = await harness.openPull('work', { 'c.txt': 'one' });
     await addFile(harness.root, at, 'main', 'c.txt', 'another');
+    // A real forge looks at the pull requests into a branch a while after the push, and shows the old state until then.
+    const read = () => harness.root.call(operations.getPull, { params: { ...at, index: number } });
+    await expect.poll(async () => (await read()).mergeable).toBe(false);
 
     const run = await makeReady(number);
 
