@@ -81,6 +81,7 @@ export type DashboardData = {
     | 'describeDelivery'
     | 'listRuns'
     | 'readRun'
+    | 'listAudit'
   >;
   readonly now: () => Date;
   readonly forge: () => ForgeHealth;

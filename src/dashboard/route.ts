@@ -12,6 +12,7 @@ import type { MetricData, Metrics } from './metrics/metrics.ts';
 import { type NavEntry, type PageView, styleSheet } from './page.ts';
 import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHost } from './page-handler.ts';
 import { type PageAudience, setSecurityHeaders } from './page-replies.ts';
+import { auditPage } from './pages/audit.ts';
 import { deliveriesPage } from './pages/deliveries.ts';
 import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';
@@ -59,6 +60,7 @@ const pages: readonly PageRow[] = [
   { path: '/runners', audience: 'operators', entry: 'Runners', view: runnersPage },
   { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
   { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
+  { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
 ];
 
 const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pages.flatMap(

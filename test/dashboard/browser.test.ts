@@ -104,6 +104,8 @@ async function makeHostile(store: Store): Promise<{
     }
     await store.redrive([id], text());
   }
+  for (const action of ['revert', 'pause', 'resume'] as const)
+    await store.noteAudit({ by: text(), action, object: text() });
   const since = new Date('2030-01-01T00:00:00Z');
   const readings = {
     rules: () => [
@@ -248,7 +250,17 @@ describe.skipIf(!hasBrowser)(title, () => {
       app = makeDashboardApp(made.store, parts);
       url = `http://127.0.0.1:${await listen(app)}`;
       paths = [
-        ...['/', '/deliveries', '/deliveries?state=dead', '/runs', '/sweeps', '/runners', '/drift', '/rules'],
+        ...[
+          '/',
+          '/deliveries',
+          '/deliveries?state=dead',
+          '/runs',
+          '/sweeps',
+          '/runners',
+          '/drift',
+          '/rules',
+          '/audit',
+        ],
         ...ids.map((id) => `/deliveries/${id}`),
         ...runs.map((id) => `/runs/${id}`),
         `/deliveries?${new URLSearchParams({ search: '"><script>pwned()</script>' })}`,

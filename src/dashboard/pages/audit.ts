@@ -1,0 +1,47 @@
+import { type Html, html } from '../../http/html.ts';
+import type { AuditAction, AuditEntry } from '../../store/store.ts';
+import type { DashboardData } from '../data.ts';
+import { type PageView, table, timeTag } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
+
+const shown = 50;
+
+const actionWords: Readonly<Record<AuditAction, string>> = {
+  redrive: 'ran again',
+  revert: 'reverted',
+  pause: 'paused',
+  resume: 'resumed',
+};
+
+/** Shows what people did with Reeve, newest first. */
+export async function auditPage(
+  { query, root }: Pick<PageRequest, 'query' | 'root'>,
+  { store }: { readonly store: Pick<DashboardData['store'], 'listAudit'> },
+): Promise<PageView> {
+  const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
+  const found = await store.listAudit({
+    limit: shown + 1,
+    ...(before === undefined ? {} : { before: Number(before) }),
+  });
+  const entries = found.slice(0, shown);
+  const rows = entries.map((entry) => [
+    timeTag(entry.at),
+    entry.by,
+    actionWords[entry.action],
+    linkObject(entry, root),
+  ]);
+  const last = found.length > shown ? entries.at(-1)?.number : undefined;
+  const older = last && html`<p><a rel="next" href="${root}audit?before=${last}">Older</a></p>`;
+  const empty = before === undefined ? 'No entries yet.' : 'No older entries.';
+  const content = html`${table(['when', 'who', 'did', 'what'], rows, empty)}
+${older || undefined}
+<p>The newest 10,000 entries are kept.</p>`;
+  return { title: 'Audit', content };
+}
+
+/** Deliveries and runs have pages of their own; they may have been deleted since. */
+function linkObject({ object }: AuditEntry, root: string): Html | string {
+  const [, kind, id] = /^(delivery|run) ([\w-]{1,36})$/.exec(object) ?? [];
+  if (kind === undefined || id === undefined) return object;
+  return html`<a href="${root}${kind === 'run' ? 'runs' : 'deliveries'}/${id}">${object}</a>`;
+}
