@@ -13,6 +13,7 @@ import { protectTags } from './protect-tags.ts';
 import { react } from './react.ts';
 import { reportIssue } from './report-issue.ts';
 import { requestReviewers } from './request-reviewers.ts';
+import { runWorkflow } from './run-workflow.ts';
 import { setIssue } from './set-issue.ts';
 import { setLabels } from './set-labels.ts';
 import { setStatus } from './set-status.ts';
@@ -45,6 +46,7 @@ export const actions: readonly Action[] = [
   dismissStaleReviews as Action,
   openPullRequest as Action,
   commitFiles as Action,
+  runWorkflow as Action,
   syncBranchProtections as Action,
   protectTags as Action,
   updateBranch as Action,

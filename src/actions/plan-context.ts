@@ -11,6 +11,8 @@ export type PlanContext = {
   /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
+  /** What started the run, the delivery or job, and what it is about. The same when it is tried again. */
+  readonly trigger: string;
   /** Fingerprints of named secrets; absent in a what-if, which has none. */
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
   /** Time of the run. */

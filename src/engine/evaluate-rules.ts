@@ -81,11 +81,19 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     level: rule.level,
     account: input.account,
     memory,
+    trigger: triggerOf(input),
     secrets: input.secrets,
     now: input.now,
     meter,
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
+}
+
+/** Returns what stays the same when a delivery is attempted again, a waiting rule is evaluated again, or a sweep is resumed. */
+function triggerOf({ id, announcedBy, trigger: { delivery }, facts }: RunInput): string {
+  const { repository, index, ref } = facts.subject;
+  // An event may concern many pull requests, and a job goes over many items: each is a trigger of its own.
+  return `${announcedBy ?? delivery ?? id} ${repository?.id ?? ''}#${index ?? ref ?? ''}`;
 }
 
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */

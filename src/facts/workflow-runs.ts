@@ -29,7 +29,7 @@ const maxPages = 20;
 export const workflowRuns = defineFact({
   name: 'workflow_runs',
   meaning:
-    'Runs of a workflow (`deploy.yml`) that were started by hand or through the API, newest first: those among the newest 50 such runs of the repository. With `deploy.yml>123`, all runs with an id above 123.',
+    'Runs of a workflow (`deploy.yml`) that were started by hand or through the API, newest first: those among the newest 50 such runs of the repository; `*` stands for all workflows. With `deploy.yml>123`, all its runs with an id above 123.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(DispatchedRun),
@@ -66,7 +66,7 @@ async function requireRuns(client: AskContext['client']): Promise<void> {
 }
 
 function parseWorkflow(argument: string): { workflow: string; after: number | undefined } | undefined {
-  const [, workflow, after] = /^([\w.-]+\.ya?ml)(?:>(\d+))?$/.exec(argument) ?? [];
+  const [, workflow, after] = /^(\*|[\w.-]+\.ya?ml)(?:>(\d+))?$/.exec(argument) ?? [];
   if (workflow === undefined) return undefined;
   return { workflow, after: after === undefined ? undefined : Number(after) };
 }
@@ -74,7 +74,7 @@ function parseWorkflow(argument: string): { workflow: string; after: number | un
 /** Forges that know no filter by event return all runs. The path is `deploy.yml@refs/heads/main`, on Forgejo `deploy.yml`. */
 function isRunOf({ event, path }: WorkflowRun, workflow: string): boolean {
   const [file = ''] = (path ?? '').split('@');
-  return event === 'workflow_dispatch' && file.split('/').at(-1) === workflow;
+  return event === 'workflow_dispatch' && (workflow === '*' || file.split('/').at(-1) === workflow);
 }
 
 function toDispatchedRun(run: WorkflowRun): DispatchedRun {

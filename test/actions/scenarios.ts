@@ -17,6 +17,11 @@ export type Scenario = {
   readonly refusal?: readonly number[];
 };
 
+/** A workflow that is started by hand. */
+export const workflowByHand = `on: { workflow_dispatch: { inputs: { target: {}, count: {} } } }
+jobs: { deploy: { runs-on: nowhere, steps: [{ run: "true" }] } }
+`;
+
 /** A scenario for every action of the table: the laws are held on all of them. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'set-labels': {
@@ -145,6 +150,15 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         { path: 'README.md', from: `${at.owner}/${at.repo}:README.md` },
       ],
     }),
+  },
+  'run-workflow': {
+    stays: /a workflow that was started cannot be taken back/,
+    on: 'repository',
+    async arrange({ owner, ada, at }) {
+      await owner.client.call(operations.editRepository, { params: at, body: { has_actions: true } });
+      await addFile(ada.client, at, 'main', '.gitea/workflows/deploy.yml', workflowByHand);
+    },
+    arguments: () => ({ workflow: 'deploy.yml', inputs: { target: 'staging', count: 3 } }),
   },
   'sync-branch-protections': {
     on: 'repository',

@@ -151,7 +151,7 @@ function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly 
     const kind =
       operation.includes('hook') && operation.endsWith('.delete')
         ? 'hook-gone'
-        : /^(hook|merge|message|update)/.test(target)
+        : /^(hook|merge|message|update|workflow)/.test(target)
           ? target.split(':')[0]
           : target;
     const why = stays[kind ?? ''];

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import { workflowByHand } from '../actions/scenarios.ts';
 import { uniqueName } from '../support/flow-names.ts';
 import { acme, at, type Harness, people } from '../support/harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
 import { type ActionRow, type Arranged, onEverySweep, onPush, openIssue, push } from './action-row.ts';
 
 const grace = uniqueName('grace');
@@ -91,6 +93,25 @@ steps:
     declared: { kept: 'kept\n', copy: 'equal' },
     // The branch did not exist before the push.
     back: { kept: 'pushed/filed.txt', copy: null },
+  },
+  {
+    action: 'run-workflow',
+    requires: 'workflow_runs',
+    rule: () => `${onPush('deployed')}
+steps: [{ uses: run-workflow, with: { workflow: deploy.yml, ref: main, inputs: { target: "\${{ event.ref }}" } } }]`,
+    async arrange({ root }) {
+      await root.call(operations.editRepository, { params: at, body: { has_actions: true } });
+      await addFile(root, at, 'main', '.gitea/workflows/deploy.yml', workflowByHand);
+      return { index: 0 };
+    },
+    happens: push('deployed'),
+    read: async ({ root }) => {
+      const { workflow_runs } = await root.call(operations.listWorkflowRuns, { params: at });
+      return (workflow_runs ?? []).map(({ path, event, actor }) => [path, event, actor?.login]);
+    },
+    declared: [['deploy.yml@refs/heads/main', 'workflow_dispatch', people.bot]],
+    stays: { workflow: /a workflow that was started cannot be taken back/ },
+    back: [['deploy.yml@refs/heads/main', 'workflow_dispatch', people.bot]],
   },
   {
     action: 'protect-tags',

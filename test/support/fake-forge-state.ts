@@ -184,6 +184,7 @@ export const collections: readonly Collection[] = [
       { sha: commit, commit: { message: words, author: { name: words, email: words } }, parents: [] },
     ],
   },
+  { of: /\/actions\/runs$/, begins: none },
   { of: /\/pulls$/, begins: none },
   { of: /\/statuses\/[^/]+$/, begins: none },
   { of: /^\/notifications\/threads$/, begins: none },

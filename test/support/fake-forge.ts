@@ -127,6 +127,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
         sub_url: 'Page',
         content_base64: Buffer.from(state.words).toString('base64'),
       };
+    if (/\/actions\/runs$/.test(path)) return { workflow_runs: listAt(path) };
     return listAt(path) ?? thingAt(path) ?? absent(path);
   }
 
@@ -197,7 +198,17 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return { files: made, commit: { sha: commit } };
   }
 
+  /** Starts a workflow; its run comes first in the list. */
+  function startWorkflow(actions: string, workflow: string, { ref }: Row): unknown {
+    const event = 'workflow_dispatch';
+    const run = { id: nextId(), event, path: `${workflow}@${ref}`, status: 'queued', actor: botAccount };
+    listAt(`${actions}/runs`)?.unshift(run);
+    return { workflow_run_id: run.id };
+  }
+
   function write(method: string, path: string, query: Row, body: Row): unknown {
+    const started = /^(.*\/actions)\/workflows\/([^/]+)\/dispatches$/.exec(path);
+    if (started) return startWorkflow(started[1] ?? '', started[2] ?? '', body);
     if (/^\/repos\/[^/]+\/[^/]+\/contents$/.test(path)) return commitFiles(path, body);
     if (path.startsWith('/teams/')) return writeTeam(method, path, body);
     if (/\/(requested_reviewers|notifications|collaborators\/[^/]+)$/.test(path))
@@ -278,17 +289,20 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
     send: exchange,
     async *items(operation, input) {
-      for (const item of (await exchange(operation, input as AnyInput)) as readonly never[]) yield item;
+      for (const item of itemsIn(await exchange(operation, input as AnyInput))) yield item;
     },
     async *pages(operation, input) {
-      yield {
-        page: 1,
-        items: (await exchange(operation, input as AnyInput)) as readonly never[],
-        total: undefined,
-      };
+      yield { page: 1, items: itemsIn(await exchange(operation, input as AnyInput)), total: undefined };
     },
   };
   return forge;
+}
+
+/** A list, or the list in an object. */
+function itemsIn(answer: unknown): readonly never[] {
+  const inside = Object.values(Object(answer)).find(Array.isArray);
+  const items: unknown = Array.isArray(answer) ? answer : (inside ?? []);
+  return items as readonly never[];
 }
 
 function shaped(operation: Operation, answer: unknown): unknown {

@@ -9,6 +9,7 @@ export function makeContext(given: Partial<PlanContext> = {}): PlanContext {
     level: 'operator',
     account: { id: 9 },
     memory: createActionMemory(),
+    trigger: 'delivery-1',
     now: new Date('2026-03-01T12:00:00Z'),
     meter: createUnlimitedMeter(),
     dryRun: false,

@@ -329,6 +329,19 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['files'],
       ),
+    'run-workflow': (trigger) =>
+      maybe<unknown>(
+        {
+          workflow: fc.oneof(
+            { weight: 15, arbitrary: fc.constantFrom('deploy.yml', 'ci.yaml', '-x.yml') },
+            { weight: 1, arbitrary: fc.constantFrom('../x.yml', '..%2fx.yml') },
+          ),
+          ref: seldom(fc.constantFrom('main', 'work', 'refs/tags/v1', 'a#b', 'evil:work')),
+          inputs: fc.record({ note: saying(trigger), count: fc.constantFrom(1, true) }),
+          when: asking(trigger),
+        },
+        ['workflow'],
+      ),
     'sync-branch-protections': () =>
       fc.record({
         protections: fc.uniqueArray(

@@ -39,6 +39,7 @@ export const checkRules = [
   'commands.yml',
   'dco.yml',
   'dependencies.yml',
+  'deploy-command.yml',
   'first-contribution.yml',
   'freeze.yml',
   'large-pull.yml',

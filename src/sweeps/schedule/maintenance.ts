@@ -1,4 +1,5 @@
 import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-messages.ts';
+import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -38,6 +39,8 @@ export function createMaintenance(options: {
         const before = new Date(olderThan.getTime() - lifetimeMs);
         const memory = [
           { prefix: storedMemoryKey(executionPrefix), before },
+          // What starts a workflow is attempted no longer than its lifetime.
+          { prefix: storedMemoryKey(dispatchPrefix), before },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
         ];
         const gone = await store.prune({ olderThan, deadOlderThan, memory });

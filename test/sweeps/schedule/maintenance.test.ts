@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { sentMessagePrefix } from '../../../src/actions/sent-messages.ts';
+import { dispatchPrefix } from '../../../src/actions/workflows/dispatches.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { executionPrefix } from '../../../src/engine/bounds/commands.ts';
 import type { Log } from '../../../src/log.ts';
@@ -61,6 +62,8 @@ it('retention deletes executed commands that are older than the delivery lifetim
   // More than one batch, and one that is just young enough: 37 days before now.
   for (let comment = 1; comment <= 450; comment += 1) await keep(comment, '2026-03-28T09:59:59.999Z');
   await keep(451, '2026-03-28T10:00:00.000Z');
+  await memory.set(`${dispatchPrefix}acme/demo old`, { state: 'done', at: '2026-03-28T09:59:59.999Z' });
+  await memory.set(`${dispatchPrefix}acme/demo young`, { state: 'sent', at: '2026-03-28T10:00:00.000Z' });
   await memory.set('dropped 1/main', { at: '2020-01-01T00:00:00.000Z' });
   await store.remember('command of another part', { at: '2020-01-01T00:00:00.000Z' });
 
@@ -69,6 +72,8 @@ it('retention deletes executed commands that are older than the delivery lifetim
   const left = (comment: number) => memory.get(`${executionPrefix}1/${comment} r.yml#merge`);
   expect(await Promise.all([1, 2, 225, 450].map(left))).toEqual(Array(4).fill(undefined));
   expect(await left(451)).toMatchObject({ delivery: '451' });
+  expect(await memory.get(`${dispatchPrefix}acme/demo old`)).toBeUndefined();
+  expect(await memory.get(`${dispatchPrefix}acme/demo young`)).toBeDefined();
   expect(await memory.get('dropped 1/main')).toBeDefined();
   expect(await store.recall('command of another part')).toBeDefined();
   await close();
