@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { at, type Harness, people } from '../support/harness.ts';
@@ -276,6 +277,10 @@ steps: [{ uses: update-branch }]`,
     async arrange(harness) {
       const arranged = await openPull(harness, 'slow');
       await addFile(harness.root, at, 'main', 'ahead.txt');
+      await harness.idle();
+      // Until a forge has looked at it again, the pull request counts as one in conflict.
+      const read = () => harness.root.call(operations.getPull, { params: { ...at, ...arranged } });
+      await expect.poll(async () => (await read()).mergeable).toBe(true);
       return arranged;
     },
     happens: ({ ada }, arranged) =>

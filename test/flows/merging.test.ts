@@ -222,6 +222,9 @@ describe('update-branch', () => {
     });
     await addFile(harness.root, at, 'main', 'ahead.txt');
     await harness.idle();
+    // Until a forge has looked at it again, the pull request counts as one in conflict.
+    const read = () => harness.root.call(operations.getPull, { params: { ...at, index: number } });
+    await expect.poll(async () => (await read()).mergeable).toBe(true);
 
     const own = await makeReady(number);
     const theirs = await makeReady(ofFork);
