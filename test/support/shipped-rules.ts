@@ -39,7 +39,6 @@ export const checkRules = [
   'commands.yml',
   'dco.yml',
   'dependencies.yml',
-  'deploy-command.yml',
   'first-contribution.yml',
   'freeze.yml',
   'large-pull.yml',
@@ -58,8 +57,8 @@ export const checkRules = [
 ] as const;
 /** Rule files about quiet pull requests and issues; their flows begin with the clock, and the comment of a person. */
 export const staleRules = ['stale-pulls.yml'] as const;
-/** A rule file that only its rule test and recorded deliveries run; its action has a flow (backport.test.ts). */
-export const backportRules = ['backport.yml'] as const;
+/** Rule files that only their rule tests and recorded deliveries run; their actions have flows (backport.test.ts, run-workflow.test.ts). */
+export const backportRules = ['backport.yml', 'deploy-command.yml'] as const;
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
 
