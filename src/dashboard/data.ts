@@ -1,8 +1,11 @@
+import type { PauseScope } from '../engine/bounds/pauses.ts';
 import type { Incident } from '../incidents/incident.ts';
 import type { Store } from '../store/store.ts';
 
 /** A rule that is in force, as people look for it. */
 export type RuleRow = {
+  /** Its identity, as runs and pauses name it. It has the path of its file: pages show `file`. */
+  readonly id: string;
   readonly name: string;
   /** As in the operator’s folder, or with its repository. */
   readonly file: string;
@@ -82,6 +85,7 @@ export type DashboardData = {
     | 'listRuns'
     | 'readRun'
     | 'listAudit'
+    | 'listPauses'
   >;
   readonly now: () => Date;
   readonly forge: () => ForgeHealth;
@@ -99,4 +103,8 @@ export type DashboardData = {
 export type DashboardCommands = {
   /** Gives deliveries another life; returns how many there were to give it to. `by` is kept with them. */
   readonly redrive: (ids: readonly string[], by: string) => Promise<number>;
+  /** Stops writes; returns false if this was paused already. `by` is kept with the pause and in the audit. */
+  readonly pause: (scope: PauseScope, by: string) => Promise<boolean>;
+  /** Ends a pause; what waited for its end runs again. Returns false if there was no such pause. */
+  readonly resume: (scope: PauseScope, by: string) => Promise<boolean>;
 };

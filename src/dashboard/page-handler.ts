@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, ReeveError } from '../errors.ts';
+import { type FormFields, formFieldsOf } from '../http/form.ts';
 import { type Html, html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import { isKnownHost } from './hosts.ts';
@@ -16,8 +17,10 @@ export type PageRequest = {
   readonly query: URLSearchParams;
   /** The way to the root of the dashboard: links begin with it. */
   readonly root: string;
-  /** Returns a form of one button, which posts to a path. */
-  button(path: string, text: string): Html;
+  /** The fields of the form that was sent; a request for a page has none. */
+  readonly fields: FormFields;
+  /** Returns a form of one button, which posts to a path, with further fields. */
+  button(path: string, text: string, further?: Html): Html;
 };
 
 /** Sign-out checks no access: the forge may be away. */
@@ -40,12 +43,15 @@ export interface PageHandler {
       pageRequest: PageRequest,
     ) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
   ): Promise<FastifyReply>;
-  /** Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. */
+  /**
+   * Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. A page is shown with 400:
+   * what the form asks cannot be done.
+   */
   act(
     request: FastifyRequest,
     reply: FastifyReply,
     audience: ActAudience,
-    act: (pageRequest: PageRequest) => Promise<string | undefined>,
+    act: (pageRequest: PageRequest) => Promise<string | PageView | undefined>,
   ): Promise<FastifyReply>;
   /** Answers with a page for an anonymous viewer. */
   showSignedOut(
@@ -66,21 +72,8 @@ export function createPageHandler(options: {
   const { sessions, log } = options;
   const { send, askToSignIn, lookAgain, showSignedOut } = createPageReplies(options);
 
-  const visitOf = (request: FastifyRequest, { id, viewer }: Session): PageRequest => {
-    const root = rootOf(request);
-    return {
-      viewer,
-      // The router fills in the names of the path, texts all of them.
-      params: request.params as Readonly<Record<string, string>>,
-      query: queryOf(request),
-      root,
-      button(path, text) {
-        const mark = sessions.csrfToken({ id, viewer }, path);
-        return html`<form method="post" action="${root}${path}"><input type="hidden" name="mark" value="${mark}">
-<button>${text}</button></form>`;
-      },
-    };
-  };
+  const visitOf = (request: FastifyRequest, session: Session): PageRequest =>
+    pageRequestOf(request, session, sessions);
 
   const answer = async (
     request: FastifyRequest,
@@ -130,11 +123,33 @@ export function createPageHandler(options: {
         if (!sessions.hasCsrfToken(request, session, requestPathOf(request).slice(1)))
           return send(request, reply.code(403), session, outOfDate);
         const path = await act(visitOf(request, session));
+        if (typeof path === 'object') return send(request, reply.code(400), session, path);
         return path === undefined
           ? undefined
           : setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);
       }),
     showSignedOut,
+  };
+}
+
+function pageRequestOf(
+  request: FastifyRequest,
+  session: Session,
+  sessions: Pick<Sessions, 'csrfToken'>,
+): PageRequest {
+  const root = rootOf(request);
+  return {
+    viewer: session.viewer,
+    // The router fills in the names of the path, texts all of them.
+    params: request.params as Readonly<Record<string, string>>,
+    query: queryOf(request),
+    root,
+    fields: formFieldsOf(request.body),
+    button(path, text, further) {
+      const mark = sessions.csrfToken(session, path);
+      return html`<form method="post" action="${root}${path}"><input type="hidden" name="mark" value="${mark}">
+${further}<button>${text}</button></form>`;
+    },
   };
 }
 

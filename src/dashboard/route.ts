@@ -21,10 +21,12 @@ import { rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
 import { sweepsPage } from './pages/sweeps.ts';
+import { registerPauseCommands } from './pause-commands.ts';
 import type { ForgeSignIn } from './sign-in/forge-sign-in.ts';
 import { isSignedIn } from './sign-in/password.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
+import { viewerWords } from './viewer.ts';
 
 /** What the dashboard leads to. */
 export type DashboardParts = {
@@ -146,6 +148,7 @@ async function registerDashboardPages(
     );
   }
   registerCommands(app, pageHandler, parts);
+  registerPauseCommands(app, pageHandler, parts);
   app.get('/assets/dashboard.css', async (_request, reply) =>
     setSecurityHeaders(reply)
       .header('cache-control', 'max-age=300')
@@ -160,7 +163,6 @@ function registerCommands(
   { dashboardData: data, commands, log }: DashboardParts,
 ): void {
   const { store } = data;
-  const by = ({ viewer }: PageRequest): string => `${viewer.name} by the dashboard`;
 
   app.get('/deliveries/:id/payload', (request, reply) =>
     pageHandler.send(request, reply, async (pageRequest) => {
@@ -178,7 +180,7 @@ function registerCommands(
       const { id } = found.delivery;
       // Where another person was quicker, or the job is done, there is nothing to do, and its page shows the state.
       const count = canRedrive(found.delivery, found.access)
-        ? await commands.redrive([id], by(pageRequest))
+        ? await commands.redrive([id], viewerWords(pageRequest.viewer))
         : 0;
       if (count > 0) log.info({ delivery: id, by: pageRequest.viewer.name }, 'runs again');
       return `deliveries/${id}`;
@@ -192,7 +194,7 @@ function registerCommands(
       do {
         const page = await store.listDeliveries({ state: 'dead', limit: 500, ...(before ? { before } : {}) });
         const ids = page.items.map(({ id }) => id);
-        count += await commands.redrive(ids, by(pageRequest));
+        count += await commands.redrive(ids, viewerWords(pageRequest.viewer));
         before = page.next;
       } while (before !== undefined);
       log.info({ count, by: pageRequest.viewer.name }, 'dead deliveries run again');

@@ -28,6 +28,11 @@ export interface Viewer {
   findRepository(name: string): Promise<number | undefined>;
 }
 
+/** Returns a viewer as the store keeps them with what they did. */
+export function viewerWords({ name }: Pick<Viewer, 'name'>): string {
+  return `${name} by the dashboard`;
+}
+
 /** The forge no longer takes what a person allowed: they have to sign in again. */
 export class SignedOut extends Error {}
 

@@ -122,13 +122,13 @@ function sweptOf(result: SweepResult): SweepRow {
 }
 
 function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
-  const { name, source, line, mode, description, on, schedules, each } = rule;
+  const { id, name, source, line, mode, description, on, schedules, each } = rule;
   const over = each === undefined ? '' : ` over ${each.kind}`;
   const events = on.flatMap(({ family, activities }) =>
     activities === undefined ? [family] : activities.map((activity) => `${family}.${activity}`),
   );
   const clocks = schedules.map((schedule) => `${clockOf(schedule)}${over}`);
-  return { name, file: short(source), line, mode, description, listensTo: [...events, ...clocks] };
+  return { id, name, file: short(source), line, mode, description, listensTo: [...events, ...clocks] };
 }
 
 function clockOf({ cron, timezone }: { cron: string; timezone: string }): string {

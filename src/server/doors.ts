@@ -61,6 +61,12 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
         wake();
         return revived;
       },
+      pause: (scope, by) => parts.store.pause(scope, by),
+      async resume(scope, by) {
+        const isEnded = await parts.store.resume(scope, by);
+        wake();
+        return isEnded;
+      },
     },
   });
   const url = await listenOn(app, { host, port });

@@ -11,7 +11,7 @@ import type { RecordedChange, Run } from '../../src/engine/record.ts';
 import type { AppParts } from '../../src/server/app.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
-import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
+import { dashboardPassword, makeDashboardApp, storeCommands } from '../support/dashboard-app.ts';
 import { passwordOf } from '../support/flow-names.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
@@ -106,15 +106,31 @@ async function makeHostile(store: Store): Promise<{
   }
   for (const action of ['revert', 'pause', 'resume'] as const)
     await store.noteAudit({ by: text(), action, object: text() });
+  await store.pause({ kind: 'all' }, text());
+  const { items } = await store.listDeliveries();
+  for (const { repository = '', repositoryId } of items.slice(0, 6))
+    await store.pause({ kind: 'repository', name: repository, repositoryId }, text());
+  const [rule, other] = [text(), text()];
+  for (const name of [rule, text()]) await store.pause({ kind: 'rule', name }, text());
   const since = new Date('2030-01-01T00:00:00Z');
   const readings = {
     rules: () => [
       {
-        name: text(),
+        id: text(),
+        name: rule,
         file: text(),
         line: 1,
         mode: 'enforce' as const,
         listensTo: [text(), text()],
+        description: text(),
+      },
+      {
+        id: text(),
+        name: other,
+        file: text(),
+        line: 1,
+        mode: 'observe' as const,
+        listensTo: [text()],
         description: text(),
       },
     ],
@@ -175,7 +191,6 @@ async function makeHostile(store: Store): Promise<{
       },
     ],
   };
-  const { items } = await store.listDeliveries();
   return {
     parts: { dashboardData: { ...emptyReadings(store), ...readings } },
     ids: items.map(({ id }) => id),
@@ -361,7 +376,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       app = makeDashboardApp(store, {
         forge: { oauth2, url: harness.forge.url, redirectUri: redirectUri(url) },
         dashboardUrl: url,
-        commands: { redrive: (ids, by) => store.redrive(ids, by, { settled: true }) },
+        commands: storeCommands(store),
       });
       await listen(app, port);
     });

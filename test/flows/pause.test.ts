@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { reeve } from '../support/command.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness } from '../support/harness.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
@@ -79,6 +82,38 @@ it('a paused repository gets no writes', async () => {
   expect(writesOf(harness, from)).toEqual([]);
   expect((await run('pause')).out).toContain('paused since');
   await run('resume', `${at.owner}/${at.repo}`);
+});
+
+it('a pause of the dashboard stops the next write, and its end runs what waited', async () => {
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+  const operator = await signInWithPassword(harness.server.url, password);
+  for (const [page, fields] of [
+    ['/', { kind: 'all' }],
+    ['/rules', { kind: 'rule', name: 'docs', back: 'rules' }],
+    ['/', { name: `${at.owner}/${at.repo}` }],
+  ] as const) {
+    expect((await operator.submit(page, 'pauses', fields)).status).toBe(303);
+    const from = harness.proxy.passed.length;
+
+    const index = await openIssue();
+
+    if ('name' in fields && fields.name === 'docs')
+      expect(await harness.labelsOf(index)).toEqual(['area/code']);
+    else expect(writesOf(harness, from)).toEqual([]);
+    expect((await operator.get('/')).text).toMatch(/Paused: .* by operator by the dashboard/);
+    const [pause] = await harness.server.store.listPauses();
+    expect(pause?.by).toBe('operator by the dashboard');
+    const { kind } = pause?.scope ?? {};
+    const name = 'name' in fields ? fields.name : 'all';
+    expect((await operator.submit(page, 'pauses/end', { ...fields, kind: kind ?? '', name })).status).toBe(
+      303,
+    );
+    await expect
+      .poll(() => harness.labelsOf(index), { timeout: timeoutMs })
+      .toEqual(['area/code', 'area/docs']);
+  }
+  const { text } = await operator.get('/audit');
+  expect(text.match(/operator by the dashboard/g)).toHaveLength(6);
 });
 
 it('a pause that begins between plan and write stops the write', async () => {

@@ -281,6 +281,45 @@ describe('people see what they can read on the forge', () => {
     expect((await dashboard.submit('/deliveries?state=dead', 'deliveries/dead/run')).status).toBe(403);
   });
 
+  it('writes are paused and resumed by operators alone, not by administrators of a repository', async () => {
+    const { store } = harness.server;
+    await harness.root.call(operations.putCollaborator, {
+      params: { ...open, collaborator: eve },
+      body: { permission: 'admin' },
+    });
+    const browser = openMiniBrowser();
+    await arrive(eve, browser);
+    const cookie = browser.cookiesOf(url);
+    const { items } = await store.listDeliveries({ search: opened, limit: 500 });
+    const own = `deliveries/${items.find(({ eventType }) => eventType === 'issues')?.id}`;
+    const send = async (path: string, fields: Record<string, string>) =>
+      (
+        await fetch(`${url}/${path}`, {
+          method: 'POST',
+          headers: { cookie },
+          body: new URLSearchParams(fields),
+        })
+      ).text();
+    await store.pause({ kind: 'rule', name: 'mark' }, 'root');
+
+    const page = await createDashboardClient(url, cookie).get(`/${own}`);
+    const paused = await send('pauses', { kind: 'repository', name: opened, mark: '00' });
+    const resumed = await send('pauses/end', { kind: 'rule', name: 'mark', mark: '00' });
+
+    expect(page.text).toContain('<h2>Payload');
+    expect(page.text).not.toContain('Pause');
+    for (const text of [paused, resumed]) expect(text).toContain('This page is for operators');
+    expect((await store.listPauses()).map(({ by }) => by)).toEqual(['root']);
+
+    const operator = await visitAs(people.root);
+    await operator.submit('/', 'pauses/end', { kind: 'rule', name: 'mark' });
+    await operator.submit(`/${own}`, 'pauses', { kind: 'repository', name: opened });
+    const pauses = await store.listPauses();
+    expect(pauses).toMatchObject([{ scope: { kind: 'repository', name: opened.toLowerCase() } }]);
+    expect(pauses[0]?.by).toMatch(new RegExp(`^@${people.root} \\(\\d+\\) by the dashboard$`));
+    await store.resume({ kind: 'repository', name: opened }, 'root');
+  });
+
   it('what is taken from them is gone within a minute', async () => {
     const dashboard = await visitAs(ira);
     expect(kindsOf(await seenBy(dashboard), demo)).not.toEqual([]);

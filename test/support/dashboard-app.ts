@@ -8,13 +8,20 @@ import type { Store } from '../../src/store/store.ts';
 /** The password of the installation that `makeDashboardApp` makes. */
 export const dashboardPassword = 'a password of this installation';
 
-/** Creates the doors of a bot on a store, without a bot behind them: nothing swept, no rules, a clock that stands. */
-export function makeDashboardApp(
-  store: Store,
-  parts: Partial<AppParts> = {},
-  now: () => Date = () => new Date('2030-01-01T00:00:00Z'),
-): FastifyInstance {
-  const dashboardData: AppParts['dashboardData'] = {
+/** Returns what people do on the pages, done to a store that no worker claims from. */
+export function storeCommands(store: Store): AppParts['commands'] {
+  return {
+    redrive: (ids, by) => store.redrive(ids, by, { settled: true }),
+    pause: (scope, by) => store.pause(scope, by),
+    resume: (scope, by) => store.resume(scope, by),
+  };
+}
+
+const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
+
+/** Returns the data of the pages of a bot that has swept nothing and has no rules. */
+export function dashboardData(store: Store, now: () => Date = standingClock): AppParts['dashboardData'] {
+  return {
     store,
     now,
     rules: () => [],
@@ -26,13 +33,21 @@ export function makeDashboardApp(
     refusals: () => new Map(),
     sweeps: async () => [],
   };
+}
+
+/** Creates the doors of a bot on a store, without a bot behind them: nothing swept, no rules, a clock that stands. */
+export function makeDashboardApp(
+  store: Store,
+  parts: Partial<AppParts> = {},
+  now: () => Date = standingClock,
+): FastifyInstance {
   return createApp({
     store,
     log: silentLog,
     secrets: [{ name: 'all', scope: ['*'], authorization: ['x'.repeat(24)], hmac: [] }],
     metrics: createMetrics(),
-    dashboardData: { ...dashboardData, ...parts.dashboardData },
-    commands: { redrive: (ids, by) => store.redrive(ids, by, { settled: true }) },
+    dashboardData: { ...dashboardData(store, now), ...parts.dashboardData },
+    commands: storeCommands(store),
     password: dashboardPassword,
     clock: systemClock,
     onStored: () => {},

@@ -2,10 +2,10 @@
 export type DashboardClient = {
   /** Asks for a page by its path. */
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
-  /** Presses the button whose form leads to a path, on the page where it stands. */
-  submit(page: string, action: string): Promise<Sent>;
-  /** Sends a form with this mark. */
-  post(action: string, mark: string): Promise<Sent>;
+  /** Presses the button whose form leads to a path, on the page where it stands, with further fields. */
+  submit(page: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
+  /** Sends a form with this mark, and further fields. */
+  post(action: string, mark: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
 };
 
 type Sent = { readonly status: number; readonly location: string | null };
@@ -27,11 +27,11 @@ export function createDashboardClient(url: string, cookie: string): DashboardCli
     const answer = await fetch(`${url}${path}`, { headers: { cookie }, redirect: 'manual' });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
-  const send: DashboardClient['post'] = async (action, mark) => {
+  const send: DashboardClient['post'] = async (action, mark, fields = {}) => {
     const answer = await fetch(`${url}/${action}`, {
       method: 'POST',
       headers: { cookie },
-      body: new URLSearchParams({ mark }),
+      body: new URLSearchParams({ ...fields, mark }),
       redirect: 'manual',
     });
     return { status: answer.status, location: answer.headers.get('location') };
@@ -39,10 +39,10 @@ export function createDashboardClient(url: string, cookie: string): DashboardCli
   return {
     get,
     post: send,
-    async submit(page, action) {
+    async submit(page, action, fields) {
       const { text } = await get(page);
       const form = new RegExp(`action="[./]*${action}"><input type="hidden" name="mark" value="(\\w+)"`);
-      return send(action, form.exec(text)?.[1] ?? '');
+      return send(action, form.exec(text)?.[1] ?? '', fields);
     },
   };
 }

@@ -1,15 +1,12 @@
 import { userInfo } from 'node:os';
 import { nameOfScope, type Pause, type PauseScope } from '../../engine/bounds/pauses.ts';
 import { ReeveError } from '../../errors.ts';
+import { findPauseScope, scopeOfName } from '../../handlers/pause-scope.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
-import { nameOfRule } from '../../rules/verdict.ts';
 import type { Settings } from '../../settings/config.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
-
-/** Runs among which rules of repositories and organizations are looked for. */
-const recentRuns = 500;
 
 /**
  * Stops writes of a rule, to a repository, or all; without a name, lists the pauses in force. It holds from the next request
@@ -48,7 +45,7 @@ export async function resume(
   const store = await openStore(settings);
   try {
     const by = `${userInfo().username} by reeve resume`;
-    const isEnded = await store.resume(scopeOf(name), by);
+    const isEnded = await store.resume(scopeOfName(name), by);
     const left = await store.listPauses();
     if (options.json) terminal.out(JSON.stringify({ resumed: isEnded, pauses: left }));
     else {
@@ -61,28 +58,15 @@ export async function resume(
   }
 }
 
-function scopeOf(name: string): PauseScope {
-  if (name === 'all') return { kind: 'all' };
-  return /^[^/\s#]+\/[^/\s#]+$/.test(name) ? { kind: 'repository', name } : { kind: 'rule', name };
-}
-
-/** A pause that names nothing there is would stop nothing, and look as if it did. Throws `usage`. */
-async function findScope(name: string, settings: Settings, store: Store): Promise<PauseScope> {
-  const scope = scopeOf(name);
-  if (scope.kind === 'repository') {
-    const { items } = await store.listDeliveries({ search: scope.name, limit: 50 });
-    const known = items.find(({ repository }) => repository?.toLowerCase() === scope.name.toLowerCase());
-    return known?.repositoryId === undefined ? scope : { ...scope, repositoryId: known.repositoryId };
-  }
-  if (scope.kind === 'all') return scope;
-  const files = settings.rules === undefined ? [] : await loadRuleFiles([settings.rules]);
-  const { items: runs } = await store.listRuns({ limit: recentRuns });
-  const known = new Set([
-    ...files.flatMap(({ rules }) => rules.map(({ id }) => id)),
-    ...runs.flatMap(({ rules }) => rules.map(({ rule }) => rule)),
-  ]);
-  if ([...known].some((id) => id === name || nameOfRule(id) === name)) return scope;
-  const list = [...known].toSorted().join('\n  ');
+/** Throws `usage` where the name is none of a rule. */
+async function findScope(name: string, { rules }: Settings, store: Store): Promise<PauseScope> {
+  const load = async (): Promise<readonly string[]> => {
+    const files = rules === undefined ? [] : await loadRuleFiles([rules]);
+    return files.flatMap((file) => file.rules.map(({ id }) => id));
+  };
+  const found = await findPauseScope(scopeOfName(name), load, store);
+  if ('scope' in found) return found.scope;
+  const list = found.known.join('\n  ');
   throw new ReeveError(
     'usage',
     `no rule is named "${name}"; write a rule, OWNER/REPO or all${list === '' ? '' : `; known rules are\n  ${list}`}`,

@@ -1,4 +1,5 @@
 import { parsePayload } from '../../contract/events/parse-payload.ts';
+import { isOfRepository, type Pause } from '../../engine/bounds/pauses.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Delivery, DeliveryWithBody, Store } from '../../store/store.ts';
 import { type PageView, timeTag } from '../page.ts';
@@ -6,6 +7,7 @@ import type { PageRequest } from '../page-handler.ts';
 import type { DeliveryAccess } from '../viewer.ts';
 import { resolveAccess } from '../visibility.ts';
 import { formatSubject, stateMark } from './deliveries.ts';
+import { pauseControl } from './pauses.ts';
 import { viewRun } from './run-view.ts';
 
 /** Bytes of a payload that a page shows; the rest comes by its link. */
@@ -28,7 +30,7 @@ export async function findDelivery(
 /** Shows one delivery: its data, the verdict of each rule with the reason, and the changes. */
 export async function deliveryPage(
   pageRequest: PageRequest,
-  { store }: { store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'listRuns'> },
+  { store }: { store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'listRuns' | 'listPauses'> },
 ): Promise<PageView | undefined> {
   const { root, viewer } = pageRequest;
   const found = await findDelivery(pageRequest, store);
@@ -40,8 +42,10 @@ export async function deliveryPage(
     (run) => html`<section><h2>Run of ${timeTag(run.trigger.at)}</h2>${viewRun(run, viewerAccess)}</section>`,
   );
   const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
+  const pauses = viewer.isOperator ? await store.listPauses() : [];
   const content = html`${aboutDelivery(delivery)}
 ${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
+${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}
 ${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
 ${whole && viewPayload(whole, root)}`;
@@ -54,6 +58,17 @@ ${whole && viewPayload(whole, root)}`;
 export function canRedrive({ state, door }: Delivery, access: DeliveryAccess): boolean {
   const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
   return hasEnded && access === 'administrator';
+}
+
+/** Returns the button that pauses writes to the repository of a delivery, or those that end its pauses. */
+function repositoryPause(
+  { id, repository: name, repositoryId }: Delivery,
+  pauses: readonly Pause[],
+  pageRequest: PageRequest,
+): Html | undefined {
+  if (name === undefined) return undefined;
+  const own = pauses.filter(({ scope }) => isOfRepository(scope, { name, id: repositoryId }));
+  return pauseControl({ kind: 'repository', name }, own, pageRequest, `deliveries/${id}`);
 }
 
 function aboutDelivery(delivery: Delivery): Html {

@@ -5,6 +5,7 @@ import { type PageView, table, timeTag } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { deliveriesPage, stateMark } from './deliveries.ts';
 import { incidentLines, incidentTable } from './incidents.ts';
+import { pauseForms, pauseLines } from './pauses.ts';
 import { runTable } from './runs.ts';
 
 const shownRuns = 10;
@@ -19,13 +20,14 @@ export async function overviewPage(pageRequest: PageRequest, data: DashboardData
   const { viewer, root } = pageRequest;
   if (!viewer.isOperator) return deliveriesPage(pageRequest, data);
   const { store } = data;
-  const [counts, oldest, runs, drift, runners, incidents] = await Promise.all([
+  const [counts, oldest, runs, drift, runners, incidents, pauses] = await Promise.all([
     store.counts(),
     store.oldestWaiting(),
     store.listRuns({ limit: shownRuns }),
     data.drift(),
     data.runners(),
     data.incidents(),
+    store.listPauses(),
   ]);
   const states = deliveryStates.map((state) => [
     html`<a href="${root}deliveries?state=${state}">${stateMark(state)}</a>`,
@@ -35,20 +37,22 @@ export async function overviewPage(pageRequest: PageRequest, data: DashboardData
   const offline = runners.filter(({ status }) => status === 'offline').length;
   const forge = data.forge();
   const notes = [
+    ...pauseLines(pauses, pageRequest),
     forge.state !== 'ok' &&
       html`<li>${forgeNotes[forge.state]}, since ${timeTag(forge.since)}: ${forge.reason}. Deliveries are stored and wait.</li>`,
     ...incidentLines(incidents, root),
     counts.dead > 0 &&
       html`<li><a href="${root}deliveries?state=dead">Dead deliveries: ${counts.dead}</a></li>`,
     counts.deferred > 0 &&
-      html`<li><a href="${root}deliveries?state=deferred">Runs deferred by an hourly budget of changes: ${counts.deferred}</a></li>`,
+      html`<li><a href="${root}deliveries?state=deferred">Runs deferred by an hourly budget of changes${pauses.length > 0 ? ' or a pause' : ''}: ${counts.deferred}</a></li>`,
     drift.length > 0 &&
       html`<li><a href="${root}drift">Things that are not as a rule wants them: ${drift.length}</a></li>`,
     offline > 0 && html`<li><a href="${root}runners">Runners that are offline: ${offline}</a></li>`,
   ].filter((note) => note !== false);
   const content = html`<h2>To look at</h2>
-${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no rule and no sweep fails, no file is broken, nothing is dead, nothing drifts.</p>`}
+${notes.length > 0 ? html`<ul>${notes}</ul>` : html`<p>Nothing: no rule and no sweep fails, no file is broken, nothing is dead, nothing drifts, nothing is paused.</p>`}
 ${incidentTable(incidents, root)}
+<h2>Pause</h2>${pauseForms(pauses, pageRequest)}
 <h2>Deliveries and jobs</h2>${table(['state', 'how many'], states, '')}
 <p>${oldest ? html`The oldest that waits came ${timeTag(oldest)}.` : 'None waits.'}</p>
 ${refusals.length > 0 ? html`<p>Refused at the door since the start: ${refusals.join(', ')}. The log says why.</p>` : undefined}

@@ -39,13 +39,10 @@ export function pausedReason(
   const names = [
     `${owner}/${repo}`,
     ...(subject.repository ? [`${subject.repository.owner}/${subject.repository.name}`] : []),
-  ].map((name) => name.toLowerCase());
-  const stops = ({ scope }: Pause): boolean => {
-    if (scope.kind === 'all') return true;
-    if (scope.kind === 'rule') return false;
-    const isSame = scope.repositoryId !== undefined && scope.repositoryId === subject.repository?.id;
-    return isSame || names.includes(scope.name.toLowerCase());
-  };
+  ];
+  const id = subject.repository?.id;
+  const stops = ({ scope }: Pause): boolean =>
+    scope.kind === 'all' || names.some((name) => isOfRepository(scope, { name, id }));
   const whole = pauses.find(stops);
   if (whole) return pausedWords(whole);
   const stopping = rules.map(({ id, name }) =>
@@ -53,6 +50,16 @@ export function pausedReason(
   );
   const [first] = stopping;
   return first !== undefined && stopping.every((one) => one !== undefined) ? pausedWords(first) : undefined;
+}
+
+/** Returns whether a pause is one of this repository: by its id, also after a rename, or by its full name. */
+export function isOfRepository(
+  scope: PauseScope,
+  { name, id }: { readonly name: string; readonly id?: number | undefined },
+): boolean {
+  if (scope.kind !== 'repository') return false;
+  const isSame = scope.repositoryId !== undefined && scope.repositoryId === id;
+  return isSame || scope.name.toLowerCase() === name.toLowerCase();
 }
 
 /** Returns what a pause stops, as the command line names it. */
