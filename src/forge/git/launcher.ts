@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -146,12 +146,7 @@ type Order = { readonly id: number } & Partial<ProgramCommand>;
 
 function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSession {
   const running = new Map<number, ProgramParts>();
-  const child = spawn(process.execPath, [...launcherFlags, '-e', program], {
-    cwd: '/',
-    env: { TMPDIR: temporary },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    serialization: 'advanced',
-  });
+  const child = spawnLauncher(temporary);
   /** Orders that came before the process was ready. */
   const waiting: Order[] = [];
   let server: Server | undefined;
@@ -178,8 +173,7 @@ function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSess
   };
   const listen = (folder: string): void => {
     const socketPath = join(folder, 'socket');
-    server = createServer((socket) => readGreeting(socket, running));
-    server.on('error', stop);
+    server = createServer((socket) => readGreeting(socket, running)).on('error', stop);
     server.listen(socketPath, () => {
       path = socketPath;
       for (const order of waiting.splice(0)) transmit(order);
@@ -224,6 +218,15 @@ function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSess
     end: () => stop(),
   };
   return session;
+}
+
+function spawnLauncher(temporary: string): ChildProcess {
+  return spawn(process.execPath, [...launcherFlags, '-e', program], {
+    cwd: '/',
+    env: { TMPDIR: temporary },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  });
 }
 
 /** Longest line with which a connection says which stream of which program it is. */
