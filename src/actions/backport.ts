@@ -3,6 +3,7 @@ import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import type { Branch } from '../contract/resources/branches.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
+import { ReeveError } from '../errors.ts';
 import { backportBranch, backportMarker, isFromBackportBranch } from '../facts/backport-names.ts';
 import { backports } from '../facts/backports.ts';
 import { branches } from '../facts/branches.ts';
@@ -182,13 +183,28 @@ async function stateOf(
   if (isNoted) return isMade && tip !== undefined ? { leftover: tip } : {};
   if (trial !== undefined && 'refused' in trial) return { note: trial.refused };
   if (tip === undefined) return source.byHand ? { note: source.byHand } : { step: 'patch' };
-  const { total_commits, commits } = await facts.ask(requestOf(compare, `${target}...${name}`));
-  const diff = await facts.ask(requestOf(commitDiff, tip));
+  const found = await readBranch({ target, name, tip }, facts);
+  if (found === undefined) return { step: 'taken' };
+  const { total_commits, commits, diff } = found;
   const isOne = Math.max(total_commits ?? 0, commits.length) === 1;
   if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
   // A branch that another account made, or went on with, is not ours to remove.
   if (!isMade) return { step: 'taken' };
   return { note: diff === '' ? 'contained' : 'differs', leftover: tip };
+}
+
+/** Reads what a branch of ours has beside its target; undefined if the forge cannot compare them, which concerns this target alone. */
+async function readBranch(
+  { target, name, tip }: { target: string; name: string; tip: string },
+  facts: Facts,
+) {
+  try {
+    const { total_commits, commits } = await facts.ask(requestOf(compare, `${target}...${name}`));
+    return { total_commits, commits, diff: await facts.ask(requestOf(commitDiff, tip)) };
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.keepsWork) throw error;
+    return undefined;
+  }
 }
 
 /** A branch that a step names and the repository does not have. */

@@ -55,6 +55,7 @@ function splitAddress(argument: string): { ref: string; path: string } {
   return { ref: argument.slice(0, colon), path: argument.slice(colon + 1) };
 }
 
-function isCommitId(name: string): boolean {
+/** Returns whether a name is the full id of a commit. */
+export function isCommitId(name: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name);
 }

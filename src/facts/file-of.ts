@@ -3,6 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { int, text } from '../contract/shape.ts';
 import { absentAsUndefined } from './contents.ts';
 import { type AskContext, defineFact } from './fact.ts';
+import { isCommitId } from './file-at.ts';
 
 const SourceFile = z
   .object({
@@ -21,7 +22,7 @@ type SourceFile = z.output<typeof SourceFile>;
 export const fileOf = defineFact({
   name: 'file_of',
   meaning:
-    'A file of any repository that the account of Reeve can read, as `owner/repo:path@ref`; `ref` is a branch, tag or commit, by default the default branch. `base64` is its content; null if there is no such file, or the account cannot read it. Cached for a few minutes. For rules of the operator alone. In a facts file, the text is enough.',
+    'A file of any repository that the account of Reeve can read, as `owner/repo:path@ref`; `ref` is a branch, a tag as `refs/tags/NAME`, or the id of a commit, by default the default branch. `base64` is its content; null if there is no such file, or the account cannot read it. Cached for a few minutes. For rules of the operator alone. In a facts file, the text is enough.',
   shows: 'beyond',
   onlyFor: 'operator',
   visibleTo: 'operators',
@@ -55,16 +56,32 @@ const maxCached = 64 * 1024;
 async function readSource(client: AskContext['client'], argument: string): Promise<SourceFile> {
   const address = parseFileAddress(argument);
   if (address === undefined) return null;
-  const { owner, repo, path, ref } = address;
+  const { owner, repo, path } = address;
   const params = { owner, repo, filepath: path };
-  const entry = await absentAsUndefined(
-    client.call(operations.getContents, { params, query: ref === undefined ? {} : { ref } }),
-  );
+  const query = await absentAsUndefined(refQuery(client, address));
+  if (query === undefined) return null;
+  const entry = await absentAsUndefined(client.call(operations.getContents, { params, query }));
   if (entry === undefined) return null;
   if (Array.isArray(entry)) return { path, type: 'dir', size: 0, base64: null };
   const { type, size, encoding, content } = entry;
   const isWhole = type === 'file' && encoding === 'base64' && typeof content === 'string';
   return { path, type, size: size ?? 0, base64: isWhole ? content : null };
+}
+
+/**
+ * Returns the ref to read from, as no one can replace it: a forge that resolves a tag before a branch of the same name gets the full
+ * name. Rejects with `forge-not-found` where there is no such repository.
+ */
+async function refQuery(
+  client: AskContext['client'],
+  { owner, repo, ref }: FileAddress,
+): Promise<{ ref?: string }> {
+  const isFull = ref !== undefined && (ref.startsWith('refs/') || isCommitId(ref));
+  if (isFull) return { ref };
+  if ((await client.capabilities()).has.branches_before_tags) return ref === undefined ? {} : { ref };
+  const name =
+    ref ?? (await client.call(operations.getRepository, { params: { owner, repo } })).default_branch;
+  return { ref: `refs/heads/${name}` };
 }
 
 type FileAddress = {

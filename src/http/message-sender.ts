@@ -103,7 +103,12 @@ function failureOf(
   return new ReeveError('message-refused', `${answered}${redirect}`);
 }
 
+/** The longest pause that a receiver may ask for. */
+const maxRetryAfterMs = 2 * 3_600_000;
+
 /** Seconds; of a date, which a receiver with a wrong clock would set at will, nothing is used. */
 function parseRetryAfterMs(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) * 1_000 : undefined;
+  return text !== undefined && /^\d{1,5}$/.test(text)
+    ? Math.min(Number(text) * 1_000, maxRetryAfterMs)
+    : undefined;
 }

@@ -3,6 +3,7 @@ import { backport } from '../../src/actions/backport.ts';
 import { isSameChange } from '../../src/actions/backporting/patch-changes.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
+import { ReeveError } from '../../src/errors.ts';
 import { backportMarker } from '../../src/facts/backport-names.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
@@ -298,6 +299,27 @@ describe('backport', () => {
     ])('leaves a branch alone that %s', async (_, diff, commits) => {
       expect(said(await plan(there(diff, commits)))).toEqual([
         `open #7 to release/1 waits: there is a branch ${name} with other changes`,
+      ]);
+    });
+
+    it('leaves a branch alone that the forge cannot compare, and goes on with the other targets', async () => {
+      const unreadable = new ReeveError('forge-not-found', 'no common history');
+
+      expect(
+        said(
+          await plan(
+            {
+              ...there(diffOf('2')),
+              branches: [...there('').branches, branch('release/2')],
+              compare: unreadable,
+            },
+            { to: ['release/1', 'release/2'] },
+          ),
+        ),
+      ).toEqual([
+        `open #7 to release/1 waits: there is a branch ${name} with other changes`,
+        'patch backport-7-to-release/2',
+        'open #7 to release/2',
       ]);
     });
 

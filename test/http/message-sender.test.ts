@@ -215,6 +215,7 @@ describe('an answer', () => {
   it.each([
     ['2', [2_000, 2_000], undefined],
     ['3600', [], 3_600_000],
+    ['99999', [], 7_200_000],
     ['Wed, 21 Oct 2026 07:28:00 GMT', [500, 2_000], undefined],
     ['-1', [500, 2_000], undefined],
   ])('with Retry-After: %s is tried again after these pauses', async (retryAfter, pauses, left) => {

@@ -53,6 +53,7 @@ const around = (head: string) => ({
     hold: [],
     unhold: false,
     backport: false,
+    deploy: false,
   },
   milestones: [{ id: 1, title: 'next', state: 'open' }],
   review_requests: [],
@@ -153,6 +154,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'commands.yml#hold-command': ['pull_request_comment.created'],
   'dco.yml#dco': pulls,
   'demo/labels.yml#label-by-path': pulls,
+  'deploy-command.yml#deploy-command': [],
   'dependencies.yml#dependency-updates': [],
   'first-contribution.yml#first-contribution': ['pull_request.opened'],
   'freeze.yml#freeze': [
