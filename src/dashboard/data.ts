@@ -1,4 +1,6 @@
 import type { PauseScope } from '../engine/bounds/pauses.ts';
+import type { Simulation } from '../handlers/simulation/simulate.ts';
+import type { SimulatedSubject } from '../handlers/simulation/simulated-subject.ts';
 import type { Incident } from '../incidents/incident.ts';
 import type { Store } from '../store/store.ts';
 
@@ -107,4 +109,6 @@ export type DashboardCommands = {
   readonly pause: (scope: PauseScope, by: string) => Promise<boolean>;
   /** Ends a pause; what waited for its end runs again. Returns false if there was no such pause. */
   readonly resume: (scope: PauseScope, by: string) => Promise<boolean>;
+  /** Plans what the rules in force would do with a live subject, in limited time. Writes nothing. */
+  readonly simulate: (subject: SimulatedSubject) => Promise<Simulation>;
 };

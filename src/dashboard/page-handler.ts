@@ -44,8 +44,8 @@ export interface PageHandler {
     ) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
   ): Promise<FastifyReply>;
   /**
-   * Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. A page is shown with 400:
-   * what the form asks cannot be done.
+   * Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. A page is shown
+   * in the place of a path.
    */
   act(
     request: FastifyRequest,
@@ -123,7 +123,7 @@ export function createPageHandler(options: {
         if (!sessions.hasCsrfToken(request, session, requestPathOf(request).slice(1)))
           return send(request, reply.code(403), session, outOfDate);
         const path = await act(visitOf(request, session));
-        if (typeof path === 'object') return send(request, reply.code(400), session, path);
+        if (typeof path === 'object') return send(request, reply.code(path.status ?? 200), session, path);
         return path === undefined
           ? undefined
           : setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);

@@ -1,7 +1,12 @@
 import { type Html, html } from '../http/html.ts';
 
 /** What a page shows. */
-export type PageView = { readonly title: string; readonly content: Html };
+export type PageView = {
+  readonly title: string;
+  readonly content: Html;
+  /** Status of the answer to a form; default: 200. */
+  readonly status?: number;
+};
 
 /** One entry of the bar on top of every page. */
 export type NavEntry = { readonly path: string; readonly text: string };

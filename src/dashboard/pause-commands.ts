@@ -61,6 +61,7 @@ function pathBack(fields: FormFields): string {
 }
 
 const notPaused: PageView = {
+  status: 400,
   title: 'Not paused',
   content: html`<p role="alert">There is no rule of this name, and nothing was done: write the name of a rule, OWNER/REPO or all.</p>`,
 };

@@ -20,12 +20,14 @@ import { overviewPage } from './pages/overview.ts';
 import { rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
+import { simulatePage } from './pages/simulate.ts';
 import { sweepsPage } from './pages/sweeps.ts';
 import { registerPauseCommands } from './pause-commands.ts';
 import type { ForgeSignIn } from './sign-in/forge-sign-in.ts';
 import { isSignedIn } from './sign-in/password.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
+import { registerSimulateCommand } from './simulate-command.ts';
 import { viewerWords } from './viewer.ts';
 
 /** What the dashboard leads to. */
@@ -63,6 +65,7 @@ const pages: readonly PageRow[] = [
   { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
   { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
   { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
+  { path: '/simulate', audience: 'operators', entry: 'Simulate', view: simulatePage },
 ];
 
 const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pages.flatMap(
@@ -149,6 +152,7 @@ async function registerDashboardPages(
   }
   registerCommands(app, pageHandler, parts);
   registerPauseCommands(app, pageHandler, parts);
+  registerSimulateCommand(app, pageHandler, parts);
   app.get('/assets/dashboard.css', async (_request, reply) =>
     setSecurityHeaders(reply)
       .header('cache-control', 'max-age=300')

@@ -23,6 +23,7 @@ type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'dashboardData'
   readonly dashboard: string | undefined;
   /** The OAuth2 application by which people sign in to it. */
   readonly signIn: SignInApplication | undefined;
+  readonly simulate: AppParts['commands']['simulate'];
   /** Called when work was stored. */
   readonly wake: () => void;
 };
@@ -67,6 +68,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
         wake();
         return isEnded;
       },
+      simulate: options.simulate,
     },
   });
   const url = await listenOn(app, { host, port });

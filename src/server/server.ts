@@ -34,6 +34,7 @@ import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { type ForgeLink, openForgeLink } from './forge-link.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
+import { createSimulator } from './simulator.ts';
 import { createWork, type Work } from './work.ts';
 
 export type ServerOptions = {
@@ -170,7 +171,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     running.rules = rules;
     const work = await createServerWork(options, { ...shared, served, rules });
     running.work = work;
-    if (!options.jobsOnly) running.doors = await openServerDoors(options, { ...shared, rules, work });
+    if (!options.jobsOnly) running.doors = await openServerDoors(options, { ...shared, served, rules, work });
     const url = running.doors?.url ?? '';
     work.worker.start();
     if (!options.jobsOnly) await work.sweeps.start();
@@ -239,10 +240,19 @@ async function createServerWork(
 
 async function openServerDoors(
   options: ServerOptions,
-  { link, store, metrics, clock, rules, work }: ServerParts & { rules: RulesInForce; work: Work },
+  {
+    link,
+    store,
+    metrics,
+    clock,
+    served,
+    rules,
+    work,
+  }: ServerParts & { served: Enrolment; rules: RulesInForce; work: Work },
 ): Promise<Doors> {
   const { log, data, secrets, host, port, dashboard, signIn, forge, maxBodyBytes } = options;
   const { worker, sweeps } = work;
+  const settings = await runSettings(options, { link, store, clock });
   const dashboardData = createDashboardData(store, rules.source, {
     clock,
     folder: options.rules,
@@ -257,6 +267,7 @@ async function openServerDoors(
     dashboardData,
     clock,
     wake: () => worker.wake(),
+    simulate: createSimulator(options, { link, store, clock, served, rules, settings }),
     data,
     secrets,
     host,
@@ -271,7 +282,7 @@ async function openServerDoors(
 /** What every run of this process is given, whatever it is about. */
 async function runSettings(
   { budgets, namedSecrets, notifyHosts, data }: ServerOptions,
-  { link: { client }, store, clock }: ServerParts,
+  { link: { client }, store, clock }: Pick<ServerParts, 'link' | 'store' | 'clock'>,
 ): Promise<RunSettings> {
   const readRuns: ReadRuns = (repositoryId, before) =>
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });

@@ -192,7 +192,18 @@ async function makeHostile(store: Store): Promise<{
     ],
   };
   return {
-    parts: { dashboardData: { ...emptyReadings(store), ...readings } },
+    parts: {
+      dashboardData: { ...emptyReadings(store), ...readings },
+      commands: {
+        ...storeCommands(store),
+        simulate: async () => ({
+          runs: [run(), run()],
+          left: [{ rule: `${text()}#${text()}`, why: text() }],
+          broken: [{ rules: [], source: text(), commit: '', problems: [text()] }],
+          ignored: text(),
+        }),
+      },
+    },
     ids: items.map(({ id }) => id),
     runs,
     used: () => used,
@@ -275,6 +286,7 @@ describe.skipIf(!hasBrowser)(title, () => {
           '/drift',
           '/rules',
           '/audit',
+          `/simulate?${new URLSearchParams({ kind: 'branch', subject: hostileTexts[0] ?? '' })}`,
         ],
         ...ids.map((id) => `/deliveries/${id}`),
         ...runs.map((id) => `/runs/${id}`),
@@ -305,6 +317,17 @@ describe.skipIf(!hasBrowser)(title, () => {
 
       expect(used()).toBeGreaterThanOrEqual(hostileTexts.length);
       expect([...asked]).toEqual([url]);
+      expect(complaints).toEqual([]);
+    });
+
+    it('a simulation shows them as texts', async () => {
+      await page.goto(`${url}/simulate`);
+      await page.getByLabel('Subject').fill('acme/demo#1');
+      await page.getByRole('button', { name: 'Simulate' }).click();
+
+      expect(await page.locator('h1').innerText()).toBe('Simulation of acme/demo#1');
+      expect(await page.locator('h2', { hasText: 'Not planned' }).isVisible()).toBe(true);
+      expect(await strangeThings(page)).toEqual([]);
       expect(complaints).toEqual([]);
     });
 

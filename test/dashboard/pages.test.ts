@@ -253,7 +253,17 @@ describe('the other pages', () => {
 
   it('never hold the token of the bot or the secret of the hook', async () => {
     const { items } = await harness.server.store.listDeliveries({ limit: 500 });
-    const paths = ['/', '/deliveries', '/runs', '/sweeps', '/drift', '/rules', '/runners', '/audit'];
+    const paths = [
+      '/',
+      '/deliveries',
+      '/runs',
+      '/sweeps',
+      '/drift',
+      '/rules',
+      '/runners',
+      '/audit',
+      '/simulate',
+    ];
     for (const path of [...paths, ...items.slice(-20).map(({ id }) => `/deliveries/${id}`)]) {
       const { text } = await operator.get(path);
       expect(text).not.toContain(harness.token);

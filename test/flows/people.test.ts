@@ -175,7 +175,7 @@ describe('people see what they can read on the forge', () => {
 
     const { items } = await harness.server.store.listDeliveries({ limit: 500 });
     expect((await seenBy(root)).length).toBe(Math.min(items.length, 50));
-    for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners', '/audit']) {
+    for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners', '/audit', '/simulate']) {
       expect((await root.get(path)).status, path).toBe(200);
     }
   });
@@ -274,7 +274,7 @@ describe('people see what they can read on the forge', () => {
   it('pages and buttons of operators are not for others', async () => {
     const dashboard = await visitAs(people.ada);
 
-    for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners', '/audit']) {
+    for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners', '/audit', '/simulate']) {
       expect((await dashboard.get(path)).status, path).toBe(403);
     }
     expect((await dashboard.get('/')).text).not.toContain('href="./rules"');

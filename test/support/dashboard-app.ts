@@ -14,6 +14,7 @@ export function storeCommands(store: Store): AppParts['commands'] {
     redrive: (ids, by) => store.redrive(ids, by, { settled: true }),
     pause: (scope, by) => store.pause(scope, by),
     resume: (scope, by) => store.resume(scope, by),
+    simulate: async () => ({ runs: [], left: [], broken: [], ignored: undefined }),
   };
 }
 

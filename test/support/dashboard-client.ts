@@ -4,6 +4,12 @@ export type DashboardClient = {
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
   /** Presses the button whose form leads to a path, on the page where it stands, with further fields. */
   submit(page: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
+  /** Presses a button as `submit` does, and returns the page that answers. */
+  show(
+    page: string,
+    action: string,
+    fields?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string }>;
   /** Sends a form with this mark, and further fields. */
   post(action: string, mark: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
 };
@@ -27,22 +33,31 @@ export function createDashboardClient(url: string, cookie: string): DashboardCli
     const answer = await fetch(`${url}${path}`, { headers: { cookie }, redirect: 'manual' });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
-  const send: DashboardClient['post'] = async (action, mark, fields = {}) => {
-    const answer = await fetch(`${url}/${action}`, {
+  const sendForm = (action: string, mark: string, fields: Readonly<Record<string, string>> = {}) =>
+    fetch(`${url}/${action}`, {
       method: 'POST',
       headers: { cookie },
       body: new URLSearchParams({ ...fields, mark }),
       redirect: 'manual',
     });
+  const send: DashboardClient['post'] = async (action, mark, fields) => {
+    const answer = await sendForm(action, mark, fields);
     return { status: answer.status, location: answer.headers.get('location') };
+  };
+  const markOf = async (page: string, action: string): Promise<string> => {
+    const { text } = await get(page);
+    const form = new RegExp(`action="[./]*${action}"><input type="hidden" name="mark" value="(\\w+)"`);
+    return form.exec(text)?.[1] ?? '';
   };
   return {
     get,
     post: send,
     async submit(page, action, fields) {
-      const { text } = await get(page);
-      const form = new RegExp(`action="[./]*${action}"><input type="hidden" name="mark" value="(\\w+)"`);
-      return send(action, form.exec(text)?.[1] ?? '', fields);
+      return send(action, await markOf(page, action), fields);
+    },
+    async show(page, action, fields) {
+      const answer = await sendForm(action, await markOf(page, action), fields);
+      return { status: answer.status, text: await answer.text() };
     },
   };
 }

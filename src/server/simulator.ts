@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import type { DashboardCommands } from '../dashboard/data.ts';
+import { createBudgetLedger } from '../engine/budget/ledger.ts';
+import type { RunSettings } from '../engine/make-run.ts';
+import { ReeveError } from '../errors.ts';
+import { createFactMemory } from '../facts/ask.ts';
+import { simulate } from '../handlers/simulation/simulate.ts';
+import type { Enrolment } from '../sources/enrolment.ts';
+import type { Grant } from '../sources/grants.ts';
+import type { OrganizationSource } from '../sources/organization.ts';
+import { createRuleSource, type RuleSource } from '../sources/rule-source.ts';
+import { createStoredMemory } from '../store/action-memory.ts';
+import type { Store } from '../store/store.ts';
+import type { ForgeLink } from './forge-link.ts';
+
+/** Time that one simulation has; its calls end then. */
+const limitMs = 20_000;
+
+/**
+ * Returns the simulation of the dashboard: what the rules in force would do with a subject as it is now. It writes nothing:
+ * rule files are read by a source of its own, which reports on none; one simulation runs at a time.
+ */
+export function createSimulator(
+  {
+    organizations = [],
+    grants = [],
+  }: { readonly organizations?: readonly OrganizationSource[]; readonly grants?: readonly Grant[] },
+  parts: {
+    readonly link: Pick<ForgeLink, 'client' | 'account'>;
+    readonly served: Pick<Enrolment, 'has'>;
+    readonly rules: { readonly source: Pick<RuleSource, 'operator'> };
+    readonly settings: RunSettings;
+    readonly store: Store;
+    readonly clock: Clock;
+    /** Default: 20 s. */
+    readonly limitMs?: number;
+  },
+): DashboardCommands['simulate'] {
+  const { link, served, rules, store, clock } = parts;
+  let isBusy = false;
+
+  const simulateNow: DashboardCommands['simulate'] = async (subject) => {
+    const signal = AbortSignal.timeout(parts.limitMs ?? limitMs);
+    const client = link.client.counted({ signal });
+    const source = createRuleSource({
+      client,
+      served: { starred: async () => [] },
+      operatorRules: rules.source.operator(),
+      organizations,
+      grants,
+      pins: { recall: (key) => store.recall(key), remember: async () => {} },
+      clock,
+    });
+    const { budgets, secrets, capabilities } = parts.settings;
+    // A ledger of its own: the one of the deliveries also counts what is planned.
+    const ledger = createBudgetLedger({
+      now: clock.now,
+      readRuns: (repositoryId, before) =>
+        store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) }),
+    });
+    const found = await simulate(
+      { subject },
+      {
+        client,
+        account: link.account,
+        served,
+        rulesFor: (event) => source.rulesFor(event),
+        memory: createFactMemory(clock),
+        actionMemory: createStoredMemory(store),
+        settings: { budgets, secrets, capabilities, ledger },
+        clock,
+      },
+    ).catch((error: unknown) => {
+      throw signal.aborted ? tooLong() : error;
+    });
+    // A call that ended with the time is a fact that cannot be read, and the plan would be another one.
+    if (signal.aborted) throw tooLong();
+    return found;
+  };
+
+  return async (subject) => {
+    if (isBusy)
+      throw new ReeveError('forge-throttled', 'another simulation is running: try again in a moment');
+    isBusy = true;
+    try {
+      return await simulateNow(subject);
+    } finally {
+      isBusy = false;
+    }
+  };
+}
+
+function tooLong(): ReeveError {
+  return new ReeveError('forge-timeout', 'the simulation took too long and was ended; nothing was written');
+}
