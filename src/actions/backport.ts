@@ -183,7 +183,7 @@ async function stateOf(
   if (isNoted) return isMade && tip !== undefined ? { leftover: tip } : {};
   if (trial !== undefined && 'refused' in trial) return { note: trial.refused };
   if (tip === undefined) return source.byHand ? { note: source.byHand } : { step: 'patch' };
-  const found = await readBranch({ target, name, tip }, facts);
+  const found = await readBackportBranch({ target, name, tip }, facts);
   if (found === undefined) return { step: 'taken' };
   const { total_commits, commits, diff } = found;
   const isOne = Math.max(total_commits ?? 0, commits.length) === 1;
@@ -194,7 +194,7 @@ async function stateOf(
 }
 
 /** Reads what a branch of ours has beside its target; undefined if the forge cannot compare them, which concerns this target alone. */
-async function readBranch(
+async function readBackportBranch(
   { target, name, tip }: { target: string; name: string; tip: string },
   facts: Facts,
 ) {
