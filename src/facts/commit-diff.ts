@@ -15,7 +15,7 @@ export const commitDiff = defineFact({
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'sha',
   requests: 1,
-  example: 'commit_diff("main").contains("TODO")',
+  example: 'commit_diff("main").contains("+++ b/CHANGELOG.md")',
   ask: ({ client, subject }, sha = '') =>
     client.call(operations.getCommitDiff, {
       params: { ...repositoryParams(subject), sha, diffType: 'diff' },
