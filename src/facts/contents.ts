@@ -82,11 +82,14 @@ export async function refOfBranch(
   { client, ask }: Pick<AskContext, 'client' | 'ask'>,
   branch: string | undefined,
 ): Promise<{ ref?: string }> {
-  if ((await client.capabilities()).has.branches_before_tags) {
-    return branch === undefined ? {} : { ref: branch };
-  }
-  const name = branch ?? (await defaultBranch(ask));
-  return { ref: `refs/heads/${name}` };
+  if (branch !== undefined) return { ref: await branchRef(client, branch) };
+  if ((await client.capabilities()).has.branches_before_tags) return {};
+  return { ref: await branchRef(client, await defaultBranch(ask)) };
+}
+
+/** Returns a branch as requests name it: in full, where the forge resolves a tag before a branch of the same name. */
+export async function branchRef(client: AskContext['client'], branch: string): Promise<string> {
+  return (await client.capabilities()).has.branches_before_tags ? branch : `refs/heads/${branch}`;
 }
 
 /** A forge without this operation answers 404, like for a missing file; the plain operation then decides. */

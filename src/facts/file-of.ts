@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { int, text } from '../contract/shape.ts';
-import { absentAsUndefined } from './contents.ts';
+import { absentAsUndefined, branchRef } from './contents.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { isCommitId } from './file-at.ts';
 
@@ -78,10 +78,10 @@ async function refQuery(
 ): Promise<{ ref?: string }> {
   const isFull = ref !== undefined && (ref.startsWith('refs/') || isCommitId(ref));
   if (isFull) return { ref };
-  if ((await client.capabilities()).has.branches_before_tags) return ref === undefined ? {} : { ref };
-  const name =
-    ref ?? (await client.call(operations.getRepository, { params: { owner, repo } })).default_branch;
-  return { ref: `refs/heads/${name}` };
+  if (ref !== undefined) return { ref: await branchRef(client, ref) };
+  if ((await client.capabilities()).has.branches_before_tags) return {};
+  const repository = await client.call(operations.getRepository, { params: { owner, repo } });
+  return { ref: await branchRef(client, repository.default_branch ?? 'main') };
 }
 
 type FileAddress = {

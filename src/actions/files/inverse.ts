@@ -1,7 +1,7 @@
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
-import { absentAsUndefined } from '../../facts/contents.ts';
+import { absentAsUndefined, branchRef } from '../../facts/contents.ts';
 import { pathParams } from '../inverses/forms.ts';
 import type { Inverse } from '../inverses/inverse.ts';
 
@@ -53,11 +53,10 @@ export const undoCommitFile: Inverse = async (change, client) => {
   const { branch, files } = change.input.body as CommitBody;
   const path = change.target.slice(fileTarget(branch, '').length);
   const former = files.find((file) => file.path === path)?.sha;
-  const isPlain = (await client.capabilities()).has.branches_before_tags;
   const entry = await absentAsUndefined(
     client.call(operations.getContents, {
       params: { ...params, filepath: path },
-      query: { ref: isPlain ? branch : `refs/heads/${branch}` },
+      query: { ref: await branchRef(client, branch) },
     }),
   );
   if (Array.isArray(entry)) return { value: 'a directory', undo: () => 'there is a directory now' };
