@@ -1,0 +1,86 @@
+import type { QueueEvent, QueueKey, QueueRows } from '../store/queue-rows.ts';
+import { type QueueEntry, type QueueState, queueStateOf } from './state.ts';
+
+/** The result of an edit: the new state and what happened; undefined: nothing is to be changed. */
+type QueueEdit = (
+  state: QueueState,
+) => { readonly state: QueueState; readonly events: readonly QueueEvent[] } | undefined;
+
+/** Edits a queue, again and again until no other save comes first. Returns whether it was changed. */
+export async function editQueue(
+  rows: Pick<QueueRows, 'readQueue' | 'saveQueue'>,
+  { repositoryId, base, repository }: QueueKey & { readonly repository: string },
+  edit: QueueEdit,
+): Promise<boolean> {
+  for (;;) {
+    const row = await rows.readQueue({ repositoryId, base });
+    const edited = edit(queueStateOf(row));
+    if (edited === undefined) return false;
+    const revision = row?.revision ?? 0;
+    if (await rows.saveQueue({ repositoryId, base, repository, revision, ...edited })) return true;
+  }
+}
+
+/** Puts a pull request behind all others of its priority or a higher one, but never before the one that has its turn. */
+export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
+  const last = entries.findLastIndex(({ request }) => request.priority >= entry.request.priority);
+  const at = Math.max(last + 1, entries[0]?.turnAt === undefined ? 0 : 1);
+  return entries.toSpliced(at, 0, entry);
+}
+
+type QueueEditor = { readonly by: string; readonly at: Date };
+
+/** Moves a pull request to a position; 1 is the first. The one that had its turn waits again if it is overtaken. */
+export function moveInQueue(number: number, position: number, { by, at }: QueueEditor): QueueEdit {
+  return (state) => {
+    const from = state.entries.findIndex((entry) => entry.number === number);
+    const entry = state.entries[from];
+    const to = Math.min(Math.max(Math.trunc(position), 1), state.entries.length) - 1;
+    if (entry === undefined || to === from) return undefined;
+    const entries = state.entries.toSpliced(from, 1).toSpliced(to, 0, entry).map(waitUnlessFirst);
+    const text = `moved to position ${to + 1}`;
+    return { state: { ...state, entries }, events: [{ at, kind: 'moved', number, text, by }] };
+  };
+}
+
+/** Takes the turn from every entry that is not the first. */
+export function waitUnlessFirst(entry: QueueEntry, at: number): QueueEntry {
+  if (at === 0 || entry.turnAt === undefined) return entry;
+  const { turnAt: _turn, sinceAt: _since, toldHead: _told, ...kept } = entry;
+  return { ...kept, phase: 'waiting' };
+}
+
+/** Asks for a pull request to leave: the process that works on the queue lets it go, with a status and a comment. */
+export function removeFromQueue(number: number, { by }: QueueEditor): QueueEdit {
+  return (state) => {
+    const found = state.entries.find((entry) => entry.number === number);
+    if (found === undefined || found.removal) return undefined;
+    const entries = state.entries.map((entry) => (entry === found ? { ...entry, removal: { by } } : entry));
+    return { state: { ...state, entries }, events: [] };
+  };
+}
+
+/** Stops a queue: it keeps its pull requests and writes nothing until it is resumed. */
+export function pauseQueue({ by, at }: QueueEditor): QueueEdit {
+  return (state) =>
+    state.paused
+      ? undefined
+      : {
+          state: { ...state, paused: { by, at: at.toISOString() } },
+          events: [{ at, kind: 'paused', text: 'paused', by }],
+        };
+}
+
+/** Ends the pause of a queue. The time that it was paused counts for no timeout. */
+export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
+  return (state) => {
+    if (state.paused === undefined) return undefined;
+    const { paused: _paused, ...kept } = state;
+    const [first, ...others] = state.entries;
+    const entries =
+      first?.turnAt === undefined
+        ? state.entries
+        : [{ ...first, turnAt: at.toISOString(), sinceAt: at.toISOString() }, ...others];
+    return { state: { ...kept, entries }, events: [{ at, kind: 'resumed', text: 'resumed', by }] };
+  };
+}
