@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Subject } from '../contract/events/subject.ts';
+import { type Subject, subjectKinds } from '../contract/events/subject.ts';
 import { condition, defineAction, template } from './action.ts';
 import { irreversible } from './inverses/irreversible.ts';
 import { messageOperation, type OutgoingMessage, outgoingMessageOf } from './outgoing-message.ts';
@@ -59,7 +59,7 @@ with:
   json: { text: "Urgent: \${{ issue.title }} \${{ issue.html_url }}" }
 `,
   arguments: NotifyForm,
-  of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
+  of: subjectKinds,
   // The forge is not asked for anything.
   needs: { access: 'anyone', scopes: [] },
   describesState: false,
@@ -118,8 +118,9 @@ function contentOf({ text, json }: NotifyForm): { type: string; content: string;
   return { type, content, value: isText ? text : json };
 }
 
-function whereOf({ index, ref, thread }: Subject): string {
+function whereOf({ index, ref, milestone, thread }: Subject): string {
   if (index !== undefined) return ` on #${index}`;
   if (ref !== undefined) return ` on ${ref}`;
+  if (milestone !== undefined) return ` on milestone ${milestone}`;
   return thread === undefined ? '' : ` on thread ${thread}`;
 }

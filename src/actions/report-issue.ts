@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { subjectKinds } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import type { Issue } from '../contract/resources/issues.ts';
 import type { Facts } from '../facts/fact.ts';
@@ -67,7 +68,7 @@ with:
   title: "\${{ repository.full_name }} has \${{ repository.open_pr_counter }} open pull requests"
 `,
   arguments: ReportIssue,
-  of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
+  of: subjectKinds,
   needs: { access: 'reader', scopes: ['issue'] },
   describesState: true,
   granted: false,

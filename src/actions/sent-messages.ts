@@ -31,9 +31,23 @@ export function digestOf(...parts: readonly string[]): string {
 }
 
 /** Returns the identity of a subject, which survives a rename of its repository. */
-export function subjectKey({ kind, repository, index, ref, isTag, organization, thread }: Subject): string {
+export function subjectKey({
+  kind,
+  repository,
+  index,
+  ref,
+  isTag,
+  organization,
+  milestone,
+  thread,
+}: Subject): string {
   const place = repository?.id ?? organization ?? '';
-  return JSON.stringify([kind, place, index ?? ref ?? thread ?? null, ...(isTag ? ['tag'] : [])]);
+  return JSON.stringify([
+    kind,
+    place,
+    index ?? ref ?? milestone ?? thread ?? null,
+    ...(isTag ? ['tag'] : []),
+  ]);
 }
 
 /** Returns what was sent last under a key. */

@@ -8,6 +8,8 @@ export type Name = {
   readonly fact?: Fact;
   /** Occasions that do not have it, in words; empty where all do. */
   readonly missingOn: readonly string[];
+  /** The item of the rule on every occasion; it is never null. */
+  readonly isItem?: true;
   /** Why a file of this origin may not use it. */
   readonly refusal?: string;
 };

@@ -1,3 +1,4 @@
+import { subjectKinds } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
@@ -11,7 +12,7 @@ export const ownIssues = defineFact({
   shows: 'beyond',
   visibleTo: 'operators',
   shape: list(Issue),
-  of: ['repository', 'pull_request', 'issue', 'branch', 'organization', 'notification', 'runner'],
+  of: subjectKinds,
   needs: { access: 'reader', scopes: ['issue', 'user'] },
   argument: 'owner/name',
   requests: 2,

@@ -11,7 +11,7 @@ export const repositoryId = defineFact({
   shows: 'repository',
   visibleTo: 'administrators',
   shape: z.object({ id: int }),
-  of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
+  of: ['repository', 'pull_request', 'issue', 'branch', 'milestone', 'notification', 'runner'],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'repository_id.id == event.repository.id',

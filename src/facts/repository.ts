@@ -9,7 +9,7 @@ export const repository = defineFact({
   shows: 'repository',
   visibleTo: 'repository',
   shape: Repository,
-  of: ['repository', 'pull_request', 'issue', 'branch', 'notification', 'runner'],
+  of: ['repository', 'pull_request', 'issue', 'branch', 'milestone', 'notification', 'runner'],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: '!repository.archived && repository.default_branch == "main"',

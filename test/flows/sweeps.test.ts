@@ -149,6 +149,48 @@ rules:
   expect(harness.runs.filter(({ trigger }) => trigger.item?.includes('one'))).toHaveLength(gone);
 });
 
+it('reports a milestone that is overdue, and closes the report when the milestone is closed', async () => {
+  harness.setRules(`
+version: 1
+rules:
+  overdue:
+    on: { schedule: "0 6 * * *" }
+    each: { milestone: { state: all } }
+    if: has(milestone.due_on)
+    steps:
+      - uses: report-issue
+        with:
+          when: milestone.state == "open" && timestamp(milestone.due_on) < now
+          repository: ${acme}/ops
+          key: "milestone-\${{ milestone.id }}"
+          title: "Milestone \${{ milestone.title }} is overdue"
+`);
+  const day = 24 * 60;
+  const dueIn = (days: number): string =>
+    new Date(harness.now().getTime() + days * day * 60_000).toISOString();
+  const create = (title: string, due: { due_on?: string }) =>
+    harness.root.call(operations.createMilestone, { params: demo, body: { title, ...due } });
+  const { id } = await create('1.0', { due_on: dueIn(3) });
+  await create('2.0', { due_on: dueIn(90) });
+  await create('some day', {});
+  const issues = () =>
+    harness.bot.call(operations.listIssues, { params: ops, query: { state: 'all', type: 'issues' } });
+  await harness.tick();
+
+  await next(day);
+  expect(await issues()).toEqual([]);
+  await next(4 * day);
+  await next(day);
+  expect(await issues()).toMatchObject([{ title: 'Milestone 1.0 is overdue', state: 'open' }]);
+
+  await harness.root.call(operations.editMilestone, {
+    params: { ...demo, id },
+    body: { state: 'closed', due_on: dueIn(-2) },
+  });
+  await next(day);
+  expect(await issues()).toMatchObject([{ title: 'Milestone 1.0 is overdue', state: 'closed' }]);
+});
+
 it('puts back a protection that was changed by hand', async () => {
   harness.setRules(`
 version: 1

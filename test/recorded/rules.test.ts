@@ -182,6 +182,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'rollout-files.yml#rollout-files': ['repository.created'],
   'organization-settings.yml#organization-settings': [],
   'owner-reviewers.yml#owner-reviewers': ['pull_request.edited', ...pulls],
+  'overdue-milestones.yml#overdue-milestone': [],
   'release-pull-request.yml#release-pull-request': [],
   'repository-settings.yml#repository-settings': ['repository.created'],
   'required-label.yml#required-label': [

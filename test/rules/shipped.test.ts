@@ -49,6 +49,12 @@ it.each(files)('%s opens with what it does and the token scopes it needs', async
   expect(opening).toMatch(/token scopes? (read|write):\w+/);
 });
 
+it('rules that ship have no warning', async () => {
+  const warnings = (await loadRuleFiles(files)).flatMap((file) => file.warnings ?? []);
+
+  expect(warnings).toEqual([]);
+});
+
 const withGrants = files.filter((path) => /the grant\s/.test(openingOf(path)));
 
 it('some rules that ship need grants in files of repositories', () => {

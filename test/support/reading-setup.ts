@@ -76,6 +76,7 @@ export async function startReadingSetup(): Promise<ReadingSetup> {
     pull_request: { kind: 'pull_request', repository, index: arranged.pulls.work },
     issue: { kind: 'issue', repository, index: arranged.issue },
     branch: { kind: 'branch', repository, ref: 'work' },
+    milestone: { kind: 'milestone', repository, milestone: arranged.milestone },
     organization: { kind: 'organization', organization },
     runner: { kind: 'runner', repository },
   };
@@ -211,6 +212,7 @@ async function arrangeRepository({ owner, ada, readers, at }: People) {
     ).id;
   return {
     issue,
+    milestone: milestone.id,
     pulls: { work: work.number, open: open.number },
     comments: { issue: await say(issue), pull: await say(work.number) },
     range: { before, after: work.head },

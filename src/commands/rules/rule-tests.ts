@@ -134,6 +134,7 @@ function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown
     ...(owner && name ? { repository: { id: Number(id), owner, name } } : {}),
     ...(typeof value.number === 'number' ? { index: value.number } : {}),
     ...(kind === 'branch' && typeof value.name === 'string' ? { ref: value.name } : {}),
+    ...(kind === 'milestone' && typeof value.id === 'number' ? { milestone: value.id } : {}),
     ...(kind === 'notification' && typeof value.id === 'number' ? { thread: value.id } : {}),
     ...(typeof organization === 'string' && !organization.includes('/') ? { organization } : {}),
   };

@@ -1,12 +1,15 @@
 /** Kinds of subjects of an event, an item of a sweep or a command. */
-export type SubjectKind =
-  | 'repository'
-  | 'pull_request'
-  | 'issue'
-  | 'branch'
-  | 'organization'
-  | 'notification'
-  | 'runner';
+export const subjectKinds = [
+  'repository',
+  'organization',
+  'pull_request',
+  'issue',
+  'branch',
+  'milestone',
+  'notification',
+  'runner',
+] as const;
+export type SubjectKind = (typeof subjectKinds)[number];
 
 /** Identifies a repository: `id` survives a rename, `owner` and `name` are the current path. */
 export type RepositoryRef = { readonly id: number; readonly owner: string; readonly name: string };
@@ -27,6 +30,8 @@ export type Subject = {
   /** Author and state of the review that an event is about; payloads do not contain its id. */
   readonly review?: { readonly reviewer: number; readonly state: string };
   readonly organization?: string;
+  /** Id of the milestone, if the subject is one. */
+  readonly milestone?: number;
   /** Id of the notification thread, if the subject is one. */
   readonly thread?: number;
 };

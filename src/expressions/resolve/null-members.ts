@@ -9,6 +9,7 @@ const nullMembers: Readonly<Record<string, string>> = {
   assignee: 'without an assignee',
   closed_at: 'until it is closed',
   due_date: 'without a due date',
+  due_on: 'without a due date',
   merged_at: 'until it is merged',
   merged_by: 'until it is merged',
   merge_commit_sha: 'until it is merged',

@@ -52,7 +52,8 @@ export abstract class Resolution {
 
   /** Warns where a value that is often null stands in a place that cannot use null. */
   warnOfNull(node: ASTNode, scope: Scope): void {
-    const warning = warningOfNull(node, scope);
+    const isItem = node.op === 'id' && this.environment.names.get(node.args)?.isItem;
+    const warning = isItem ? undefined : warningOfNull(node, scope);
     if (warning !== undefined) this.warnings.push(warning);
   }
 

@@ -42,6 +42,7 @@ export function createEnvironment(options: {
       type,
       missingOn: [...new Set(missingOn)],
       ...(fact && { fact }),
+      ...(occasions.every(({ subject }) => subject === name) && { isItem: true as const }),
       ...(refusal !== undefined && { refusal }),
     });
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family } from '../../contract/events/event-families.ts';
+import { subjectKinds } from '../../contract/events/subject.ts';
 
 /**
  * The grammar of rule files, written once: the loader reads with it, `reeve schema` prints it, the reference page tells
@@ -97,23 +98,14 @@ export const On = z
     'What the rule listens to: a family, `family.activity`, a list of these, or a map of families to filters.',
   );
 
-const eachKinds = [
-  'repository',
-  'organization',
-  'pull_request',
-  'issue',
-  'branch',
-  'notification',
-  'runner',
-] as const;
-
 const withState = z.strictObject({ state: z.enum(['open', 'closed', 'all']).optional() });
 
 export const EachForm = z
   .union([
-    z.enum(eachKinds),
+    z.enum(subjectKinds),
     z.strictObject({ pull_request: withState }),
     z.strictObject({ issue: withState }),
+    z.strictObject({ milestone: withState }),
     z.strictObject({ notification: z.strictObject({ in: Patterns }) }),
   ])
   .describe(

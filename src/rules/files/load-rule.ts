@@ -142,7 +142,7 @@ function loadLimit(
   return Math.min(written, ofFile ?? written);
 }
 
-const eachBelowOperator = ['pull_request', 'issue', 'branch'];
+const eachBelowOperator = ['pull_request', 'issue', 'branch', 'milestone'];
 
 function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileContext): Each | undefined {
   const parsed = EachForm.safeParse(written);
@@ -179,13 +179,20 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
 
 function eachOf(written: RuleFile['rules'][string]['each']): Each {
   if (typeof written === 'string') {
-    const hasState = written === 'pull_request' || written === 'issue';
-    return { kind: written, ...(hasState && { state: 'open' as const }) };
+    return { kind: written, ...(isKindWithState(written) && { state: 'open' as const }) };
   }
   if (written !== undefined && 'notification' in written) return { kind: 'notification' };
   const [kind = 'repository', filter] = Object.entries(written ?? {})[0] ?? [];
-  // The grammar allows a state for these two alone.
-  return { kind: kind as 'pull_request' | 'issue', state: filter?.state ?? 'open' };
+  // The grammar allows a state for these alone.
+  return { kind: kind as KindWithState, state: filter?.state ?? 'open' };
+}
+
+/** Kinds of items that are open or closed. */
+const kindsWithState = ['pull_request', 'issue', 'milestone'] as const;
+type KindWithState = (typeof kindsWithState)[number];
+
+function isKindWithState(kind: string): kind is KindWithState {
+  return kindsWithState.includes(kind as KindWithState);
 }
 
 function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventFamilies } from '../../contract/events/event-families.ts';
+import { subjectKinds } from '../../contract/events/subject.ts';
 
 const kinds = [
   ...new Set(Object.entries(eventFamilies).flatMap(([family, row]) => [family, ...Object.keys(row.types)])),
@@ -27,10 +28,7 @@ export type ExpectedChange = z.output<typeof ExpectedChange>;
 
 /** The item of a sweep: one key, the kind of `each`, and the item as conditions see it (durations as `15m`). */
 const ItemForm = z
-  .partialRecord(
-    z.enum(['repository', 'organization', 'pull_request', 'issue', 'branch', 'notification', 'runner']),
-    z.record(z.string(), z.unknown()),
-  )
+  .partialRecord(z.enum(subjectKinds), z.record(z.string(), z.unknown()))
   .refine((item) => Object.keys(item).length === 1, {
     message: 'name one kind of item: a case is about one item',
   });

@@ -17,7 +17,7 @@ type RepositoriesPosition = ListPosition & {
 };
 
 /**
- * Yields the pull requests, issues or branches of the served repositories. The first pages of several repositories come
+ * Yields the pull requests, issues, branches or milestones of the served repositories. The first pages of several repositories come
  * together; a repository with more pages follows page by page. One that cannot be listed is a failure among the others.
  */
 export async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
@@ -89,7 +89,7 @@ function failureAt({ owner, name }: RepositoryRef, error: Error): { item: string
   return { item: `${owner}/${name}`, error };
 }
 
-async function* listOf(
+function listOf(
   each: Each,
   repository: RepositoryRef,
   { client, from }: { client: Client; from: number },
@@ -97,45 +97,66 @@ async function* listOf(
   const at = `${repository.owner}/${repository.name}`;
   const params = { owner: repository.owner, repo: repository.name };
   const state = each.state ?? 'open';
-  if (each.kind === 'branch') {
-    const open = (page: number) => client.pages(operations.listBranches, { params }, page);
-    for await (const page of freshPages(open, { from, idOf: ({ name }) => name })) {
-      const items = page.items.map(
-        (branch): Target => ({
+  switch (each.kind) {
+    case 'branch':
+      return targetPages((page) => client.pages(operations.listBranches, { params }, page), {
+        from,
+        idOf: ({ name }) => name,
+        toTarget: (branch) => ({
           key: `${at}@${branch.name}`,
           subject: { kind: 'branch', repository, ref: branch.name },
           item: { branch },
         }),
+      });
+    case 'milestone':
+      return targetPages(
+        (page) => client.pages(operations.listMilestones, { params, query: { state } }, page),
+        {
+          from,
+          idOf: ({ id }) => id,
+          toTarget: (milestone) => ({
+            key: `${at}/milestone/${milestone.id}`,
+            subject: { kind: 'milestone', repository, milestone: milestone.id },
+            item: { milestone },
+          }),
+        },
       );
-      yield { ...page, items };
-    }
-    return;
-  }
-  if (each.kind === 'issue') {
-    const query = { type: 'issues', state };
-    const open = (page: number) => client.pages(operations.listIssues, { params, query }, page);
-    for await (const page of freshPages(open, { from, idOf: ({ number }) => number })) {
-      const items = page.items.map(
-        (issue): Target => ({
+    case 'issue': {
+      const query = { type: 'issues', state };
+      return targetPages((page) => client.pages(operations.listIssues, { params, query }, page), {
+        from,
+        idOf: ({ number }) => number,
+        toTarget: (issue) => ({
           key: `${at}#${issue.number}`,
           subject: { kind: 'issue', repository, index: issue.number },
           item: { issue },
         }),
-      );
-      yield { ...page, items };
+      });
     }
-    return;
+    default:
+      return targetPages((page) => client.pages(operations.listPulls, { params, query: { state } }, page), {
+        from,
+        idOf: ({ number }) => number,
+        // A listed pull request lacks its additions and deletions: conditions ask the fact instead.
+        toTarget: ({ number }) => ({
+          key: `${at}#${number}`,
+          subject: { kind: 'pull_request', repository, index: number },
+          item: {},
+        }),
+      });
   }
-  const open = (page: number) => client.pages(operations.listPulls, { params, query: { state } }, page);
-  for await (const page of freshPages(open, { from, idOf: ({ number }) => number })) {
-    // A listed pull request lacks its additions and deletions: conditions ask the fact instead.
-    const items = page.items.map(
-      ({ number }): Target => ({
-        key: `${at}#${number}`,
-        subject: { kind: 'pull_request', repository, index: number },
-        item: {},
-      }),
-    );
-    yield { ...page, items };
-  }
+}
+
+type Listing<Row> = {
+  readonly from: number;
+  readonly idOf: (row: Row) => number | string;
+  readonly toTarget: (row: Row) => Target;
+};
+
+async function* targetPages<Row>(
+  open: (page: number) => AsyncGenerator<ListPage<Row>>,
+  { from, idOf, toTarget }: Listing<Row>,
+): AsyncGenerator<ListPage<Target>> {
+  for await (const page of freshPages(open, { from, idOf }))
+    yield { ...page, items: page.items.map(toTarget) };
 }
