@@ -12,7 +12,7 @@ import type { PlanContext } from './plan-context.ts';
  * One thing that a step can do (`uses: NAME`). Planning reads facts and returns the desired state, target by target: the
  * missing changes, and targets that are already in the desired state, marked `already`.
  *
- * The schema marks strings of the arguments that are conditions or templates (`condition()`, `template()`):
+ * The schema marks strings of the arguments that are conditions or templates (`condition()`, `template()`, `forgeText()`):
  * before `plan` is called, each condition is replaced by its result and each template by its text.
  */
 export type Action<Arguments = unknown> = {
@@ -97,7 +97,7 @@ export function defineAction<Arguments>(action: Action<Arguments>): Action<Argum
 }
 
 /** Kind of a string argument that is not plain text. */
-type Holds = 'condition' | 'template' | 'command-arguments';
+type Holds = 'condition' | 'template' | 'forge-text' | 'command-arguments';
 
 /** An argument that is a condition: CEL text (or a bool) in the file, its result when `plan` is called. */
 export function condition(): z.ZodType<boolean> {
@@ -110,6 +110,11 @@ export function condition(): z.ZodType<boolean> {
 /** A string argument in which `${{ expression }}` inserts a value. */
 export function template(): z.ZodString {
   return z.string().meta({ holds: 'template' satisfies Holds });
+}
+
+/** A template for a title, text or message of a commit, in which forges look for references: inserted ones do nothing. */
+export function forgeText(): z.ZodString {
+  return z.string().meta({ holds: 'forge-text' satisfies Holds });
 }
 
 /** The arguments of a command as an action gets them: untrusted texts of the author of a comment. */

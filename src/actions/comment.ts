@@ -5,7 +5,8 @@ import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { wiki } from '../facts/wiki.ts';
-import { condition, defineAction, template } from './action.ts';
+import { breakReferences } from '../patterns/issue-references.ts';
+import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isOurs, markerOf, withMarker } from './marker.ts';
@@ -18,7 +19,7 @@ const CommentForm = z
       description:
         'Distinguishes the comments of one rule: one comment per key. A key that changes, for example with the week, makes a comment that repeats.',
     }),
-    text: template().min(1).max(60_000).optional().meta({ description: 'The text of the comment.' }),
+    text: forgeText().min(1).max(60_000).optional().meta({ description: 'The text of the comment.' }),
     wiki: z
       .string()
       .min(1)
@@ -28,7 +29,7 @@ const CommentForm = z
     when: condition()
       .optional()
       .meta({ description: 'The comment exists while this condition holds; default: always.' }),
-    otherwise: template().min(1).max(60_000).optional().meta({
+    otherwise: forgeText().min(1).max(60_000).optional().meta({
       description:
         'Text of an existing comment while `when` does not hold; without it, the comment is deleted.',
     }),
@@ -87,7 +88,8 @@ async function commentText(given: CommentForm, facts: Facts): Promise<string> {
   const page = await facts.ask(wikiFact(given.wiki));
   if (page === null) throw new Error(`there is no wiki page "${given.wiki}"`);
   if (page.content.trim() === '') throw new Error(`the wiki page "${given.wiki}" is empty`);
-  return page.content;
+  // Some forges let everyone edit a wiki.
+  return breakReferences([{ text: page.content, isInserted: true }]);
 }
 
 function wikiFact(page: string) {

@@ -8,7 +8,7 @@ import { gitBlobId } from '../facts/git-blob-id.ts';
 import { namedBranch } from '../facts/named-branch.ts';
 import { repository } from '../facts/repository.ts';
 import { repositoryParams } from '../facts/where.ts';
-import { condition, defineAction, template } from './action.ts';
+import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
 import {
   type CommitBody,
@@ -55,7 +55,7 @@ const CommitFiles = z.strictObject({
     .min(1)
     .max(maxFiles)
     .meta({ description: `At most ${maxFiles} files with together 4 MiB.` }),
-  message: template()
+  message: forgeText()
     .min(1)
     .max(2_000)
     .optional()

@@ -12,7 +12,7 @@ import { indexParams } from '../facts/where.ts';
 import { compileGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';
 import type { Meter } from '../patterns/meter.ts';
-import { defineAction, template } from './action.ts';
+import { defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
 import { type ForgeObject, pathParams } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
@@ -23,7 +23,7 @@ const DismissStaleReviews = z.strictObject({
     .min(1)
     .default(['APPROVED'])
     .meta({ description: 'States of the reviews to dismiss.' }),
-  message: template().max(5_000).default('New commits arrived after this review.'),
+  message: forgeText().max(5_000).default('New commits arrived after this review.'),
   'ignore-paths': z
     .array(z.string().min(1).max(500))
     .min(1)

@@ -10,7 +10,7 @@ import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
 import { statuses } from '../facts/statuses.ts';
 import { indexParams } from '../facts/where.ts';
-import { condition, defineAction, template } from './action.ts';
+import { condition, defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
 import { irreversible } from './inverses/irreversible.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
@@ -27,12 +27,12 @@ const MergeForm = z.strictObject({
     .enum(methods)
     .optional()
     .meta({ description: 'How to merge; default: the default of the repository.' }),
-  title: template()
+  title: forgeText()
     .min(1)
     .max(255)
     .optional()
     .meta({ description: 'First line of the commit message; default: that of the forge.' }),
-  message: template().max(60_000).optional().meta({ description: 'Rest of the commit message.' }),
+  message: forgeText().max(60_000).optional().meta({ description: 'Rest of the commit message.' }),
   'delete-branch': z
     .boolean()
     .default(false)

@@ -6,7 +6,7 @@ import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { openPull } from '../facts/open-pull.ts';
 import { repositoryParams } from '../facts/where.ts';
-import { defineAction, template } from './action.ts';
+import { defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
 import { undoEdit } from './inverses/forms.ts';
 import { undoCreatePull } from './inverses/pulls.ts';
@@ -25,8 +25,8 @@ const OpenPullRequest = z
   .strictObject({
     head: branch.meta({ description: 'The source branch; `owner:branch` refers to a fork.' }),
     base: branch.meta({ description: 'The target branch.' }),
-    title: template().min(1).max(255),
-    body: template().max(60_000).optional(),
+    title: forgeText().min(1).max(255),
+    body: forgeText().max(60_000).optional(),
     labels: z.array(name).max(50).optional().meta({ description: 'Labels to set at opening.' }),
     reviewers: z
       .array(name)

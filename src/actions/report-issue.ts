@@ -5,7 +5,7 @@ import type { Issue } from '../contract/resources/issues.ts';
 import type { Facts } from '../facts/fact.ts';
 import { optionalRequestOf } from '../facts/fact.ts';
 import { ownIssues } from '../facts/own-issues.ts';
-import { condition, defineAction, template } from './action.ts';
+import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
 import { membersLike, pathParams, readItems, undoEdit } from './inverses/forms.ts';
 import { type Inverse, isStill } from './inverses/inverse.ts';
@@ -22,8 +22,8 @@ const ReportIssue = z.strictObject({
     .optional()
     .meta({ description: 'Repository of the issue; default: the repository of the event.' }),
   key: template().min(1).max(200).meta({ description: 'Identifies the report; one issue per key.' }),
-  title: template().min(1).max(255),
-  body: template().max(60_000).optional(),
+  title: forgeText().min(1).max(255),
+  body: forgeText().max(60_000).optional(),
 });
 type ReportIssue = z.output<typeof ReportIssue>;
 

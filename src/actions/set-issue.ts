@@ -6,7 +6,7 @@ import { requestOf } from '../facts/fact.ts';
 import { issue as issueRow } from '../facts/issue.ts';
 import { milestones } from '../facts/milestones.ts';
 import { indexParams } from '../facts/where.ts';
-import { condition, defineAction, template } from './action.ts';
+import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
 import { calendarDayOf, editOfFields, isAssigned, issueFieldOf, undoIssueField } from './issue/fields.ts';
 import { undoModeration } from './issue/moderation.ts';
@@ -18,7 +18,7 @@ import { toLowerCase } from './same-names.ts';
 const name = template().min(1).max(255);
 const SetIssue = z
   .strictObject({
-    title: template().min(1).max(255).optional(),
+    title: forgeText().min(1).max(255).optional(),
     state: z.enum(['open', 'closed']).optional().meta({
       description: 'A person who changes it back is not overruled until `when` was false once.',
     }),

@@ -1,10 +1,11 @@
 import type { FactRequest } from '../facts/fact.ts';
+import { breakReferences, type TextPart } from '../patterns/issue-references.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { costs } from './budget/costs.ts';
 import { limits } from './budget/limits.ts';
 import { type ExpressionProblem, withHint } from './expression-problem.ts';
 import type { Knowledge } from './knowledge.ts';
-import { textOf } from './parse/tree.ts';
+import { chainOf, textOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values } from './part.ts';
 import { remedyMemberOf } from './resolve/foreign-expressions.ts';
 import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
@@ -46,17 +47,18 @@ export function hasTemplate(text: string): boolean {
  *
  * Values are data: what is inserted is never read as an expression again. Control characters and marks that turn the
  * direction of writing are taken out, line breaks become spaces, `@` no longer mentions anybody, and of a text longer
- * than 1 KiB the rest is left out, which `…` shows.
+ * than 1 KiB the rest is left out, which `…` shows. In a text with `readByForge`, inserted references to issues do nothing.
  */
 export function compileTemplate(
   source: string,
   context: ExpressionContext,
+  { readByForge = false }: { readonly readByForge?: boolean } = {},
 ): { readonly template: Template } | { readonly problems: readonly ExpressionProblem[] } {
   const split = splitTemplate(source);
   if ('problems' in split) return split;
   const problems: ExpressionProblem[] = [];
   const facts: FactRequest[] = [];
-  const pieces = split.pieces.map((piece): string | Part => {
+  const pieces = split.pieces.map((piece): string | CompiledPiece => {
     if (typeof piece === 'string') return piece;
     const compiled = compilePiece(piece, context);
     if ('problems' in compiled) {
@@ -64,11 +66,11 @@ export function compileTemplate(
       return '';
     }
     facts.push(...compiled.facts);
-    return compiled.part;
+    return compiled;
   });
   if (problems.length > 0) return { problems };
   const fill = (knowledge: Knowledge, meter: Meter): Filled =>
-    fillPieces(pieces, new Values(knowledge, context.environment, meter));
+    fillPieces(pieces, new Values(knowledge, context.environment, meter), readByForge);
   return { template: { facts, fill } };
 }
 
@@ -168,15 +170,21 @@ function endOfText(source: string, from: number): number | undefined {
   return undefined;
 }
 
+/** An expression of a template. */
+type CompiledPiece = {
+  readonly part: Part;
+  readonly facts: readonly FactRequest[];
+  /** Whether its value is an address that the forge made: no one else has written a part of it. */
+  readonly isAddress: boolean;
+};
+
 const insertable = ['string', 'number', 'bool', 'timestamp', 'duration'] as const;
 
 function compilePiece(
   piece: Piece,
   context: ExpressionContext,
   kinds: Parameters<typeof mayBe>[1] = insertable,
-):
-  | { readonly part: Part; readonly facts: readonly FactRequest[] }
-  | { readonly problems: readonly ExpressionProblem[] } {
+): CompiledPiece | { readonly problems: readonly ExpressionProblem[] } {
   const shift = (problem: ExpressionProblem): ExpressionProblem => ({
     ...problem,
     start: problem.start + piece.offset,
@@ -194,23 +202,28 @@ function compilePiece(
     const message = withHint(`only ${what} can be inserted`, hint);
     return { problems: [shift({ code: 'expression-type', message, start: node.start, end: node.end })] };
   }
-  return { part: createPart(node, resolution), facts: [...resolution.facts.values()] };
+  const isAddress = chainOf(node)?.at(-1) === 'html_url';
+  return { part: createPart(node, resolution), facts: [...resolution.facts.values()], isAddress };
 }
 
-function fillPieces(pieces: readonly (string | Part)[], values: Values): Filled {
-  const [only] = pieces;
-  if (pieces.length === 1 && typeof only === 'object') return insert(only, values);
-  let text = '';
+function fillPieces(
+  pieces: readonly (string | CompiledPiece)[],
+  values: Values,
+  readByForge: boolean,
+): Filled {
+  const parts: TextPart[] = [];
   for (const piece of pieces) {
     if (typeof piece === 'string') {
-      text += piece;
+      parts.push({ text: piece, isInserted: false });
       continue;
     }
-    const inserted = insert(piece, values);
+    const inserted = insert(piece.part, values);
     if ('error' in inserted) return inserted;
-    text += String(inserted.value);
+    const { value } = inserted;
+    if (pieces.length === 1 && typeof value !== 'string') return inserted;
+    parts.push({ text: String(value), isInserted: typeof value === 'string' && !piece.isAddress });
   }
-  return { value: text };
+  return { value: readByForge ? breakReferences(parts) : parts.map(({ text }) => text).join('') };
 }
 
 function insert(part: Part, values: Values): Filled {

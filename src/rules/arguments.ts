@@ -150,9 +150,10 @@ function compileText(
     return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
   if (holds === 'command-arguments') return compileListTemplate(text, context);
-  if (holds === 'template') warnOfForeignTemplate(text, context);
+  const isTemplate = holds === 'template' || holds === 'forge-text';
+  if (isTemplate) warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;
-  if (holds === 'template') return compileTemplate(text, context);
+  if (isTemplate) return compileTemplate(text, context, { readByForge: holds === 'forge-text' });
   const message = `no ${opening} }} here: this argument is taken as it is written`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };

@@ -69,6 +69,8 @@ const said = (changes: readonly Change[]) =>
 const bodyIn = (change: Change | undefined): string =>
   (change?.input.body as { readonly body: string } | undefined)?.body ?? '';
 
+const commitBody = (change: Change | undefined) => change?.input.body as { readonly message: string };
+
 const wanted = (target: string): readonly string[] => [
   `patch backport-7-to-${target}`,
   `open #7 to ${target}`,
@@ -108,6 +110,19 @@ describe('backport', () => {
       expect(change).toMatchObject({ branch: 'release/1', reconsiders: true });
     }
     expect(opening?.needs).toBe(patching?.target);
+  });
+
+  it('makes nothing of a stranger close or name an issue with the rights of this account', async () => {
+    const [patching, opening] = await plan({
+      pull_request: pull({ title: 'Fixes #3, closes other/repo#5 https://x.org/a/b/issues/6' }),
+      commits: [commit('Fix the door\n\nResolves: #3, reopen other/repo!5')],
+    });
+
+    expect(commitBody(patching).message).toContain('Resolves\u200b: #3, reopen other/repo!\u200b5');
+    expect(patching?.after).toMatchObject({ message: commitBody(patching).message });
+    expect(opening?.input.body).toMatchObject({
+      title: '[release/1] Fixes\u200b #3, closes other/repo#\u200b5 https://x.org/a/b/issues/\u200b6',
+    });
   });
 
   it.each<[string, object, object, readonly string[]]>([

@@ -101,6 +101,13 @@ describe('a text from the wiki', () => {
     expect(change?.value).toBe(`${marker}\n# Welcome`);
   });
 
+  it('names no issue elsewhere, since some forges let everyone edit a wiki', async () => {
+    const pages = { Welcome: 'closes other/repo#5' };
+    const [change] = await plan({ wiki: 'Welcome' }, { comments: [], wiki: pages });
+
+    expect(change?.after).toContain('closes other/repo#\u200b5');
+  });
+
   it.each([
     ['is missing', undefined, 'wiki("Welcome") is not given'],
     ['is empty', { Welcome: ' ' }, 'the wiki page "Welcome" is empty'],

@@ -11,8 +11,12 @@ const environment = createEnvironment({
   occasions: [{ family: 'pull_request', subject: 'pull_request' }],
 });
 
-function fill(source: string, pull: Readonly<Record<string, unknown>> = {}): Filled {
-  const compiled = compileTemplate(source, contextOf(environment));
+function fill(
+  source: string,
+  pull: Readonly<Record<string, unknown>> = {},
+  options: Parameters<typeof compileTemplate>[2] = {},
+): Filled {
+  const compiled = compileTemplate(source, contextOf(environment), options);
   if ('problems' in compiled) throw new Error(compiled.problems.map(({ message }) => message).join('\n'));
   const find = ({ name }: { name: string }) => (name === 'pull_request' ? { value: pull } : undefined);
   return compiled.template.fill({ find }, createUnlimitedMeter());
@@ -50,6 +54,21 @@ describe('a template', () => {
     ['broken surrogates', 'a\ud800b', 'a\ufffdb'],
   ])('makes %s harmless', (_, title, expected) => {
     expect(fill('${{ pull_request.title }}', { title })).toEqual({ value: expected });
+  });
+
+  it.each([
+    ['x ${{ pull_request.title }}', 'closes a/b#1', 'x closes a/b#|1'],
+    ['${{ pull_request.title }}', 'fixes #1', 'fixes| #1'],
+    ['${{ pull_request.title }} #${{ pull_request.number }}', 'this fixes', 'this fixes| #7'],
+    ['Closes #${{ pull_request.number }} ${{ pull_request.title }}', 'x', 'Closes #7 x'],
+    ['see ${{ pull_request.html_url }}', 'x', 'see https://x.org/a/b/pulls/7'],
+    ['${{ "" + pull_request.html_url }}', 'x', 'https://x.org/a/b/pulls/|7'],
+  ])('breaks references of inserted values where the forge reads them: %s', (source, title, expected) => {
+    const pull = { title, number: 7, html_url: 'https://x.org/a/b/pulls/7' };
+    const read = fill(source, pull, { readByForge: true });
+
+    expect('value' in read && String(read.value).replaceAll('\u200b', '|')).toBe(expected);
+    expect(fill(source, pull)).toEqual({ value: expected.replaceAll('|', '') });
   });
 
   it('shows that a long text was cut', () => {

@@ -6,6 +6,7 @@ import { branches } from '../../facts/branches.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
 import { pullRequest } from '../../facts/pull-request.ts';
 import { repositoryParams } from '../../facts/where.ts';
+import { breakReferences } from '../../patterns/issue-references.ts';
 import type { Change } from '../change.ts';
 import { asCode } from '../code-text.ts';
 import { withMarker } from '../marker.ts';
@@ -60,7 +61,8 @@ export function openingOf(
 ): Change {
   const { number, mergeCommit } = source;
   const head = backportBranch(number, target);
-  const title = `[${target}] ${pull.title}`;
+  // Its author is a stranger, and this account opens it.
+  const title = breakReferences([{ text: `[${target}] ${pull.title}`, isInserted: true }]);
   const body = withMarker(
     backportMarker(number, target),
     `Backport of #${number} to ${asCode(target)}.\n\n(cherry picked from commit ${mergeCommit})`,

@@ -4,6 +4,7 @@ import { commits } from '../../facts/commits.ts';
 import { type Facts, optionalRequestOf } from '../../facts/fact.ts';
 import { mergedPatch } from '../../facts/merged-patch.ts';
 import { parseTrailers } from '../../facts/trailers.ts';
+import { breakReferences } from '../../patterns/issue-references.ts';
 import { askOr } from '../marker.ts';
 import { sidesOf } from '../merging/pull.ts';
 import type { HandReason, HandSource } from './notes.ts';
@@ -73,7 +74,8 @@ function commitOf(
   const gap = parseTrailers(text).length > 0 ? '\n' : '\n\n';
   const { name, email, date } = oldest?.author ?? {};
   return {
-    message: `${text.slice(0, maxMessage)}${gap}${lines}`,
+    // Strangers wrote it, and this account pushes it.
+    message: breakReferences([{ text: `${text.slice(0, maxMessage)}${gap}${lines}`, isInserted: true }]),
     ...(name && email ? { author: { name: name.slice(0, maxName), email: email.slice(0, maxEmail) } } : {}),
     ...(date ? { dates: { author: date } } : {}),
   };

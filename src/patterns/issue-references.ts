@@ -1,0 +1,69 @@
+/** A part of a text: what the author of a rule wrote, or what was inserted into it. */
+export type TextPart = { readonly text: string; readonly isInserted: boolean };
+
+/** Is not shown, and ends what a forge recognises. */
+const gap = '\u200b';
+
+/** `owner/repo#7` and `owner/repo!7` up to the sign, and the address of an issue or pull request up to its number. */
+const elsewhere = /(?<=[\w.-])[#!](?=\d)|\/(?:issues|pulls)\/(?=[+\d])/g;
+
+/**
+ * The end of a word that stands before a reference. Any word: administrators of a forge choose the words that close and reopen
+ * issues (`CLOSE_KEYWORDS`). In Markdown the address may be in a link, and the word before its text.
+ */
+const wordBefore =
+  /(?<=\p{L})(?=(:?\s+(?:(?:[\w.-]+\/[\w.-]+)?[#!](?=\d)|(?:\[[^\]]{0,200}\]\()?<?(?:https?:\/)?\/[^\s<>()]{1,300}\/(?:issues|pulls)\/(?=[+\d]))))/gu;
+
+/**
+ * Returns the text of these parts, in which no inserted one makes the forge act on an issue or pull request: forges close,
+ * reopen and link what a title, a body, a comment or the message of a commit refers to, with the rights of its author. References to
+ * other repositories and addresses end at an invisible space. `#7` and `!7` remain references: only the word before them is
+ * ended. What the author of the rule wrote is left unchanged, including a sign between inserted texts.
+ *
+ * Follows `modules/references` of Gitea 1.27 and Forgejo 15.
+ */
+export function breakReferences(parts: readonly TextPart[]): string {
+  const text = parts.map((part) => part.text).join('');
+  const isInserted = insertedIn(parts);
+  const gaps = new Set<number>();
+  for (const match of text.matchAll(elsewhere)) {
+    const end = match.index + match[0].length;
+    if (isInserted(end - 1)) gaps.add(end);
+  }
+  for (const match of text.matchAll(wordBefore)) {
+    const end = match.index + (match[1] ?? '').length;
+    if (gaps.has(end)) continue;
+    if (isInsertedWord(text, match.index, isInserted)) gaps.add(match.index);
+    // The word is the author's: the reference is broken in its stead.
+    else if (isInserted(end - 1)) gaps.add(end);
+  }
+  return withGaps(text, gaps);
+}
+
+function insertedIn(parts: readonly TextPart[]): (at: number) => boolean {
+  let start = 0;
+  const spans: { readonly start: number; readonly end: number }[] = [];
+  for (const { text, isInserted } of parts) {
+    if (isInserted) spans.push({ start, end: start + text.length });
+    start += text.length;
+  }
+  return (at) => spans.some((span) => span.start <= at && at < span.end);
+}
+
+/** More letters than a word that closes issues has. */
+const maxWord = 40;
+
+/** Returns whether a part of the word that ends here was inserted. */
+function isInsertedWord(text: string, end: number, isInserted: (at: number) => boolean): boolean {
+  const [word = ''] = /\p{L}+$/u.exec(text.slice(Math.max(0, end - maxWord), end)) ?? [];
+  return Array.from(word, (_, place) => end - 1 - place).some(isInserted);
+}
+
+function withGaps(text: string, gaps: ReadonlySet<number>): string {
+  let [result, from] = ['', 0];
+  for (const at of [...gaps].toSorted((one, other) => one - other)) {
+    result += text.slice(from, at) + gap;
+    from = at;
+  }
+  return result + text.slice(from);
+}
