@@ -1,5 +1,5 @@
 import type { QueueEvent, QueueKey, QueueRows } from '../store/queue-rows.ts';
-import { type QueueEntry, type QueueState, queueStateOf } from './state.ts';
+import { type LeaveReason, type LeftPull, type QueueEntry, type QueueState, queueStateOf } from './state.ts';
 
 /** The result of an edit: the new state and what happened; undefined: nothing is to be changed. */
 type QueueEdit = (
@@ -82,5 +82,55 @@ export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
         ? state.entries
         : [{ ...first, turnAt: at.toISOString(), sinceAt: at.toISOString() }, ...others];
     return { state: { ...kept, entries }, events: [{ at, kind: 'resumed', text: 'resumed', by }] };
+  };
+}
+
+/** A pull request that wants to enter. */
+type QueueCandidate = Pick<QueueEntry, 'number' | 'head' | 'rule' | 'delivery' | 'request'>;
+
+/** Reasons that hold until the head is another one, or its conditions were false once. */
+const lasting: readonly LeaveReason[] = ['checks', 'conflict', 'timeout', 'fork', 'refused', 'removed'];
+
+/** Returns why a pull request does not enter again: it left with this head, for a reason that has not changed. */
+export function findBar(
+  state: QueueState,
+  { number, head }: Pick<QueueCandidate, 'number' | 'head'>,
+): LeftPull | undefined {
+  return state.left.find(
+    (left) => left.number === number && left.head === head && lasting.includes(left.reason),
+  );
+}
+
+/** Puts a pull request into the queue, unless it is there or left for a reason that still holds. */
+export function enterQueue(candidate: QueueCandidate, at: Date): QueueEdit {
+  return (state) => {
+    const { number, head } = candidate;
+    if (state.entries.some((entry) => entry.number === number) || findBar(state, candidate)) return undefined;
+    const entry: QueueEntry = { ...candidate, phase: 'waiting', enteredAt: at.toISOString() };
+    const text = `entered with priority ${candidate.request.priority}`;
+    return {
+      state: {
+        ...state,
+        entries: placeEntry(state.entries, entry),
+        left: state.left.filter((left) => left.number !== number),
+      },
+      events: [{ at, kind: 'entered', number, text, head }],
+    };
+  };
+}
+
+/** Takes back that a pull request entered with a head: the forge refused to show it. */
+export function withdrawEntry(number: number, head: string): QueueEdit {
+  return (state) => {
+    const entries = state.entries.filter((entry) => entry.number !== number || entry.head !== head);
+    return entries.length === state.entries.length ? undefined : { state: { ...state, entries }, events: [] };
+  };
+}
+
+/** Forgets why a pull request left: the conditions of its rule were false once. */
+export function forgiveLeft(number: number): QueueEdit {
+  return (state) => {
+    const left = state.left.filter((one) => one.number !== number);
+    return left.length === state.left.length ? undefined : { state: { ...state, left }, events: [] };
   };
 }

@@ -174,6 +174,8 @@ export type PullSeen = {
 /** What was seen at once. `base` is read after `pull`. */
 export type QueueObservation = {
   readonly at: Date;
+  /** The base branch of the queue. */
+  readonly branch: string;
   readonly pull?: PullSeen | undefined;
   readonly base?: { readonly commit: string; readonly checks?: ChecksSeen | undefined } | undefined;
   /** The forge's answer to the attempt, where there is one. */

@@ -1,0 +1,54 @@
+import { leaveQueue, type QueueDraft, withEntry, withEvent } from './draft.ts';
+import { placeEntry } from './edits.ts';
+import type { LeaveReason, PullSeen, QueueEntry, QueueObservation } from './state.ts';
+
+/** Lets a pull request go that was seen not to belong in the queue any more, whatever its position; notes what has changed. */
+export function judgePull(draft: QueueDraft, seen: QueueObservation): QueueDraft {
+  const { pull, at, branch } = seen;
+  const entry = draft.state.entries.find(({ number }) => number === pull?.number);
+  if (pull === undefined || entry === undefined) return draft;
+  const leaving = reasonToLeave(entry, pull, branch);
+  if (leaving !== undefined) return leaveQueue(draft, entry, { ...leaving, head: pull.head }, seen);
+  let next = draft;
+  if (pull.head !== entry.head) {
+    const { head, number, updatedWith: base } = pull;
+    const sinceAt = at.toISOString();
+    next = withEntry(next, number, { head, contains: base, phase: 'testing', sinceAt, refusals: undefined });
+    next = withEvent(next, {
+      at,
+      kind: 'updated',
+      number,
+      text: `brought up to date with ${branch}`,
+      head,
+      base,
+    });
+  }
+  return pull.wanted.state === 'yes' ? withRequest(next, entry, pull.wanted.request) : next;
+}
+
+/** The first reason counts: what ended the pull request goes before what was done to it. */
+function reasonToLeave(
+  entry: QueueEntry,
+  pull: PullSeen,
+  branch: string,
+): { readonly reason: LeaveReason; readonly text: string } | undefined {
+  const { wanted } = pull;
+  if (pull.merged) return { reason: 'merged-elsewhere', text: 'it was merged, and not by the queue' };
+  if (pull.state === 'closed') return { reason: 'closed', text: 'it was closed' };
+  if (entry.removal) return { reason: 'removed', text: `it was removed by ${entry.removal.by}` };
+  if (pull.base !== branch) return { reason: 'retargeted', text: `it is to be merged into ${pull.base} now` };
+  if (pull.head !== entry.head && pull.updatedWith === undefined)
+    return { reason: 'pushed', text: 'someone pushed to it' };
+  if (pull.isDraft) return { reason: 'unwanted', text: 'it is a draft now' };
+  return wanted.state === 'no' ? { reason: 'unwanted', text: wanted.why } : undefined;
+}
+
+/** A priority that has changed changes the place, except of the one that has its turn. */
+function withRequest(draft: QueueDraft, { number }: QueueEntry, request: QueueEntry['request']): QueueDraft {
+  const entry = draft.state.entries.find((one) => one.number === number);
+  if (entry === undefined || JSON.stringify(entry.request) === JSON.stringify(request)) return draft;
+  const next = withEntry(draft, number, { request });
+  if (entry.request.priority === request.priority || entry.turnAt !== undefined) return next;
+  const others = next.state.entries.filter((one) => one.number !== number);
+  return { ...next, state: { ...next.state, entries: placeEntry(others, { ...entry, request }) } };
+}

@@ -1,0 +1,273 @@
+import {
+  type QueueAction,
+  type QueueObservation,
+  type QueueState,
+  type QueueWrite,
+  queueStateOf,
+} from '../../src/queue/state.ts';
+import type { QueuePorts } from '../../src/queue/work.ts';
+import type { QueueRows } from '../../src/store/queue-rows.ts';
+
+/** A forge with one repository and one base branch, as far as a merge queue sees it, and the promises it checks at each merge. */
+
+type ModelCommit = { readonly parents: readonly string[]; check: 'none' | 'pending' | 'success' | 'failure' };
+
+export type ModelPull = {
+  readonly number: number;
+  head: string;
+  state: 'open' | 'closed';
+  merged: 'us' | 'person' | undefined;
+  parent: string | undefined;
+  conflicts: boolean;
+  isFork: boolean;
+  wanted: boolean;
+  draft: boolean;
+  priority: number;
+  statuses: string[];
+  comments: string[];
+};
+
+/** The process died here. */
+export class Killed extends Error {}
+
+export type Kill = 'before' | 'after' | undefined;
+
+export class ModelForge {
+  readonly commits = new Map<string, ModelCommit>([['c0', { parents: [], check: 'success' }]]);
+  readonly pulls = new Map<number, ModelPull>();
+  tip = 'c0';
+  isFastForward = false;
+  nowMs = Date.UTC(2026, 0, 1);
+  /** What breaks a promise. */
+  readonly violations: string[] = [];
+  /** Kills of the next writes, one for each. */
+  kills: Kill[] = [];
+  /** Answers of the next attempts that are lost. */
+  lostAnswers = 0;
+  /** Refusals of the next merges. */
+  refusals = 0;
+  /** Someone writes to the base right before the next merges arrive. */
+  races = 0;
+  /** How many looks a checked pull request needs until the forge says that it can be merged. */
+  slowMergeable = 0;
+  requests = 0;
+  looks = 0;
+  /** Set from a foreign write that must be told until the checks of the base allow the next merge. */
+  #unseen: { readonly number: number; readonly at: number } | undefined;
+  readonly raced: number[] = [];
+  #names = 0;
+
+  now = (): Date => new Date(this.nowMs);
+
+  commit(parents: readonly string[], check: ModelCommit['check'] = 'none'): string {
+    this.#names += 1;
+    const name = `c${this.#names}`;
+    this.commits.set(name, { parents, check });
+    return name;
+  }
+
+  open(more: Partial<ModelPull> = {}): ModelPull {
+    const pull: ModelPull = {
+      number: this.pulls.size + 1,
+      head: this.commit([this.tip], 'success'),
+      state: 'open',
+      merged: undefined,
+      parent: undefined,
+      conflicts: false,
+      isFork: false,
+      wanted: true,
+      draft: false,
+      priority: 0,
+      statuses: [],
+      comments: [],
+      ...more,
+    };
+    this.pulls.set(pull.number, pull);
+    return pull;
+  }
+
+  contains(head: string, commit: string): boolean {
+    const seen = new Set<string>();
+    const open = [head];
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+      if (one === commit) return true;
+      if (seen.has(one)) continue;
+      seen.add(one);
+      open.push(...(this.commits.get(one)?.parents ?? []));
+    }
+    return false;
+  }
+
+  push(pull: ModelPull): void {
+    if (pull.state === 'open') pull.head = this.commit([pull.head], 'none');
+  }
+
+  writeToBase(): void {
+    this.tip = this.commit([this.tip], 'none');
+  }
+
+  mergeByHand(pull: ModelPull): void {
+    if (pull.state !== 'open' || pull.conflicts) return;
+    this.#finish(pull, 'person');
+  }
+
+  #finish(pull: ModelPull, by: 'us' | 'person'): void {
+    pull.parent = this.tip;
+    pull.state = 'closed';
+    pull.merged = by;
+    this.tip = this.isFastForward && by === 'us' ? pull.head : this.commit([this.tip, pull.head], 'none');
+  }
+
+  /** The ports of a worker on this forge. */
+  ports(rows: QueueRows, more: Partial<QueuePorts> = {}): QueuePorts {
+    return {
+      rows,
+      now: this.now,
+      waitMs: async () => 0,
+      look: async (state, about) => this.#look(state, about.number),
+      write: async (write) => this.#sent(() => this.#write(write)),
+      attempt: async (action) => this.#sent(() => this.#attempt(action, rows)),
+      ...more,
+    };
+  }
+
+  async #sent<Value>(send: () => Promise<Value> | Value): Promise<Value> {
+    const kill = this.kills.shift();
+    if (kill === 'before') throw new Killed('before a write');
+    this.requests += 1;
+    const value = await send();
+    if (kill === 'after') throw new Killed('after a write');
+    return value;
+  }
+
+  #look(state: QueueState, number = state.entries[0]?.number): Omit<QueueObservation, 'branch'> {
+    this.looks += 1;
+    const at = this.now();
+    const pull = this.pulls.get(number ?? 0);
+    if (pull === undefined) return { at };
+    const entry = state.entries.find((one) => one.number === number);
+    const parents = this.commits.get(pull.head)?.parents ?? [];
+    const isUpdate = parents.length === 2 && parents[0] === entry?.head;
+    if (this.slowMergeable > 0) this.slowMergeable -= 1;
+    const baseCheck = this.commits.get(this.tip)?.check ?? 'none';
+    const check = this.commits.get(pull.head)?.check ?? 'none';
+    return {
+      at,
+      pull: {
+        number: pull.number,
+        state: pull.state,
+        isDraft: pull.draft,
+        head: pull.head,
+        base: 'main',
+        isFork: pull.isFork,
+        isMergeable: !pull.conflicts && this.slowMergeable === 0,
+        merged: pull.merged && {
+          isByUs: pull.merged === 'us',
+          parent: this.isFastForward ? undefined : pull.parent,
+        },
+        updatedWith: isUpdate ? parents[1] : undefined,
+        wanted: pull.wanted
+          ? { state: 'yes', request: this.request(pull) }
+          : { state: 'no', why: 'its conditions no longer hold' },
+        containsBase: this.contains(pull.head, this.tip),
+        checks: { state: check === 'none' ? 'pending' : check, context: 'ci' },
+        contexts: ['ci'],
+      },
+      base: { commit: this.tip, checks: { state: baseCheck } },
+    };
+  }
+
+  request({ priority }: ModelPull) {
+    const method = this.isFastForward ? 'fast-forward-only' : 'merge';
+    return { method, priority, timeoutMs: 3_600_000, forks: false } as const;
+  }
+
+  #write(write: QueueWrite): void {
+    const pull = this.pulls.get(write.number);
+    if (write.kind === 'comment') {
+      // A comment is found again by its marker.
+      if (!pull?.comments.includes(write.text)) pull?.comments.push(write.text);
+      return;
+    }
+    pull?.statuses.push(`${write.head} ${write.state}`);
+  }
+
+  async #attempt(action: Extract<QueueAction, { kind: 'update' | 'merge' }>, rows: QueueRows) {
+    const answer = action.kind === 'update' ? this.#update(action) : await this.#merge(action, rows);
+    if (this.lostAnswers > 0) {
+      this.lostAnswers -= 1;
+      return undefined;
+    }
+    return answer;
+  }
+
+  #update({ attempt }: Extract<QueueAction, { kind: 'update' | 'merge' }>): QueueObservation['answer'] {
+    const pull = this.pulls.get(attempt.number);
+    if (pull === undefined || pull.state !== 'open') return refused('it is closed');
+    if (pull.conflicts) return { kind: 'refused', why: 'conflict', isConflict: true };
+    if (pull.isFork) this.violations.push(`#${pull.number} is of a fork and was updated`);
+    if (!this.contains(pull.head, this.tip)) pull.head = this.commit([pull.head, this.tip], 'none');
+    return { kind: 'taken' };
+  }
+
+  async #merge(
+    { attempt }: Extract<QueueAction, { kind: 'update' | 'merge' }>,
+    rows: QueueRows,
+  ): Promise<QueueObservation['answer']> {
+    const pull = this.pulls.get(attempt.number);
+    const isRace = this.races > 0;
+    if (isRace) {
+      this.races -= 1;
+      this.writeToBase();
+    }
+    if (this.refusals > 0) {
+      this.refusals -= 1;
+      return refused('not now');
+    }
+    if (pull === undefined || pull.state !== 'open') return refused('it is closed');
+    if (pull.head !== attempt.head) return refused('its head is another one');
+    if (pull.conflicts) return refused('it conflicts');
+    const hasBase = this.contains(pull.head, this.tip);
+    if (this.isFastForward && !hasBase) return refused('the base has moved');
+    if (!hasBase && !isRace) this.violations.push(`#${pull.number} was merged without its base`);
+    if (this.commits.get(pull.head)?.check !== 'success')
+      this.violations.push(`#${pull.number} was merged without green checks`);
+    if (pull.statuses.at(-1) !== `${pull.head} success`)
+      this.violations.push(`#${pull.number} was merged without its status: ${pull.statuses.at(-1)}`);
+    await this.#checkOrder(pull, rows);
+    this.#checkBlock(pull);
+    if (isRace && !hasBase) {
+      this.raced.push(pull.number);
+      this.#unseen = { number: pull.number, at: this.nowMs };
+    }
+    this.#finish(pull, 'us');
+    return { kind: 'taken' };
+  }
+
+  async #checkOrder(pull: ModelPull, rows: QueueRows): Promise<void> {
+    const row = await rows.readQueue({ repositoryId: 1, base: 'main' });
+    const { entries } = queueStateOf(row);
+    const mine = entries.find(({ number }) => number === pull.number);
+    for (const other of entries) {
+      const isSame = mine && other.request.priority === mine.request.priority;
+      if (isSame && Date.parse(other.enteredAt) < Date.parse(mine.enteredAt))
+        this.violations.push(`#${pull.number} was merged before #${other.number}, which entered earlier`);
+    }
+  }
+
+  /** After a foreign write, the next merge waits for the checks of the base, or until there are clearly none. */
+  #checkBlock(pull: ModelPull): void {
+    if (this.#unseen === undefined) return;
+    const { check } = this.commits.get(this.tip) ?? { check: 'none' };
+    const isAllowed = check === 'success' || (check === 'none' && this.nowMs - this.#unseen.at >= 120_000);
+    if (!isAllowed)
+      this.violations.push(`#${pull.number} was merged while the base had not passed since a foreign write`);
+    const told = this.pulls.get(this.#unseen.number)?.comments.some((text) => text.includes('someone wrote'));
+    if (!told) this.violations.push(`#${this.#unseen.number}: the foreign write was not told`);
+    this.#unseen = undefined;
+  }
+}
+
+function refused(why: string): QueueObservation['answer'] {
+  return { kind: 'refused', why, isConflict: false };
+}
