@@ -4,7 +4,10 @@ import type { Topic } from './step.ts';
 
 const label = 'pretended';
 
-/** What workflows bring. Forgejo tells only how a run ended, and by kinds of its own. */
+/**
+ * What workflows bring. Forgejo tells only how a run ended, and by kinds of its own. It never sends `action_run_recover`: the
+ * function that finds the run before is a stub there (`models/actions/run.go` GetRunBefore).
+ */
 export function createWorkflowTopic(setup: RecordingSetup): Topic {
   const { repository: at, people } = setup;
   const { ada } = people;
@@ -38,7 +41,7 @@ export function createWorkflowTopic(setup: RecordingSetup): Topic {
       },
       {
         name: 'run-succeeded',
-        expects: on([...jobEnds, ...jobEnds, 'workflow_run.completed'], ['action_run_success']),
+        expects: on([...jobEnds, ...jobEnds, 'workflow_run.completed'], ['action_run_success.success']),
         async perform() {
           runner = await registerRunner(setup, label);
           await runner.run('SUCCESS');
@@ -52,14 +55,17 @@ export function createWorkflowTopic(setup: RecordingSetup): Topic {
       },
       {
         name: 'run-failed',
-        expects: on([...jobEnds, 'workflow_job.completed', 'workflow_run.completed'], ['action_run_failure']),
+        expects: on(
+          [...jobEnds, 'workflow_job.completed', 'workflow_run.completed'],
+          ['action_run_failure.failure'],
+        ),
         perform: () => runner.run('FAILURE'),
       },
       {
         name: 'run-recovered',
         expects: on(
           ['workflow_run.requested', ...jobEnds, ...jobEnds, 'workflow_run.completed'],
-          ['action_run_recover'],
+          ['action_run_success.success'],
         ),
         async perform() {
           await dispatch();
