@@ -107,11 +107,14 @@ steps: [{ uses: run-workflow, with: { workflow: deploy.yml, ref: main, inputs: {
     happens: push('deployed'),
     read: async ({ root }) => {
       const { workflow_runs } = await root.call(operations.listWorkflowRuns, { params: at });
-      return (workflow_runs ?? []).map(({ path, event, actor }) => [path, event, actor?.login]);
+      // Forgejo's path is the name of the file alone.
+      return (workflow_runs ?? []).map(({ path, head_branch, event, actor }) => [
+        ...[path?.replace(/@.*/, ''), head_branch, event, actor?.login],
+      ]);
     },
-    declared: [['deploy.yml@refs/heads/main', 'workflow_dispatch', people.bot]],
+    declared: [['deploy.yml', 'main', 'workflow_dispatch', people.bot]],
     stays: { workflow: /a workflow that was started cannot be taken back/ },
-    back: [['deploy.yml@refs/heads/main', 'workflow_dispatch', people.bot]],
+    back: [['deploy.yml', 'main', 'workflow_dispatch', people.bot]],
   },
   {
     action: 'protect-tags',

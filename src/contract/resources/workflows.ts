@@ -32,7 +32,7 @@ export const WorkflowRun = resource(
     html_url: text,
     previous_attempt_url: text,
     display_title: text,
-    /** File name and ref: `build.yml@refs/heads/main`. */
+    /** File name and ref: `build.yml@refs/heads/main`; on Forgejo the file name alone. */
     path: text,
     /** What started it: `push`, `workflow_dispatch`. */
     event: text,
