@@ -123,6 +123,15 @@ describe.each(commits)('an installation of commit %s', (commit) => {
       expect(await store.pause({ kind: 'all' }, 'ada')).toBe(true);
       expect(await store.listAudit()).toMatchObject([{ action: 'pause', object: 'all writes', by: 'ada' }]);
       expect(await store.resume({ kind: 'all' }, 'ada')).toBe(true);
+      // There were no merge queues; from now on there may be.
+      expect([await store.listQueues(), await store.listQueueHistory()]).toEqual([[], []]);
+      const queue = { repositoryId: 1, base: 'main', repository: 'acme/demo' };
+      const lease = await store.claimQueue(queue, 60_000);
+      const entered = { at: clock.now(), kind: 'entered', number: 3, text: 'entered' } as const;
+      const begun = { ...queue, state: { n: 1 }, revision: 0, lease, events: [entered] };
+      expect(await store.saveQueue(begun)).toBe(true);
+      expect(await store.listQueues()).toMatchObject([{ ...queue, revision: 1, state: { n: 1 } }]);
+      expect(await store.listQueueHistory()).toMatchObject([{ ...queue, ...entered }]);
       // Failures are counted from now on, and not those of earlier versions.
       expect(await store.listIncidents()).toEqual([]);
       const incident = {

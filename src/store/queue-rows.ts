@@ -43,11 +43,25 @@ export type QueueEvent = {
   readonly by?: string | undefined;
 };
 
-/** An event of a queue as it is listed: numbers grow. */
-export type QueueHistoryRow = QueueKey & QueueEvent & { readonly id: number; readonly repository: string };
+/** An event of a queue as it is listed: numbers grow. `base` is the branch; `baseCommit` is that of the event. */
+export type QueueHistoryRow = QueueKey &
+  Omit<QueueEvent, 'base'> & {
+    readonly id: number;
+    readonly repository: string;
+    readonly baseCommit?: string | undefined;
+  };
 
 /** The right to work on a queue: one process at a time. `token` is never given twice. */
 export type QueueLease = QueueKey & { readonly token: string };
+
+/** What a person did to a queue, as the audit records it. */
+export type PersonsEdit = {
+  readonly action: 'move' | 'remove' | 'pause' | 'resume';
+  /** `ada by the dashboard`. */
+  readonly by: string;
+  /** `acme/shop#12 in the queue of main`. */
+  readonly object: string;
+};
 
 /** A new state of a queue. */
 export type QueueSave = QueueKey & {
@@ -59,6 +73,8 @@ export type QueueSave = QueueKey & {
   readonly lease?: QueueLease | undefined;
   /** Appended to the history in the same transaction. */
   readonly events?: readonly QueueEvent[] | undefined;
+  /** Set if a person did it: recorded in the audit in the same transaction. */
+  readonly audit?: PersonsEdit | undefined;
 };
 
 /** The rows of merge queues. Each call is one transaction; any role may call them. */

@@ -1,6 +1,7 @@
 import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
 import type { Run } from '../engine/record.ts';
 import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
+import type { PersonsEdit, QueueRows } from './queue-rows.ts';
 
 /** Trigger of work. Only `webhook` work has a forge's event as its body; all other work is a job of Reeve. */
 export type Door = 'webhook' | 'cron' | 'cli';
@@ -122,7 +123,7 @@ export type RunQuery = {
 };
 
 /** What people do with Reeve, as the audit names it. */
-export type AuditAction = 'redrive' | 'revert' | 'pause' | 'resume';
+export type AuditAction = 'redrive' | 'revert' | PersonsEdit['action'];
 
 /** One thing that a person did. */
 export type AuditEntry = {
@@ -144,7 +145,7 @@ export type Health = {
 };
 
 export type PruneLimits = {
-  /** Deletes deliveries that were settled before this, and runs without a delivery that started before it. */
+  /** Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it. */
   readonly olderThan?: Date;
   /** Deletes deliveries that died before this. */
   readonly deadOlderThan?: Date;
@@ -161,7 +162,7 @@ export type Pruned = { readonly deliveries: number; readonly dead: number; reado
  * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
  * call is one transaction.
  */
-export interface Store {
+export interface Store extends QueueRows {
   /**
    * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
    * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its

@@ -9,6 +9,8 @@ const shown = 50;
 const actionWords: Readonly<Record<AuditAction, string>> = {
   redrive: 'ran again',
   revert: 'reverted',
+  move: 'moved',
+  remove: 'removed',
   pause: 'paused',
   resume: 'resumed',
 };

@@ -112,6 +112,36 @@ export const migrations: readonly string[] = [
   ) STRICT;
   ALTER TABLE deliveries ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
   `,
+  // Merge queues. A lease may begin before its queue has a row, and the history outlives both.
+  `
+  CREATE TABLE queues (
+    repository_id INTEGER NOT NULL,
+    base TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    state TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (repository_id, base)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE queue_leases (
+    repository_id INTEGER NOT NULL,
+    base TEXT NOT NULL,
+    token TEXT NOT NULL,
+    lease_ms INTEGER NOT NULL,
+    lease_until TEXT NOT NULL,
+    PRIMARY KEY (repository_id, base)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE queue_history (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    repository_id INTEGER NOT NULL,
+    base TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    at TEXT NOT NULL,
+    event TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX history_of_queue ON queue_history (repository_id, base, id);
+  CREATE INDEX history_by_age ON queue_history (at);
+  `,
 ];
 
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */

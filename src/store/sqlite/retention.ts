@@ -28,6 +28,8 @@ export interface Deletions {
   deleteLooseRuns(before: string): number;
   /** Deletes plain data of keys with a prefix that is from before an instant. One bounded batch, to be called inside a transaction. */
   deleteMemory(prefix: string, before: string): number;
+  /** Deletes history of queues from before an instant. One bounded batch, to be called inside a transaction. */
+  deleteQueueHistory(before: string): number;
   /** Bytes in use: pages of the file that hold something. Freed pages are used again before the file grows. */
   bytesInUse(): number;
 }
@@ -49,6 +51,10 @@ export function createDeletions(database: DatabaseSync): Deletions {
   const deleteMemory = database.prepare(
     `DELETE FROM memory WHERE key IN
        (SELECT key FROM memory WHERE key >= ? AND key < ? AND json_extract(value, '$.at') < ? LIMIT ${batch})`,
+  );
+  const deleteHistory = database.prepare(
+    `DELETE FROM queue_history WHERE id IN
+       (SELECT id FROM queue_history WHERE at < ? ORDER BY at LIMIT ${batch})`,
   );
   const size = database.prepare(
     `SELECT (page_count - freelist_count) * page_size AS bytes
@@ -89,6 +95,7 @@ export function createDeletions(database: DatabaseSync): Deletions {
     },
     deleteLooseRuns: (before) => Number(deleteLoose.run(before).changes),
     deleteMemory: (prefix, before) => Number(deleteMemory.run(prefix, `${prefix}\u{10ffff}`, before).changes),
+    deleteQueueHistory: (before) => Number(deleteHistory.run(before).changes),
     bytesInUse: () => Number(size.get()?.bytes),
   };
 }
@@ -131,10 +138,18 @@ export async function prune(
       notes = await parts.write(() => retention.deleteMemory(prefix, before));
   };
 
+  const deleteHistory = async (before: string): Promise<void> => {
+    for (let rows = batch; rows === batch; )
+      rows = await parts.write(() => retention.deleteQueueHistory(before));
+  };
+
   const settled = olderThan?.toISOString();
   const dead = deadOlderThan?.toISOString();
   if (settled !== undefined || dead !== undefined) await deleteDeliveries({ settled, dead }, () => true);
-  if (settled !== undefined) await deleteRuns(settled, () => true);
+  if (settled !== undefined) {
+    await deleteRuns(settled, () => true);
+    await deleteHistory(settled);
+  }
   for (const { prefix, before } of memory) await deleteMemory(prefix, before.toISOString());
   const isTooLarge = (): boolean => retention.bytesInUse() > maxBytes;
   await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);

@@ -23,6 +23,7 @@ import { Leases } from './methods/leases.ts';
 import { createMemoryMethods } from './methods/memory.ts';
 import { createPauseMethods } from './methods/pauses.ts';
 import { createQueryMethods } from './methods/query.ts';
+import { createQueueMethods } from './methods/queues.ts';
 import { SettledCount } from './methods/settled-count.ts';
 import { migrate } from './migrations.ts';
 import { createRedrive } from './redrive.ts';
@@ -135,6 +136,7 @@ function createSqliteStore(
     ...createMemoryMethods(database, context),
     ...createIncidentMethods(incidents, context),
     ...createPauseMethods(database, context),
+    ...createQueueMethods(database, context, { takeBack: role === 'worker' }),
 
     async prune(limits) {
       await write(() => incidents.prune(clock.now()));
