@@ -22,6 +22,8 @@ export type Applied = {
   readonly moved?: true | undefined;
   /** Rules with a change that has to wait for something that comes without an event on some forges. */
   readonly awaiting: ReadonlySet<string>;
+  /** Those of them whose change the forge refused although nothing that it shows speaks against it. */
+  readonly resisted: ReadonlySet<string>;
   /** Changes that were stopped by a pause which began after the plan was made. */
   readonly paused: readonly RefusedChange[];
 };
@@ -40,6 +42,7 @@ type Application = ApplyOptions &
   GroupSending & {
     readonly outcomes: Outcomes;
     readonly awaiting: Set<string>;
+    readonly resisted: Set<string>;
     readonly paused: RefusedChange[];
   };
 
@@ -60,6 +63,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     outcomes,
     sent: new Map(),
     awaiting: new Set(),
+    resisted: new Set(),
     paused: [],
     hasWritten: false,
   };
@@ -80,6 +84,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     retry: outcomes.retry(),
     moved: outcomes.isMoved() ? true : undefined,
     awaiting: application.awaiting,
+    resisted: application.resisted,
     paused: application.paused,
   };
 }
@@ -180,7 +185,7 @@ async function sendAgain(
  * is planned again once: the head may have moved, or something else may have merged meanwhile.
  */
 async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
-  const { facts, outcomes, awaiting, reconsider = createReconsider(undefined) } = application;
+  const { facts, outcomes, awaiting, resisted, reconsider = createReconsider(undefined) } = application;
   for (let refusals = 0; ; refusals += 1) {
     const now = facts.anew();
     const wanted: Proposal[] = [];
@@ -216,6 +221,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
       }
       // The forge has not yet decided whether there is a conflict, or found it only now: until its next check it says there is none.
       const isNew = error.status === 409 && wanted.some(({ action }) => action.awaitsChecks);
+      if (isNew) for (const { rule } of wanted) resisted.add(rule.id);
       if (isNew || /try again later/i.test(error.message))
         for (const { rule } of wanted) awaiting.add(rule.id);
       throw error;

@@ -31,6 +31,11 @@ export type Ran = {
   readonly deferral?: Deferral | undefined;
   /** Rules to evaluate again soon: what they wait for comes without an event on some forges. Absent: none. */
   readonly awaiting?: readonly string[];
+  /**
+   * Those of them whose change the forge refused although nothing that it shows speaks against it: it may show that soon, or
+   * never. Absent: none.
+   */
+  readonly resisted?: readonly string[];
 };
 
 /**
@@ -49,12 +54,14 @@ export async function runRules(input: RunInput): Promise<Ran> {
       : await runRound(next.proposals, { input, evaluated, startedMs, from: countOf(evaluated.proposals) });
   const rounds = second ? [first, second] : [first];
   const awaiting = new Set([...evaluated.awaiting, ...rounds.flatMap((round) => round.awaiting)]);
+  const resisted = new Set(rounds.flatMap(({ applied }) => [...applied.resisted]));
   return {
     run: joinRuns(rounds.map(({ run }) => run)),
     retry: evaluated.retry ?? first.applied.retry ?? next.retry ?? second?.applied.retry,
     moved: first.applied.moved ?? second?.applied.moved,
     deferral: first.deferral ?? second?.deferral,
     ...(awaiting.size === 0 ? {} : { awaiting: [...awaiting] }),
+    ...(resisted.size === 0 ? {} : { resisted: [...resisted] }),
   };
 }
 
@@ -189,9 +196,17 @@ async function prepare(planned: Plan, { input, evaluated, startedMs }: Omit<Roun
   return { plan, recorded };
 }
 
+const nothingApplied: Applied = {
+  outcomes: [],
+  sent: new Map(),
+  awaiting: new Set(),
+  resisted: new Set(),
+  paused: [],
+};
+
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {
   const { client, facts, secrets, messages } = input;
-  if (client === undefined) return { outcomes: [], sent: new Map(), awaiting: new Set(), paused: [] };
+  if (client === undefined) return nothingApplied;
   return applyPlan({
     changes: changes.filter((planned) => isSent(planned, input)),
     facts,

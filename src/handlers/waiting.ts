@@ -16,20 +16,22 @@ import type { RuleSource } from '../sources/rule-source.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { HandleJob } from '../store/lease.ts';
 import type { Delivery, Store } from '../store/store.ts';
+import { readResistance } from './resistance.ts';
 import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
 import { storedEvent } from './stored-event.ts';
 
 /**
  * Rules whose merge waits for checks or for `mergeable` alone: not every forge sends events of these. Such a pull request
  * leaves a waiting row, a job that evaluates the rules again after 10 s, 30 s, and then every minute, until they no longer
- * wait. The row survives a restart, and a later row about the same pull request and rules takes its place.
+ * wait. The row survives a restart, and a later row about the same pull request and rules takes its place. A change that the
+ * forge refuses for no reason that it shows is tried a few times only, at a distance that doubles (`resistance.ts`).
  */
 export const waitingKind = 'waiting';
 
 const WaitingJob = z.object({
   repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),
   index: z.number(),
-  rules: z.array(z.string()),
+  rules: z.array(z.string()).readonly(),
   /** The delivery whose event the rules are evaluated for; absent if they are evaluated for live state alone. */
   delivery: z.string().optional(),
 });
@@ -105,17 +107,26 @@ export function createWaitingHandler(options: WaitingOptions): HandleJob {
     const ageMs = Math.max(clock.now().getTime() - (job.redrivenAt ?? job.receivedAt).getTime(), 0);
     const [firstAgeMs = 0] = firstAgesMs;
     if (ageMs < firstAgeMs) return { runs: [], deferral: { afterMs: firstAgeMs - ageMs, why, key } };
+    const resistance = await readResistance(job.id, asked.rules, options);
+    if (resistance.due.length === 0) return { runs: [], deferral: { afterMs: resistance.nextMs, why, key } };
     const turnMs = pace(job.id, clock.monotonicMs());
     if (turnMs > 0) return { runs: [], deferral: { afterMs: turnMs, why, key } };
-    const ran = await look(asked, { ...options, job, signal: lease.signal });
+    const ran = await look({ ...asked, rules: resistance.due }, { ...options, job, signal: lease.signal });
     if (typeof ran === 'string') return { runs: [], reason: ran };
     if (ran.retry) throw ran.retry;
-    const runs = isTelling(ran.run) ? [ran.run] : [];
-    if (ran.deferral) return { runs, deferral: ran.deferral };
-    if (ran.awaiting === undefined) return { runs, reason: 'its rules no longer wait' };
-    if (ageMs + everyMs >= lifetimeMs) return { runs, reason: 'it has waited for its whole lifetime' };
-    const nextMs = firstAgesMs.find((one) => one > ageMs);
-    return { runs, deferral: { afterMs: nextMs === undefined ? everyMs : nextMs - ageMs, why, key } };
+    if (ran.deferral) return { runs: isTelling(ran.run) ? [ran.run] : [], deferral: ran.deferral };
+    const { run, left, givenUp, nextMs: resistedMs } = await resistance.note(ran);
+    const runs = isTelling(run) ? [run] : [];
+    const isOver = ageMs + everyMs >= lifetimeMs;
+    if (left.length === 0 || isOver) await resistance.forget();
+    if (left.length === 0)
+      return {
+        runs,
+        reason: givenUp.length > 0 ? 'the forge keeps refusing its changes' : 'its rules no longer wait',
+      };
+    if (isOver) return { runs, reason: 'it has waited for its whole lifetime' };
+    const regularMs = (firstAgesMs.find((one) => one > ageMs) ?? ageMs + everyMs) - ageMs;
+    return { runs, deferral: { afterMs: Math.max(regularMs, resistedMs), why, key } };
   };
 }
 

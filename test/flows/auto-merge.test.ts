@@ -127,6 +127,36 @@ describe('auto-merge on green', () => {
     expect(refused).toBe(2);
   });
 
+  it('tries a merge a few times only where the forge refuses it for a reason that lasts', async () => {
+    await start();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await report('success', number);
+    let refused = 0;
+    harness.proxy.decide = ({ method, path }) => {
+      if (method !== 'POST' || !path.endsWith('/merge')) return { kind: 'pass' };
+      refused += 1;
+      return { kind: 'answer', status: 409, body: '{"message":"not now"}' };
+    };
+    await retitle(number);
+    await expect.poll(openRows, { timeout }).toHaveLength(1);
+
+    // Each look plans the refused request anew, and sends it once more.
+    for (let looks = 1; looks <= 6; looks += 1) {
+      await harness.idle();
+      aheadMs += 20 * 60_000;
+      await expect.poll(() => refused, { timeout }).toBe(2 + 2 * looks);
+    }
+    await expect.poll(openRows, { timeout }).toEqual([]);
+    const [last] = harness.runs.slice(-1);
+    const { items } = await harness.server.store.listRuns({ limit: 1 });
+    expect(last?.outcomes).toMatchObject([{ status: 'failed' }]);
+    expect(items[0]?.outcomes[0]?.error).toMatch(/not now.*; refused 6 times: not tried again/);
+
+    harness.proxy.decide = () => ({ kind: 'pass' });
+    await retitle(number, 'Ready again');
+    await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
+  });
+
   it('waits only for checks: what a person has to do leaves no row', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });

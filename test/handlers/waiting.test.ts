@@ -28,9 +28,16 @@ const run = { outcomes: [], rules: [], changes: [], refused: [] } as unknown as 
 
 /** A handler over doubles of its parts; `ran` is what each look comes to. */
 function setup(
-  options: { ran?: Partial<MadeRun>; kept?: boolean; rules?: readonly never[]; lifetimeMs?: number } = {},
+  options: {
+    ran?: Partial<MadeRun>;
+    waitsFor?: readonly string[];
+    kept?: boolean;
+    rules?: readonly never[];
+    lifetimeMs?: number;
+  } = {},
 ) {
   let nowMs = born.getTime();
+  const kept = new Map<string, unknown>();
   const looks: AdmittedEvent[] = [];
   const handle = createWaitingHandler({
     client: undefined as never,
@@ -44,8 +51,11 @@ function setup(
     memory: undefined as never,
     store: {
       readDelivery: async () => (options.kept === false ? undefined : delivery),
-      remember: async () => {},
-      recall: async () => undefined,
+      async remember(key, value) {
+        if (value === undefined) kept.delete(key);
+        else kept.set(key, value);
+      },
+      recall: async (key) => kept.get(key),
     },
     clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
     lifetimeMs: options.lifetimeMs,
@@ -54,10 +64,11 @@ function setup(
       return { run, denials: 0, awaiting: ['r.yml#auto'], ...options.ran };
     },
   });
-  const payload = { repository, index: 5, rules: ['r.yml#auto'], delivery: '7' };
+  const payload = { repository, index: 5, rules: options.waitsFor ?? ['r.yml#auto'], delivery: '7' };
   const claim = (id = '20') => ({ id, door: 'cron', receivedAt: born, redrivenAt: undefined }) as Claim;
   return {
     looks,
+    kept,
     at: async (seconds: number, id?: string) => {
       nowMs = born.getTime() + seconds * 1_000;
       return handle(claim(id), payload, lease);
@@ -88,6 +99,53 @@ describe('a waiting row', () => {
     const { at } = setup(options);
 
     expect(await at(30)).toEqual({ runs: [], reason });
+  });
+
+  it('tries what the forge refuses six times, at a distance that doubles, and says why it ends', async () => {
+    const change = { id: 'c1', rules: ['r.yml#auto'] };
+    const other = { id: 'c2', rules: ['r.yml#other'] };
+    const outcomes = [change, other].map(({ id }) => ({
+      change: id,
+      status: 'failed',
+      error: 'refused (409)',
+    }));
+    const failed = { ...run, changes: [change, other], outcomes } as unknown as Run;
+    const { at, looks, kept } = setup({ ran: { run: failed, resisted: ['r.yml#auto'] } });
+    let seconds = 10;
+    const waits: unknown[] = [];
+    for (let look = 1; look < 6; look += 1) {
+      const afterMs = (await at(seconds)).deferral?.afterMs ?? 0;
+      waits.push(afterMs / 1_000);
+      // Woken early, for example by a restart, it does not try.
+      if (look > 3) expect((await at(seconds + 20)).deferral?.afterMs).toBe(afterMs - 20_000);
+      seconds += afterMs / 1_000;
+    }
+
+    const { runs, ...last } = await at(seconds);
+
+    expect(waits).toEqual([30, 60, 120, 240, 480]);
+    expect(looks).toHaveLength(6);
+    expect(last).toEqual({ reason: 'the forge keeps refusing its changes' });
+    expect(runs[0]?.outcomes.map(({ error }) => error)).toEqual([
+      'refused (409); refused 6 times: not tried again before the next event about the pull request',
+      'refused (409)',
+    ]);
+    expect(kept.size).toBe(0);
+  });
+
+  it('goes on waiting for the other rules of a row while the forge refuses one', async () => {
+    const rules = ['a', 'b'].map((name) => ({ ...(rule as object), id: name }) as never);
+    const ran: { awaiting: string[]; resisted: string[] } = { awaiting: ['a', 'b'], resisted: ['a'] };
+    const { at } = setup({ ran, rules, waitsFor: ['a', 'b'] });
+    let seconds = 10;
+    for (let look = 1; look < 40; look += 1) {
+      const { deferral } = await at(seconds);
+      expect(deferral?.afterMs).toBe(look === 1 ? 30_000 : 60_000);
+      seconds += (deferral?.afterMs ?? 0) / 1_000;
+    }
+
+    ran.awaiting = [];
+    expect(await at(seconds)).toEqual({ runs: [], reason: 'its rules no longer wait' });
   });
 
   it('is kept with its deferral where an hourly budget stopped it', async () => {

@@ -2,6 +2,7 @@ import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-message
 import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
 import { messageOf } from '../../errors.ts';
+import { resistancePrefix } from '../../handlers/resistance.ts';
 import type { Log } from '../../log.ts';
 import { storedMemoryKey } from '../../store/action-memory.ts';
 import type { Retention } from '../../store/retention-limits.ts';
@@ -41,6 +42,8 @@ export function createMaintenance(options: {
           { prefix: storedMemoryKey(executionPrefix), before },
           // What starts a workflow is attempted no longer than its lifetime.
           { prefix: storedMemoryKey(dispatchPrefix), before },
+          // Rows delete theirs when they end, unless a later row takes their place.
+          { prefix: resistancePrefix, before },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
         ];
         const gone = await store.prune({ olderThan, deadOlderThan, memory });

@@ -3,6 +3,7 @@ import { sentMessagePrefix } from '../../../src/actions/sent-messages.ts';
 import { dispatchPrefix } from '../../../src/actions/workflows/dispatches.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { executionPrefix } from '../../../src/engine/bounds/commands.ts';
+import { resistancePrefix } from '../../../src/handlers/resistance.ts';
 import type { Log } from '../../../src/log.ts';
 import { createStoredMemory } from '../../../src/store/action-memory.ts';
 import { standardRetention } from '../../../src/store/retention-limits.ts';
@@ -64,6 +65,8 @@ it('retention deletes executed commands that are older than the delivery lifetim
   await keep(451, '2026-03-28T10:00:00.000Z');
   await memory.set(`${dispatchPrefix}acme/demo old`, { state: 'done', at: '2026-03-28T09:59:59.999Z' });
   await memory.set(`${dispatchPrefix}acme/demo young`, { state: 'sent', at: '2026-03-28T10:00:00.000Z' });
+  await store.remember(`${resistancePrefix}20`, { at: '2026-03-28T09:59:59.999Z', refusals: {} });
+  await store.remember(`${resistancePrefix}21`, { at: '2026-03-28T10:00:00.000Z', refusals: {} });
   await memory.set('dropped 1/main', { at: '2020-01-01T00:00:00.000Z' });
   await store.remember('command of another part', { at: '2020-01-01T00:00:00.000Z' });
 
@@ -74,6 +77,8 @@ it('retention deletes executed commands that are older than the delivery lifetim
   expect(await left(451)).toMatchObject({ delivery: '451' });
   expect(await memory.get(`${dispatchPrefix}acme/demo old`)).toBeUndefined();
   expect(await memory.get(`${dispatchPrefix}acme/demo young`)).toBeDefined();
+  expect(await store.recall(`${resistancePrefix}20`)).toBeUndefined();
+  expect(await store.recall(`${resistancePrefix}21`)).toBeDefined();
   expect(await memory.get('dropped 1/main')).toBeDefined();
   expect(await store.recall('command of another part')).toBeDefined();
   await close();
