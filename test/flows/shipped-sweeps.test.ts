@@ -109,6 +109,38 @@ it('runners.yml reports a runner that is offline for a while once, and closes th
   expect(appliedRules(harness.runs)).toEqual(names);
 });
 
+it('overdue-milestones.yml reports a milestone in its repository once, and closes that when it is due later', async () => {
+  const names = await inForce('overdue-milestones.yml');
+  const issues = () =>
+    harness.bot.call(operations.listIssues, { params: demo, query: { state: 'all', type: 'issues' } });
+  const dueIn = (days: number): string =>
+    new Date(harness.now().getTime() + days * day * 60_000).toISOString();
+  const { id } = await harness.root.call(operations.createMilestone, {
+    params: demo,
+    body: { title: '1.0', due_on: dueIn(1) },
+  });
+  const body = { title: 'open', milestone: id };
+  await harness.root.call(operations.createIssue, { params: demo, body });
+  await next(day);
+  expect(await issues()).toHaveLength(1);
+  await next(2 * day);
+  expect(await issues()).toMatchObject([
+    { title: 'Milestone 1.0 is overdue', state: 'open' },
+    { title: 'open' },
+  ]);
+  const from = harness.proxy.passed.length;
+  await next(day);
+  expect(writes(from)).toEqual([]);
+
+  await harness.root.call(operations.editMilestone, { params: { ...demo, id }, body: { due_on: dueIn(30) } });
+  await next(day);
+  expect(await issues()).toMatchObject([
+    { title: 'Milestone 1.0 is overdue', state: 'closed' },
+    { title: 'open' },
+  ]);
+  expect(appliedRules(harness.runs)).toEqual(names);
+});
+
 it('rollout-files.yml commits the shared files once, and again where a person changed them', async () => {
   const content = Buffer.from('root = true\n').toString('base64');
   await harness.makeRepository('templates');

@@ -23,6 +23,7 @@ export const peopleRules = ['owner-reviewers.yml', 'acknowledge.yml', 'slash-lab
 export const scheduledRules = [
   'notifications.yml',
   'organization-settings.yml',
+  'overdue-milestones.yml',
   'runners.yml',
   'rollout-files.yml',
 ] as const;
