@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { at, authorization, type Harness, secret } from '../support/harness.ts';
+import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, mergeRules, shippedFiles } from '../support/shipped-rules.ts';
@@ -382,7 +383,7 @@ describe('the rules that ship', () => {
     aheadMs = 11_000;
     await expect.poll(() => stateOf(merged.number), { timeout }).toBe('merged');
     const body = { do: 'merge', delete_branch_after_merge: false } as const;
-    await harness.root.call(operations.mergePull, { params: { ...at, index: byHand.number }, body });
+    await mergeByHand(harness.root, byHand.number, body);
 
     const branches = async () =>
       (await harness.root.call(operations.listBranches, { params: at })).map(({ name }) => name).toSorted();

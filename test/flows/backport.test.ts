@@ -3,6 +3,7 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { reeve, start, waitForExit } from '../support/command.ts';
 import { at, type Harness, people } from '../support/harness.ts';
+import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 
 let harness: Harness;
@@ -52,11 +53,7 @@ async function mergeFix(text: string, title = 'Fix the door', message = title): 
   const body = { title, head: 'fix', base: 'main' };
   const { number } = await harness.ada.call(operations.createPull, { params: at, body });
   await harness.idle();
-  const params = { ...at, index: number };
-  await harness.ada.call(operations.mergePull, {
-    params,
-    body: { do: 'merge', delete_branch_after_merge: true },
-  });
+  await mergeByHand(harness.ada, number, { do: 'merge', delete_branch_after_merge: true });
   return number;
 }
 

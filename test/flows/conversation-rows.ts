@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { at, type Harness, people } from '../support/harness.ts';
+import { mergeByHand } from '../support/merge-by-hand.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { type ActionRow, type Arranged, onPush, openIssue, push } from './action-row.ts';
 
@@ -261,7 +262,7 @@ steps: [{ uses: delete-branch }]`,
     async arrange(harness) {
       const arranged = await openPull(harness, 'merged-before');
       const body = { do: 'merge', delete_branch_after_merge: false } as const;
-      await harness.root.call(operations.mergePull, { params: { ...at, ...arranged }, body });
+      await mergeByHand(harness.root, arranged.index, body);
       return arranged;
     },
     happens: ({ ada }, arranged) =>
@@ -301,7 +302,7 @@ steps: [{ uses: backport, with: { to: ["stable/*"] } }]`,
       await harness.root.call(operations.createBranch, { params: at, body: stable });
       const arranged = await openPull(harness, 'carried');
       const body = { do: 'squash', delete_branch_after_merge: true } as const;
-      await harness.root.call(operations.mergePull, { params: { ...at, ...arranged }, body });
+      await mergeByHand(harness.root, arranged.index, body);
       return arranged;
     },
     happens: ({ ada }, arranged) =>

@@ -6,6 +6,7 @@ import { type PlanComparison, startPlanComparison } from '../support/compare-pla
 import { timeoutMs, uniqueName } from '../support/flow-names.ts';
 import { acme, at, type Harness, people } from '../support/harness.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
+import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
 import {
   appliedRules,
@@ -284,7 +285,7 @@ it('a pull request into main is frozen unless it is urgent, held by a command, u
   await comparePull(
     () => index,
     'closed',
-    () => harness.root.call(operations.mergePull, { params: { ...at, index }, body: { Do: 'merge' } }),
+    () => mergeByHand(harness.root, index, { Do: 'merge' }),
   );
   const merged = await harness.root.call(operations.getPull, { params: { ...at, index } });
   expect(merged.milestone?.title).toBe('next');
