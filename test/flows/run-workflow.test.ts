@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
@@ -32,9 +33,9 @@ async function started(): Promise<number> {
   return (workflow_runs ?? []).length;
 }
 
-async function start(): Promise<void> {
+async function start(yaml = rules): Promise<void> {
   aheadMs = 0;
-  harness = await startOperatorHarness(rules, { server: { clock } });
+  harness = await startOperatorHarness(yaml, { server: { clock } });
   await harness.root.call(operations.editRepository, { params: at, body: { has_actions: true } });
   await addFile(harness.root, at, 'main', '.gitea/workflows/deploy.yml', workflowByHand);
   await harness.idle();
@@ -128,5 +129,30 @@ describe('run-workflow', () => {
     await push('two.txt');
     await harness.waitForRun(({ outcomes }) => outcomes.some(({ status }) => status === 'applied'));
     expect(await started()).toBe(1);
+  });
+
+  it('does not follow the end of a run that it started itself, which Forgejo tells without a sender', async () => {
+    await start(rules.replace('{ push: { branches: [release] } }', 'action_run_success'));
+    const repository = await harness.root.call(operations.getRepository, { params: at });
+    const ended = async (id: number, person: Client) => {
+      const run = { id, title: 'Deploy', status: 'success', event: '', repository };
+      const trigger_user = await person.call(operations.getSelf, {});
+      const payload = {
+        action: 'success',
+        run: { ...run, trigger_event: 'workflow_dispatch', trigger_user },
+        prior_status: 'running',
+      };
+      await post(harness.server.url, { eventType: 'action_run_success', payload });
+    };
+
+    await ended(1, harness.bot);
+    const own = await harness.waitForRun(({ trigger }) => trigger.kind === 'action_run_success');
+    await ended(2, harness.ada);
+    const other = await harness.waitForRun(isDecided);
+    await harness.idle();
+
+    expect(own.rules).toMatchObject([{ verdict: 'skipped', reason: 'own' }]);
+    expect(other.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);
+    expect([dispatches(), await started()]).toEqual([1, 1]);
   });
 });

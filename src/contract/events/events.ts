@@ -17,6 +17,7 @@ export type Event = {
   readonly repository: RepositoryRef | undefined;
   /** Id of the repository's owner, or of the organization, for events without a repository. */
   readonly ownerId: number | undefined;
+  /** Absent for runs of Forgejo's Actions, unless they were started by hand. */
   readonly sender: Sender | undefined;
 };
 
@@ -42,7 +43,7 @@ export function parseEvent(eventType: string, payload: unknown): Event {
         ? { ...subjectOf(row.subject, repository, payload), ...reviewOf(eventType, payload) }
         : undefined,
     ownerId: ownerIdOf(family, payload),
-    sender: senderOf(payload.sender),
+    sender: senderOf(payload.sender) ?? dispatcherOf(payload.run),
   };
 }
 
@@ -127,6 +128,15 @@ function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>)
 function senderOf(sender: unknown): Sender | undefined {
   if (!isRecord(sender) || !Number.isSafeInteger(sender.id)) return undefined;
   return { id: sender.id as number, login: typeof sender.login === 'string' ? sender.login : '' };
+}
+
+/**
+ * Returns the account that started a run of Forgejo's Actions by hand or through the API. Events of runs have no sender there:
+ * without this, a rule that starts a workflow when one has ended would follow its own runs for ever. Runs that a push has
+ * started stay without one, since they report the checks of whatever was pushed.
+ */
+function dispatcherOf(run: unknown): Sender | undefined {
+  return isRecord(run) && run.trigger_event === 'workflow_dispatch' ? senderOf(run.trigger_user) : undefined;
 }
 
 /**
