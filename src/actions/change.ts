@@ -29,8 +29,9 @@ export type Change = {
   /** Facts whose cached answers this write invalidates. */
   readonly forgets?: readonly string[];
   /**
-   * Changes are applied by stage, then in plan order: 0 creates objects that others need, 1 is the rest, 2 deletes, 3 ends
-   * its subject: it is not sent if an earlier change of its rule failed, was refused or deferred.
+   * Changes are applied by stage, then in plan order: 0 creates objects that others need, and writes what a protection of
+   * the same run may forbid; 1 is the rest, 2 deletes, 3 ends its subject: it is not sent if an earlier change of its rule
+   * failed, was refused or deferred.
    */
   readonly stage?: 0 | 1 | 2 | 3;
   /** `if` and `when` of its step are evaluated again from fresh facts immediately before the write. */

@@ -212,6 +212,8 @@ async function planFile(
     before,
     after: { sha, size: content.length } satisfies FileState,
     joins: `${branch} ${message}`,
+    // A rule of the same run may protect the branch, or open it to this account.
+    ...(isLocked(tip) ? {} : { stage: 0 as const }),
     branch,
     causes: { event: 'committed', branch, head: tip?.commit ?? '', message },
     reads: [requestOf(namedBranch, branch)],
@@ -226,11 +228,15 @@ async function planFile(
   )
     return { ...change, already: true, reason: 'the file has this content' };
   const what = live === null ? 'the file does not exist' : 'the file has another content';
-  const isLocked = tip.protected && tip.can_push === false;
   return {
     ...change,
-    reason: isLocked ? `${what}; ${branch} is protected against pushes of this account` : what,
+    reason: isLocked(tip) ? `${what}; ${branch} is protected against pushes of this account` : what,
   };
+}
+
+/** Says whether the branch is protected against pushes of this account. */
+function isLocked(tip: Tip | null): boolean {
+  return tip?.protected === true && tip.can_push === false;
 }
 
 function protectedWords(branch: string): string {

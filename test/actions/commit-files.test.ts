@@ -77,6 +77,22 @@ describe('commit-files plans', () => {
     expect(new Set(open.map(({ joins }) => joins)).size).toBe(1);
   });
 
+  it.each([
+    ['an open branch', {}, 0],
+    ['a protected branch that this account may push to', { protected: true, can_push: true }, 0],
+    [
+      'a branch that a rule of the same run may have to open',
+      { protected: true, can_push: false },
+      undefined,
+    ],
+  ])('%s at its stage: before protections that may forbid it', async (_, more, stage) => {
+    const facts = factsOf({}, { named_branch: { main: { commit: tip, ...more } } });
+
+    const changes = await plan({ files: [{ path: 'a.txt', content: 'x' }] }, facts);
+
+    expect(changes.map((change) => change.stage)).toEqual([stage]);
+  });
+
   it('nothing while its condition does not hold', async () => {
     expect(await plan({ files: [{ path: 'a.txt', content: 'x' }], when: false })).toEqual([]);
   });
