@@ -4,7 +4,7 @@ import { createActionMemory } from '../actions/memory.ts';
 import { createNamedSecrets } from '../actions/secrets.ts';
 import { findAccount } from '../client/account.ts';
 import type { Client } from '../client/client.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { createBudgetLedger } from '../engine/budget/ledger.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import { createFactMemory } from '../facts/ask.ts';
@@ -24,33 +24,53 @@ type SimulationStore = {
   readonly login: () => Promise<string>;
 };
 
-/**
- * Calls a function with what a simulation needs, as a server with these settings has it: what actions and budgets remember
- * comes from the store, if there is one. Nothing is written.
- */
+/** What a plan from live state needs, wherever its rules come from. */
+type LiveParts = Omit<SimulationParts, 'rulesFor'>;
+
+/** Calls a function with what a simulation needs, as a server with these settings has it. Nothing is written. */
 export async function withSimulationParts<Result>(
-  given: { readonly settings: Settings; readonly rules: string | undefined; readonly terminal: Terminal },
+  given: {
+    readonly settings: Settings;
+    readonly rules: string | undefined;
+    readonly terminal: Terminal;
+    readonly clock?: Clock;
+  },
   work: (parts: SimulationParts, more: SimulationStore) => Promise<Result>,
 ): Promise<Result> {
-  const { settings, rules, terminal } = given;
+  const { settings, rules, terminal, clock } = given;
+  const add = async (parts: LiveParts, more: SimulationStore): Promise<Result> => {
+    const rulesFor = await findRulesToTry({ only: rules, settings, client: parts.client }, terminal);
+    return work({ ...parts, rulesFor }, more);
+  };
+  return withLiveParts(settings, add, clock);
+}
+
+/**
+ * Calls a function with what a plan from live state needs: what actions and budgets remember comes from the store, if there
+ * is one. Nothing is written.
+ */
+export async function withLiveParts<Result>(
+  settings: Settings,
+  work: (parts: LiveParts, more: SimulationStore) => Promise<Result>,
+  clock: Clock = systemClock,
+): Promise<Result> {
   const client = clientOf(settings);
   const account = await findAccount(client, { allowAdmin: true });
   const store = await openStoreIfThere(settings);
   try {
-    const parts: SimulationParts = {
+    const parts: LiveParts = {
       client,
       account: async () => account,
       served: createEnrolment({
         client,
         login: async () => account.login,
         listed: settings.repositories,
-        clock: systemClock,
+        clock,
       }),
-      rulesFor: await findRulesToTry({ only: rules, settings, client }, terminal),
-      memory: createFactMemory(systemClock),
+      memory: createFactMemory(clock),
       actionMemory: store ? createStoredMemory(store) : createActionMemory(),
-      settings: await readRunSettings(settings, client, store),
-      clock: systemClock,
+      settings: await readRunSettings(settings, { client, store, clock }),
+      clock,
     };
     return await work(parts, { recall: async (key) => store?.recall(key), login: async () => account.login });
   } finally {
@@ -60,8 +80,11 @@ export async function withSimulationParts<Result>(
 
 async function readRunSettings(
   { budgets, namedSecrets, data }: Settings,
-  client: Client,
-  store: Store | undefined,
+  {
+    client,
+    store,
+    clock,
+  }: { readonly client: Client; readonly store: Store | undefined; readonly clock: Clock },
 ): Promise<RunSettings> {
   // The key is made by the first start of the server: a plan writes no file.
   const hasKey = existsSync(join(data, 'fingerprint.key'));
@@ -72,7 +95,7 @@ async function readRunSettings(
     ledger:
       store &&
       createBudgetLedger({
-        now: systemClock.now,
+        now: clock.now,
         readRuns: (repositoryId, before) =>
           store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) }),
       }),

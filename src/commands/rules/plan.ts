@@ -1,11 +1,10 @@
-import { findAccount } from '../../client/account.ts';
-import { createClient } from '../../client/client.ts';
+import { createReadOnlyMemory } from '../../actions/memory.ts';
 import { systemClock } from '../../clock.ts';
+import type { Event } from '../../contract/events/events.ts';
 import { namedEvent } from '../../contract/events/named-event.ts';
 import { makeEventRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import { ReeveError } from '../../errors.ts';
-import { createFactMemory } from '../../facts/ask.ts';
 import { type Simulation, simulate } from '../../handlers/simulation/simulate.ts';
 import { parseSimulatedSubject, type SimulatedKind } from '../../handlers/simulation/simulated-subject.ts';
 import { printRun } from '../../output/print-run.ts';
@@ -16,7 +15,7 @@ import { nameOfRule } from '../../rules/verdict.ts';
 import type { Settings } from '../../settings/config.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
 import { readData } from '../read-data.ts';
-import { withSimulationParts } from '../simulation-parts.ts';
+import { withLiveParts, withSimulationParts } from '../simulation-parts.ts';
 import { pathsOrDefault } from './check.ts';
 
 type PlanOptions = {
@@ -86,33 +85,39 @@ async function planPayload(
   const problems = files.flatMap((file) => file.problems);
   for (const problem of problems) terminal.error(`${formatProblem(problem)}\n`);
   const rules = createRuleSet(files.flatMap((file) => file.rules));
-  const { run } = await makeEventRun(event, {
-    ...(await sourceFor(options, settings)),
-    mode: 'plan',
-    door: 'cli',
-    rules,
-    clock: systemClock,
-    explainAll: true,
-  });
+  const common = { mode: 'plan', door: 'cli', rules, clock: systemClock, explainAll: true } as const;
+  const run = await planEvent(event, { options, settings, common });
   if (options.json) terminal.out(JSON.stringify(run));
   else printRun(run, terminal);
   return problems.length > 0 || hasFailed(run) ? 1 : 0;
 }
 
-function hasFailed(run: Run): boolean {
-  return run.rules.some(({ verdict }) => verdict === 'failed') || run.refused.length > 0;
+/** With `--facts` nothing is asked of a forge; without it, and with one, facts are live, and a server's data is read. */
+async function planEvent(
+  event: Event,
+  {
+    options,
+    settings,
+    common,
+  }: {
+    readonly options: Pick<PlanOptions, 'facts'>;
+    readonly settings: Settings;
+    readonly common: Omit<Parameters<typeof makeEventRun>[1], 'facts'>;
+  },
+): Promise<Run> {
+  if (options.facts === undefined && settings.forge !== undefined) {
+    return withLiveParts(settings, async ({ client, memory, account, actionMemory, settings: ofServer }) => {
+      const facts = { client, memory };
+      const remembered = createReadOnlyMemory(actionMemory);
+      const parts = { ...ofServer, ...common, facts, account: await account(), memory: remembered };
+      return (await makeEventRun(event, parts)).run;
+    });
+  }
+  const given = options.facts === undefined ? {} : await readData(options.facts);
+  const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'payload' : 'facts');
+  return (await makeEventRun(event, { ...common, facts: { given, placeOf } })).run;
 }
 
-/** With `--facts` nothing is asked of a forge; without it, and with one, facts are live. */
-async function sourceFor(options: Pick<PlanOptions, 'facts'>, settings: Settings) {
-  if (options.facts !== undefined || settings.forge === undefined) {
-    const given = options.facts === undefined ? {} : await readData(options.facts);
-    return {
-      facts: { given, placeOf: (_: string, isStandIn: boolean) => (isStandIn ? 'payload' : 'facts') },
-    };
-  }
-  const client = createClient({ ...settings.forge });
-  const memory = createFactMemory(systemClock);
-  // What was written before is known by its author: without the account, anybody's marker would pass for ours.
-  return { facts: { client, memory }, account: await findAccount(client, { allowAdmin: true }) };
+function hasFailed(run: Run): boolean {
+  return run.rules.some(({ verdict }) => verdict === 'failed') || run.refused.length > 0;
 }

@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { Run } from '../../engine/record.ts';
 import { ReeveError } from '../../errors.ts';
 import { printRun } from '../../output/print-run.ts';
@@ -29,41 +29,44 @@ export async function printSweepPlan(
   options: SweepPlanOptions,
   settings: Settings,
   terminal: Terminal,
-  stream: ProgressStream = process.stderr,
+  { stream = process.stderr, clock = systemClock }: { stream?: ProgressStream; clock?: Clock } = {},
 ): Promise<number> {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');
   const rule = await findSweepRule(name, settings);
   const stop = watchSignals();
-  const line = createProgressLine(rule.name, { stream, clock: systemClock });
+  const line = createProgressLine(rule.name, { stream, clock });
   const printer = createPrinter(options.json ?? false, terminal);
   try {
-    await withSimulationParts({ settings, rules: undefined, terminal }, async (parts, { recall, login }) => {
-      const startedMs = systemClock.monotonicMs();
-      let progress = beginProgress(systemClock.now());
-      const pages = planSweep(rule, options.in, {
-        ...parts,
-        served: { login, listed: settings.repositories },
-        recall,
-        clock: systemClock,
-        signal: stop.signal,
-      });
-      for await (const { runs, total, failures, listingRequests } of pages) {
+    await withSimulationParts(
+      { settings, rules: undefined, terminal, clock },
+      async (parts, { recall, login }) => {
+        const startedMs = clock.monotonicMs();
+        let progress = beginProgress(clock.now());
+        const pages = planSweep(rule, options.in, {
+          ...parts,
+          served: { login, listed: settings.repositories },
+          recall,
+          clock,
+          signal: stop.signal,
+        });
+        for await (const { runs, total, failures, listingRequests } of pages) {
+          line.end();
+          for (const run of runs) printer.add(run);
+          for (const failure of failures) printer.addFailure(failure);
+          progress = {
+            ...withFailures(progress, failures),
+            ...printer.counts(),
+            total,
+            requests: printer.requests() + listingRequests,
+            ms: Math.round(clock.monotonicMs() - startedMs),
+          };
+          line.show(progress);
+        }
         line.end();
-        for (const run of runs) printer.add(run);
-        for (const failure of failures) printer.addFailure(failure);
-        progress = {
-          ...withFailures(progress, failures),
-          ...printer.counts(),
-          total,
-          requests: printer.requests() + listingRequests,
-          ms: Math.round(systemClock.monotonicMs() - startedMs),
-        };
-        line.show(progress);
-      }
-      line.end();
-      printer.end(rule.name, progress.requests);
-    });
+        printer.end(rule.name, progress.requests);
+      },
+    );
     return printer.isWrong() ? 1 : 0;
   } catch (error) {
     if (!stop.explains(error)) throw error;
