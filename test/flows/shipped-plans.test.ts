@@ -1,27 +1,37 @@
+import { mkdtemp, rm, writeFile as writeLocalFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { nameOfRule } from '../../src/rules/verdict.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { type PlanComparison, startPlanComparison } from '../support/compare-plans.ts';
+import { post } from '../support/deliveries.ts';
 import { timeoutMs, uniqueName } from '../support/flow-names.ts';
-import { acme, at, type Harness, people } from '../support/harness.ts';
+import { acme, at, type Harness, people, startHarness } from '../support/harness.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
+import { jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
 import {
   appliedRules,
-  checkRules,
   createTeams,
-  deliveryRules,
-  mergeRules,
-  peopleRules,
+  demoRules,
+  loadShippedRules,
   shippedFiles,
+  shippedRules,
 } from '../support/shipped-rules.ts';
 
-/** All files with a rule that listens to events; those with a clock alone have flows of their own. */
-const files = await shippedFiles([...deliveryRules, ...peopleRules, ...mergeRules, ...checkRules]);
-/** The embedded forge has no releases, and no subject of a plan has their events. */
-const unheard = ['tell-releases'];
+/** Every rule that ships and listens to events, and their files: a new file is in force here at once. */
+const heard = (await loadShippedRules()).filter(({ rule }) => rule.on.length > 0);
+const files = await shippedFiles(
+  [...new Set(heard.map(({ file }) => file))].filter((file) => file !== demoRules),
+);
+/** Rules, by file and name, that were planned as the webhook ran them, and those among them with a change. */
+const compared = new Set<string>();
+const changed = new Set<string>();
 const labels = [
   ...['area/docs', 'area/build', 'area/tests', 'area/api', 'size/S', 'size/M', 'size/L'],
   ...[
@@ -34,7 +44,16 @@ const labels = [
     'dependencies',
     'urgent',
   ],
-  ...['first-contribution', 'hold', 'stale', 'blocked', 'keep-updated', 'auto-merge', 'no-changelog'],
+  ...[
+    'first-contribution',
+    'hold',
+    'stale',
+    'blocked',
+    'keep-updated',
+    'auto-merge',
+    'no-changelog',
+    'backport',
+  ],
 ];
 const named = {
   CI_HEADER: 'Bearer a-value-for-the-build-server',
@@ -48,9 +67,12 @@ let chat: HookReceiver;
 let plans: PlanComparison;
 let eve: Client;
 let renovate: Client;
+/** Folder of payloads that are planned. */
+let payloads: string;
 
 beforeAll(async () => {
   chat = await startReceiver();
+  payloads = await mkdtemp(join(tmpdir(), 'reeve-payloads-'));
   const secrets = { ...named, CHAT_HOOK: chat.url };
   const server = {
     repositories: [`${acme}/*`],
@@ -71,11 +93,13 @@ beforeAll(async () => {
   });
   await harness.root.call(operations.createMilestone, { params: at, body: { title: 'next' } });
   await createSecurityTeam();
+  await createTemplates();
   await writeFile(harness.root, 'CODEOWNERS', `src/auth/.* @${people.root}\n`, { branch: 'main' });
   const body = { new_branch_name: 'release/1', old_branch_name: 'main' };
   await harness.root.call(operations.createBranch, { params: at, body });
 });
 afterAll(async () => {
+  await rm(payloads, { recursive: true, force: true });
   await plans?.close();
   await harness?.close();
   await chat?.close();
@@ -88,6 +112,28 @@ async function createSecurityTeam(): Promise<void> {
     body: { name: 'security', permission: 'read', includes_all_repositories: true, units },
   });
   await harness.root.call(operations.putTeamMember, { params: { id, username: people.ada } });
+}
+
+/** Makes the repository whose files the others have. */
+async function createTemplates(): Promise<void> {
+  const templates = { owner: acme, repo: 'templates' };
+  const body = { name: templates.repo, auto_init: true, default_branch: 'main' };
+  await harness.root.call(operations.createOrganizationRepository, { params: { org: acme }, body });
+  await harness.idle();
+  await harness.root.call(operations.deleteBranchProtection, { params: { ...templates, name: 'main' } });
+  await addFile(harness.root, templates, 'main', '.editorconfig', 'root = true\n');
+}
+
+/** Returns the newest recorded body of a kind, as if a person had done that in this flow's repository now. */
+async function recordedPayload(kind: string) {
+  const fixture = readRecordings()
+    .filter(({ server }) => server === 'gitea')
+    .flatMap(({ fixtures }) => fixtures)
+    .findLast((one) => kindOf(one) === kind && one.hook === 'repository');
+  if (fixture === undefined) throw new Error(`no delivery ${kind} was recorded`);
+  const payload = JSON.parse(jsonOf(fixture));
+  const repository = await harness.root.call(operations.getRepository, { params: at });
+  return { ...payload, repository, sender: await harness.root.call(operations.getSelf, {}) };
 }
 
 /** Writes a file as a person, and waits until the bot has heard of the push. */
@@ -293,6 +339,119 @@ it('a pull request into main is frozen unless it is urgent, held by a command, u
   expect(branches.map(({ name }) => name)).not.toContain('work');
 });
 
+/** Opens a pull request of a file into main as ada, and merges it; returns its number. */
+async function mergeFile(name: string, labels: readonly string[], compare: boolean): Promise<number> {
+  await writeFile(harness.ada, `${name}.txt`, name, { branch: 'main', new_branch: name });
+  const body = {
+    title: `fix: ${name}`,
+    head: name,
+    base: 'main',
+    body: 'Fixes #1',
+    labels: await labelIds(...labels),
+  };
+  const { number: index } = await harness.ada.call(operations.createPull, { params: at, body });
+  await harness.idle();
+  const merge = () =>
+    harness.root.call(operations.mergePull, { params: { ...at, index }, body: { Do: 'merge' } });
+  if (compare) await comparePull(() => index, 'closed', merge);
+  else await merge();
+  await harness.idle();
+  return index;
+}
+
+/** The files that open pull requests of the bot into a branch bring, by title. */
+async function broughtTo(base: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const open = await harness.root.call(operations.listPulls, { params: at, query: { state: 'open' } });
+  const ours = open.filter((pull) => pull.base?.ref === base && pull.user?.login === people.bot);
+  const read = async ({ number: index, title }: (typeof ours)[number]) => {
+    const brought = await harness.root.call(operations.listPullFiles, { params: { ...at, index } });
+    return [title, brought.map(({ filename }) => filename)] as const;
+  };
+  return Object.fromEntries(await Promise.all(ours.map(read)));
+}
+
+it('a merged pull request is brought to the release branches: by its label, and by a command of those who may write', async () => {
+  const labeled = await mergeFile('door', ['backport'], true);
+  expect(await broughtTo('release/1')).toEqual({ '[release/1] fix: door': ['door.txt'] });
+
+  const index = await mergeFile('window', [], false);
+  const commanded = (person: Client) =>
+    comparePull(
+      () => index,
+      'created',
+      () => comment(person, index, '/backport'),
+      'pull_request_comment',
+    );
+  await commanded(eve);
+  expect(Object.keys(await broughtTo('release/1'))).toEqual(['[release/1] fix: door']);
+  await commanded(harness.root);
+  expect(await broughtTo('release/1')).toEqual({
+    '[release/1] fix: door': ['door.txt'],
+    '[release/1] fix: window': ['window.txt'],
+  });
+  // What was brought over once is not brought again by a later command.
+  await comment(harness.root, labeled, '/backport');
+  await harness.idle();
+  expect(Object.keys(await broughtTo('release/1'))).toHaveLength(2);
+});
+
+it('a command of those who may write starts the deployment once, and is answered', async () => {
+  await harness.root.call(operations.editRepository, { params: at, body: { has_actions: true } });
+  const workflow = `on: { workflow_dispatch: { inputs: { target: {}, pull_request: {} } } }
+jobs: { deploy: { runs-on: nowhere, steps: [{ run: "true" }] } }
+`;
+  await writeFile(harness.root, '.gitea/workflows/deploy.yml', workflow, { branch: 'main' });
+  await writeFile(harness.ada, 'deploy.txt', 'a', { branch: 'main', new_branch: 'deploy' });
+  const body = { title: 'feat: deploy', head: 'deploy', base: 'main', body: 'Fixes #1' };
+  const { number: index } = await harness.ada.call(operations.createPull, { params: at, body });
+  await harness.idle();
+  const started = async () =>
+    (await harness.root.call(operations.listWorkflowRuns, { params: at })).workflow_runs ?? [];
+  const say = (person: Client, text: string) =>
+    comparePull(
+      () => index,
+      'created',
+      () => comment(person, index, text),
+      'pull_request_comment',
+    );
+
+  await say(eve, '/deploy staging');
+  await say(harness.root, '/deploy production');
+  expect(await started()).toEqual([]);
+  await say(harness.root, '/deploy staging');
+
+  expect(await started()).toMatchObject([
+    { path: expect.stringContaining('deploy.yml'), event: 'workflow_dispatch' },
+  ]);
+  const id = await reactionsOf(index);
+  const reactions = await harness.root.call(operations.listCommentReactions, { params: { ...at, id } });
+  expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['rocket', people.bot]]);
+});
+
+it('the chat hears of a published release once, and again after a change of its name', async () => {
+  const before = chat.received.length;
+  const told = () => chat.received.slice(before).map(({ body }) => JSON.parse(body).text);
+  const published = await recordedPayload('release.published');
+  const { tag_name: tag, html_url: address } = published.release;
+  const tell = async (payload: typeof published) => {
+    const file = join(payloads, `${payload.action}.json`);
+    await writeLocalFile(file, JSON.stringify(payload));
+    await plans.compare(() => post(harness.server.url, { eventType: 'release', payload }), {
+      kind: 'release',
+      activity: payload.action,
+      args: () => ['--event', 'release', '--payload', file],
+    });
+  };
+  const release = { ...published.release, name: 'Spring', draft: false, prerelease: false };
+
+  await tell({ ...published, release });
+  expect(told()).toEqual([`${acme}/demo: release Spring (${tag}) ${address}`]);
+  await tell({ ...published, action: 'updated', release: { ...release, body: 'Other notes.' } });
+  expect(told()).toHaveLength(1);
+  await tell({ ...published, action: 'updated', release: { ...release, name: 'Summer', prerelease: true } });
+  expect(told().slice(1)).toEqual([`${acme}/demo: pre-release Summer (${tag}) ${address}`]);
+});
+
 it('an update of the dependency bot that is green is labeled and merged', async () => {
   await harness.root.call(operations.createBranchProtection, {
     params: at,
@@ -374,6 +533,7 @@ it('a branch that is ahead has its release pull request', async () => {
 });
 
 it('a bug is triaged, assigned, acknowledged and closed by a command', async () => {
+  const before = chat.received.length;
   let index = 0;
   await compareIssue(
     () => index,
@@ -391,7 +551,7 @@ it('a bug is triaged, assigned, acknowledged and closed by a command', async () 
   const { assignees, milestone } = await live();
   expect([assignees?.length, milestone?.title]).toEqual([1, 'next']);
   expect(await labelsOf(index)).toEqual(['area/api', 'kind/bug', 'kind/question', 'urgent']);
-  expect(chat.received.map(({ body }) => JSON.parse(body).text)).toEqual([
+  expect(chat.received.slice(before).map(({ body }) => JSON.parse(body).text)).toEqual([
     expect.stringMatching(/^Urgent: Does the API crash\?/),
   ]);
   expect(await commentsOf(index)).toEqual([
@@ -473,15 +633,45 @@ it('a new repository has its settings, collaborators, labels, hook and protectio
     tags: (await harness.root.call(operations.listTagProtections, { params: fresh })).length,
   });
   expect(await read()).toEqual({ labels: 3, hooks: 1, branches: 2, tags: 1 });
+  const contentOf = async (filepath: string) => {
+    const entry = await harness.root.call(operations.getContents, { params: { ...fresh, filepath } });
+    return Array.isArray(entry) ? undefined : Buffer.from(entry.content ?? '', 'base64').toString();
+  };
+  expect(await contentOf('.editorconfig')).toBe('root = true\n');
+  expect(await contentOf('SECURITY.md')).toContain(`Report vulnerabilities of ${acme}/${fresh.repo} to`);
 });
 
-it('every rule that listens to events was planned as the webhook ran it, and changed something', async () => {
-  const rules = (await loadRuleFiles([harness.rules ?? ''])).flatMap((file) => file.rules);
-  const heard = rules
-    .filter(({ on, name }) => on.length > 0 && !unheard.includes(name))
-    .map(({ name }) => name);
+it('the rules of a repository are planned as the webhook runs them', async () => {
+  const rules = await shippedRules(demoRules);
+  const alone = await startHarness({ rules, labels: ['area/docs', 'area/code', 'size/L'] });
+  try {
+    const loaded = heard.filter(({ file }) => file === demoRules).map(({ rule }) => rule);
+    const ofRepository = await startPlanComparison(alone, { rules: loaded });
+    await alone.openPull('demo', { 'docs/a.md': 'line\n'.repeat(50) });
+    await alone.idle();
+    await ofRepository.compare(() => addFile(alone.ada, at, 'demo', 'src/a.ts'), {
+      kind: 'pull_request',
+      activity: 'synchronized',
+      args: () => ['--pull', `${acme}/${at.repo}#1`, '--activity', 'synchronized'],
+    });
+    await ofRepository.close();
 
-  expect([...plans.compared].toSorted()).toEqual(heard.toSorted());
-  expect(heard.filter((name) => !appliedRules(harness.runs).includes(name))).toEqual([]);
-  expect(heard.filter((name) => !plans.changed.has(name))).toEqual([]);
+    expect((await alone.labelsOf(1)).toSorted()).toEqual(['area/code', 'area/docs', 'size/L']);
+    const idOf = (id: string): string => `${demoRules}#${nameOfRule(id)}`;
+    for (const id of ofRepository.compared) compared.add(idOf(id));
+    for (const id of ofRepository.changed) changed.add(idOf(id));
+  } finally {
+    await alone.close();
+  }
+});
+
+it('every rule that ships and listens to events was planned as the webhook ran it, and changed something', () => {
+  for (const id of plans.compared) compared.add(relative(harness.rules ?? '', id));
+  for (const id of plans.changed) changed.add(relative(harness.rules ?? '', id));
+  const applied = appliedRules(harness.runs);
+
+  expect([...compared].toSorted()).toEqual(heard.map(({ id }) => id).toSorted());
+  const unchanged = heard.filter(({ id }) => !changed.has(id));
+  const unapplied = heard.filter(({ file, rule }) => file !== demoRules && !applied.includes(rule.name));
+  expect([...unchanged, ...unapplied].map(({ id }) => id)).toEqual([]);
 });

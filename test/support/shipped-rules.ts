@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { packageRoot } from '../../src/package.ts';
+import type { LoadedRule } from '../../src/rules/rule.ts';
+import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
 import { acme, people, uniqueName } from './flow-names.ts';
 import type { Harness } from './harness.ts';
 
@@ -33,6 +35,7 @@ export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
 export const checkRules = [
   'approvals-by-team.yml',
   'assign.yml',
+  'backport.yml',
   'branch-labels.yml',
   'changelog.yml',
   'codeowners.yml',
@@ -40,6 +43,7 @@ export const checkRules = [
   'commands.yml',
   'dco.yml',
   'dependencies.yml',
+  'deploy-command.yml',
   'first-contribution.yml',
   'freeze.yml',
   'large-pull.yml',
@@ -58,10 +62,23 @@ export const checkRules = [
 ] as const;
 /** Rule files about quiet pull requests and issues; their flows begin with the clock, and the comment of a person. */
 export const staleRules = ['stale-pulls.yml'] as const;
-/** Rule files that only their rule tests and recorded deliveries run; their actions have flows (backport.test.ts, run-workflow.test.ts). */
-export const backportRules = ['backport.yml', 'deploy-command.yml'] as const;
 /** The file that flows of hook levels push into a repository. */
 export const demoRules = 'demo/labels.yml';
+
+/** A rule that ships, by the path of its file below `rules/`. */
+type ShippedRule = { readonly file: string; readonly id: string; readonly rule: LoadedRule };
+
+/** Returns every rule that is in `rules/`, whether a list above names its file or not. */
+export async function loadShippedRules(): Promise<readonly ShippedRule[]> {
+  const folder = join(packageRoot, 'rules');
+  const loaded = await loadRuleFiles(await findRuleFiles([folder]));
+  return loaded.flatMap(({ rules }) =>
+    rules.map((rule) => {
+      const id = relative(folder, rule.id);
+      return { file: id.slice(0, id.lastIndexOf('#')), id, rule };
+    }),
+  );
+}
 
 /** Returns a rule file as it ships, with this flow's organization and people where it names acme, maintainers and bots. */
 export async function shippedRules(name: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
@@ -15,6 +16,7 @@ import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
+import { loadFingerprintKey } from '../../src/settings/secrets/named-secrets.ts';
 import { createAdmissions } from '../../src/sources/admission.ts';
 import { createEnrolment } from '../../src/sources/enrolment.ts';
 import { createIdentities } from '../../src/sources/identity.ts';
@@ -47,14 +49,17 @@ export type SweepHarness = {
   readonly sweeps: Sweeps;
   readonly runs: Run[];
   readonly now: () => Date;
+  readonly clock: Clock;
+  /** What a command needs to act as the sweeps do, but for rules and named secrets. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Moves the clock on. */
   advance(minutes: number): void;
   /** Looks at the clock and does all jobs that are due. */
   tick(): Promise<void>;
   /** Does all jobs there are. */
   drain(): Promise<void>;
-  /** Puts the operator's rules in force. */
-  setRules(yaml: string): void;
+  /** Puts the operator's rules in force, as those of a file. */
+  setRules(yaml: string, path?: string): void;
   /** Makes a repository of acme that the bot administers and serves. */
   makeRepository(name: string): Promise<void>;
   /** Puts these runners on the forge, instead of those there were. */
@@ -63,8 +68,8 @@ export type SweepHarness = {
 };
 
 /** Returns the rules of a file's text, or throws its problems. */
-export function rulesOf(yaml: string): readonly LoadedRule[] {
-  const loaded = loadRuleFile({ path: 'rules.yml', text: yaml, level: 'operator', commit: '', registry });
+export function rulesOf(yaml: string, path = 'rules.yml'): readonly LoadedRule[] {
+  const loaded = loadRuleFile({ path, text: yaml, level: 'operator', commit: '', registry });
   if (loaded.problems.length > 0) throw new Error(loaded.problems.map(formatProblem).join('\n'));
   return loaded.rules;
 }
@@ -89,6 +94,8 @@ export async function startSweepHarness(
     at?: string;
     maxRequests?: number;
     settings?: RunSettings;
+    /** Secrets by name, with the key of the harness's data. */
+    namedSecrets?: ReadonlyMap<string, string>;
     /** How far the embedded forge's clock is behind the bot's; default 0. A real server's is behind anyway. */
     behindMs?: number;
   } = {},
@@ -125,7 +132,9 @@ export async function startSweepHarness(
   const onRun = (run: Run): void => {
     runs.push(run);
   };
-  const { settings } = options;
+  const { namedSecrets } = options;
+  const secrets = namedSecrets && createNamedSecrets(namedSecrets, await loadFingerprintKey(data));
+  const settings = secrets ? { ...options.settings, secrets } : options.settings;
   const shared = {
     client,
     account,
@@ -175,6 +184,8 @@ export async function startSweepHarness(
     sweeps,
     runs,
     now,
+    clock,
+    environment: { FORGE_URL: proxy.url, FORGE_TOKEN: token, REEVE_DATA: data },
     advance(minutes) {
       nowMs += minutes * 60_000;
     },
@@ -190,7 +201,7 @@ export async function startSweepHarness(
         if (accepted + claimed === 0) return;
       }
     },
-    setRules: (yaml) => rules.replaceOperatorRules(rulesOf(yaml)),
+    setRules: (yaml, path) => rules.replaceOperatorRules(rulesOf(yaml, path)),
     async makeRepository(name) {
       const body = { name, auto_init: true, default_branch: 'main' };
       await bot.call(operations.createOrganizationRepository, { params: { org: acme }, body });
