@@ -157,6 +157,16 @@ const situations: Readonly<Record<string, Situation>> = {
   },
   'notify-chat.yml#tell-offline-runners': { arrange: () => offlineRunner('builder'), minutes: 20 },
   'organization-settings.yml#organization-settings': {},
+  'overdue-milestones.yml#overdue-milestone': {
+    async arrange() {
+      const due_on = new Date(harness.now().getTime() + 86_400_000).toISOString();
+      const made = { params: demo, body: { title: 'soon', due_on } };
+      const { id: milestone } = await harness.root.call(operations.createMilestone, made);
+      const params = { ...demo, index: await openIssue('in time') };
+      await harness.root.call(operations.editIssue, { params, body: { milestone } });
+    },
+    minutes: 3 * day,
+  },
   'release-pull-request.yml#release-pull-request': {
     arrange: () => addFile(harness.root, demo, 'develop', 'next.txt'),
   },
