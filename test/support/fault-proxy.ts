@@ -50,7 +50,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     }
     if (fault.kind === 'pass') await fault.before?.();
     const upstream = forward(
-      { hostname, port, method: request.method, path: request.url, headers: request.headers },
+      // A connection that is used again may be closed by the server at that moment; only faults that were asked for count here.
+      { hostname, port, method: request.method, path: request.url, headers: request.headers, agent: false },
       async (answer) => {
         if (fault.kind === 'lose') {
           answer.resume();
@@ -66,6 +67,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     upstream.on('error', () => request.socket.destroy());
     request.pipe(upstream);
   });
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   Object.assign(proxy, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
