@@ -71,7 +71,7 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
   const permitting = asked.flatMap(({ rules, action }) =>
     rules.map(levelOfRule).filter(
       (level) =>
-        permits(level, { action, path, branch }, pair) &&
+        permits(level, { action, path, body, branch }, pair) &&
         (method !== 'DELETE' ||
           action !== 'merge' ||
           permits(level, { action: 'delete-branch', path, branch }, pair)) &&
@@ -99,10 +99,16 @@ function branchOf({ method, path, body }: Omit<Written, 'query'>, { state }: Pai
 /** Returns whether files of a level may do this there, by what the operator granted, told apart from the engine's own words. */
 function permits(
   level: Level,
-  { action, path, branch }: { readonly action: string; readonly path: string; readonly branch?: unknown },
+  request: {
+    readonly action: string;
+    readonly path: string;
+    readonly body?: unknown;
+    readonly branch?: unknown;
+  },
   pair: Pair,
 ): boolean {
   if (level === 'operator') return true;
+  const { action, path, branch } = request;
   const { onlyFor = level } = actions.find(({ name }) => name === action) ?? {};
   if (onlyFor !== level) return false;
   const { owner, name } = pair.home;
@@ -118,9 +124,25 @@ function permits(
       (branch === undefined || branches.includes('**') || branches.includes(String(branch))),
   );
   const names = granted.flatMap(({ actions: old = [], use = [] }) => [...old, ...use]);
-  if (!small.includes(action) && !names.includes(action)) return false;
+  if (!needsNoGrant(request) && !names.includes(action)) return false;
   if (level === 'repository') return isAt(path, pair);
   return /^\/(repos\/acme\/[^/]+(\/|$)|orgs\/acme(\/|$))/i.test(path);
+}
+
+/** Returns whether files may write this without a grant: no state of an issue, no lock, no pin, and no definition of a label. */
+function needsNoGrant({
+  action,
+  path,
+  body,
+}: {
+  readonly action: string;
+  readonly path: string;
+  readonly body?: unknown;
+}): boolean {
+  if (action === 'set-issue')
+    return !/\/(lock|pin)$/.test(path) && Reflect.get(Object(body), 'state') === undefined;
+  if (action === 'set-labels') return !/^\/repos\/[^/]+\/[^/]+\/labels$/.test(path);
+  return small.includes(action);
 }
 
 function isAt(path: string, { home }: Pair): boolean {
