@@ -1,5 +1,4 @@
-/** Code points that HFS+ ignores in names of files. */
-const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+import { isDotGit } from '../../patterns/dot-git.ts';
 
 const maxPathBytes = 1_000;
 const maxSegmentBytes = 255;
@@ -18,11 +17,7 @@ export function pathProblem(path: string): string | undefined {
   }
   if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes))
     return `a name has at most ${maxSegmentBytes} bytes`;
-  return segments.some(isTakenForGit) ? 'files of git itself are never written' : undefined;
-}
-
-function isTakenForGit(segment: string): boolean {
-  return /^(\.git|git~1)[. ]*(:|$)/i.test(segment.replace(ignoredByHfs, ''));
+  return segments.some(isDotGit) ? 'files of git itself are never written' : undefined;
 }
 
 /** Returns the paths that are given twice, or that are a directory of another one. */

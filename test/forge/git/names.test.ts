@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { cleanTreePath, cleanWritePath, isDotGit, isRefName } from '../../../src/forge/git/names.ts';
+import { cleanTreePath, cleanWritePath, isRefName } from '../../../src/forge/git/names.ts';
 import { listRefs, moveRefs, readBranch, resolveRef } from '../../../src/forge/git/refs.ts';
 import { createGitStore, type GitStore } from '../../../src/forge/git/store.ts';
+import { isDotGit } from '../../../src/patterns/dot-git.ts';
 
 function gitTakes(name: string): boolean {
   try {
