@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { int } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
-import { defineFact, requestOf } from './fact.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { indexParams, repositoryParams } from './where.ts';
 
@@ -12,15 +12,15 @@ const maxPulls = 10_000;
 export const contributions = defineFact({
   name: 'contributions',
   meaning:
-    'The number of merged pull requests of the author in this repository that were opened before this one; 0 means that this is the first contribution. A pull request of a deleted account has no author: the condition is then `error`.',
+    'The number of merged pull requests of the author in this repository that were opened before this one; 0 means that this is the first contribution. What Reeve’s own account opens is none: it counts as 1 at least. A pull request of a deleted account has no author: the condition is then `error`.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: int,
   of: ['pull_request'],
-  needs: { access: 'reader', scopes: ['repository'] },
-  requests: 2,
+  needs: { access: 'reader', scopes: ['repository', 'user'] },
+  requests: 3,
   example: 'contributions == 0',
-  async ask({ client, subject, ask }) {
+  async ask({ client, subject, memory, ask }) {
     const { user } = await ask(requestOf(pullRequest));
     if (!user || user.id <= 0)
       throw new ReeveError('forge-not-found', 'the pull request has no author any more');
@@ -38,6 +38,16 @@ export const contributions = defineFact({
       // The name may have belonged to another account before.
       if (pull.merged && pull.number < index && pull.user?.id === user.id) merged += 1;
     }
-    return merged;
+    // A release or a backport that Reeve opens must not be welcomed.
+    return merged === 0 && user.id === (await ownId({ client, memory })) ? 1 : merged;
   },
 });
+
+const ownKey = 'self/id';
+
+async function ownId({ client, memory }: Pick<AskContext, 'client' | 'memory'>): Promise<number> {
+  const known = memory.get(ownKey) as number | undefined;
+  const id = known ?? (await client.call(operations.getSelf, {})).id;
+  memory.set(ownKey, id);
+  return id;
+}

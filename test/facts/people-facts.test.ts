@@ -12,7 +12,7 @@ let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
 let setup: PrivilegeSetup;
 beforeAll(async () => {
   privilegeForge = await startPrivilegeForge();
-  setup = await privilegeForge.make({ access: 'admin', scopes: ['repository', 'issue'] });
+  setup = await privilegeForge.make({ access: 'admin', scopes: ['repository', 'issue', 'user'] });
 });
 afterAll(() => privilegeForge.close());
 
@@ -127,6 +127,9 @@ describe('contributions', () => {
     await open(ada.client, false);
     const last = await open(ada.client, true);
 
+    // What the account that asks opened itself is no first contribution.
+    const own = await ask('contributions', { subject: { index: pull.number }, client: ada.client });
+    expect(own).toBe(1);
     // What was opened later does not count, however early it was merged.
     expect(await of(pull.number)).toBe(0);
     expect(await of(last)).toBe(1);
