@@ -25,7 +25,7 @@ type SimulationStore = {
 };
 
 /** What a plan from live state needs, wherever its rules come from. */
-type LiveParts = Omit<SimulationParts, 'rulesFor'>;
+type PlanningParts = Omit<SimulationParts, 'rulesFor'>;
 
 /** Calls a function with what a simulation needs, as a server with these settings has it. Nothing is written. */
 export async function withSimulationParts<Result>(
@@ -38,27 +38,27 @@ export async function withSimulationParts<Result>(
   work: (parts: SimulationParts, more: SimulationStore) => Promise<Result>,
 ): Promise<Result> {
   const { settings, rules, terminal, clock } = given;
-  const add = async (parts: LiveParts, more: SimulationStore): Promise<Result> => {
+  const add = async (parts: PlanningParts, more: SimulationStore): Promise<Result> => {
     const rulesFor = await findRulesToTry({ only: rules, settings, client: parts.client }, terminal);
     return work({ ...parts, rulesFor }, more);
   };
-  return withLiveParts(settings, add, clock);
+  return withPlanningParts(settings, add, clock);
 }
 
 /**
  * Calls a function with what a plan from live state needs: what actions and budgets remember comes from the store, if there
  * is one. Nothing is written.
  */
-export async function withLiveParts<Result>(
+export async function withPlanningParts<Result>(
   settings: Settings,
-  work: (parts: LiveParts, more: SimulationStore) => Promise<Result>,
+  work: (parts: PlanningParts, more: SimulationStore) => Promise<Result>,
   clock: Clock = systemClock,
 ): Promise<Result> {
   const client = clientOf(settings);
   const account = await findAccount(client, { allowAdmin: true });
   const store = await openStoreIfThere(settings);
   try {
-    const parts: LiveParts = {
+    const parts: PlanningParts = {
       client,
       account: async () => account,
       served: createEnrolment({

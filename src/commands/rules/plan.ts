@@ -15,7 +15,7 @@ import { nameOfRule } from '../../rules/verdict.ts';
 import type { Settings } from '../../settings/config.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
 import { readData } from '../read-data.ts';
-import { withLiveParts, withSimulationParts } from '../simulation-parts.ts';
+import { withPlanningParts, withSimulationParts } from '../simulation-parts.ts';
 import { pathsOrDefault } from './check.ts';
 
 type PlanOptions = {
@@ -86,14 +86,14 @@ async function planPayload(
   for (const problem of problems) terminal.error(`${formatProblem(problem)}\n`);
   const rules = createRuleSet(files.flatMap((file) => file.rules));
   const common = { mode: 'plan', door: 'cli', rules, clock: systemClock, explainAll: true } as const;
-  const run = await planEvent(event, { options, settings, common });
+  const run = await planPayloadEvent(event, { options, settings, common });
   if (options.json) terminal.out(JSON.stringify(run));
   else printRun(run, terminal);
   return problems.length > 0 || hasFailed(run) ? 1 : 0;
 }
 
 /** With `--facts` nothing is asked of a forge; without it, and with one, facts are live, and a server's data is read. */
-async function planEvent(
+async function planPayloadEvent(
   event: Event,
   {
     options,
@@ -106,12 +106,15 @@ async function planEvent(
   },
 ): Promise<Run> {
   if (options.facts === undefined && settings.forge !== undefined) {
-    return withLiveParts(settings, async ({ client, memory, account, actionMemory, settings: ofServer }) => {
-      const facts = { client, memory };
-      const remembered = createReadOnlyMemory(actionMemory);
-      const parts = { ...ofServer, ...common, facts, account: await account(), memory: remembered };
-      return (await makeEventRun(event, parts)).run;
-    });
+    return withPlanningParts(
+      settings,
+      async ({ client, memory, account, actionMemory, settings: ofServer }) => {
+        const facts = { client, memory };
+        const remembered = createReadOnlyMemory(actionMemory);
+        const parts = { ...ofServer, ...common, facts, account: await account(), memory: remembered };
+        return (await makeEventRun(event, parts)).run;
+      },
+    );
   }
   const given = options.facts === undefined ? {} : await readData(options.facts);
   const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'payload' : 'facts');
