@@ -108,6 +108,36 @@ export const metricTable = {
     labels: ['rule'],
     help: 'Items that failed in the latest sweep of an operator’s rule.',
   },
+  reeve_merge_queue_length: {
+    type: 'gauge',
+    labels: ['phase'],
+    help: 'Pull requests in merge queues by phase: waiting for its turn, updating (brought up to date with its base), testing (waits for its checks), ready (merged next).',
+  },
+  reeve_merge_queues_paused: {
+    type: 'gauge',
+    labels: [],
+    help: 'Merge queues that a person has paused.',
+  },
+  reeve_merge_queue_merged_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Pull requests that merge queues have merged.',
+  },
+  reeve_merge_queue_removed_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Pull requests that left a merge queue without a merge by it, by reason: docs/merge-queue.md lists the reasons.',
+  },
+  reeve_merge_queue_wait_seconds: {
+    type: 'histogram',
+    labels: ['outcome'],
+    help: 'Time from entering a merge queue to leaving it, by outcome: merged, removed.',
+  },
+  reeve_merge_queue_bypassed_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Merges of a queue after which the base was another than the tested one, because someone wrote to it in between.',
+  },
 } as const satisfies Record<string, MetricRow>;
 
 export type MetricName = keyof typeof metricTable;

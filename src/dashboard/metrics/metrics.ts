@@ -4,6 +4,7 @@ import { type Incident, incidentKinds } from '../../incidents/incident.ts';
 import { packageVersion } from '../../package.ts';
 import type { Store } from '../../store/store.ts';
 import { type MetricName, metricTable } from './metric-table.ts';
+import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 
 type SweptRule = {
   readonly rule: string;
@@ -15,7 +16,7 @@ type SweptRule = {
 
 /** What is read at each scrape. */
 export type MetricData = {
-  readonly store: Pick<Store, 'counts' | 'oldestWaiting'>;
+  readonly store: Pick<Store, 'counts' | 'oldestWaiting' | 'listQueues'>;
   readonly now: () => Date;
   readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
@@ -25,7 +26,7 @@ export type MetricData = {
 };
 
 /** What Reeve tells of itself. */
-export interface Metrics {
+export interface Metrics extends Pick<QueueMetrics, 'countQueueEvent'> {
   countRun(run: Run): void;
   countRequest(request: { method: string; status: number | undefined; ms: number }): void;
   countDelivery(code: number, result: string): void;
@@ -53,7 +54,8 @@ export function createMetrics(): Metrics {
   };
   const counter = (name: MetricName) => new Counter(common(name));
   const gauge = (name: MetricName) => new Gauge(common(name));
-  const histogram = (name: MetricName) => new Histogram({ ...common(name), buckets: seconds });
+  const histogram = (name: MetricName, buckets: readonly number[] = seconds) =>
+    new Histogram({ ...common(name), buckets: [...buckets] });
 
   const refused = new Map<number, number>();
   const webhookRequests = counter('reeve_webhook_requests_total');
@@ -65,6 +67,7 @@ export function createMetrics(): Metrics {
   const deferredRuns = counter('reeve_runs_deferred_total');
   const forgeRequests = counter('reeve_forge_requests_total');
   const forgeSeconds = histogram('reeve_forge_request_seconds');
+  const queues = createQueueMetrics({ counter, gauge, histogram });
   const measure = createGauges(gauge);
   gauge('reeve_build_info').set({ version: packageVersion() }, 1);
 
@@ -89,11 +92,13 @@ export function createMetrics(): Metrics {
     },
     refusals: () => refused,
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
+    countQueueEvent: (event) => queues.countQueueEvent(event),
     countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
     async text(data) {
       if (!isAsked) collectDefaultMetrics({ register });
       isAsked = true;
-      await measure(data);
+      const [rows] = await Promise.all([data.store.listQueues(), measure(data)]);
+      queues.measureQueues(rows);
       return register.metrics();
     },
     contentType: register.contentType,

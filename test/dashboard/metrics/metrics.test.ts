@@ -99,6 +99,7 @@ describe('what is read at each scrape', () => {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),
       oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),
+      listQueues: async () => [],
     },
     now: () => new Date('2030-01-01T00:01:30Z'),
     forge: () => ({ state: 'refused' }),
