@@ -1,6 +1,7 @@
 import { defaultLimits } from '../forge/git/limits.ts';
 import { type CommandRow, defineCommand } from './command.ts';
 import { connectionCommands } from './connection-commands.ts';
+import { queueCommands } from './queue/queue-command-rows.ts';
 
 const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
 
@@ -271,5 +272,6 @@ export const commandTable: readonly CommandRow[] = [
   ...ruleCommands,
   ...runCommands,
   ...sweepCommands,
+  ...queueCommands,
   ...connectionCommands,
 ];

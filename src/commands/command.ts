@@ -27,6 +27,8 @@ type CommandFlag = readonly [flags: string, description: string, value?: string]
 
 /** One row of the table of commands. `run` imports the command when it is called, and returns the exit status. */
 export type CommandRow<Options = object, Arguments = readonly unknown[]> = {
+  /** Name and description of the group that the command is in: `reeve GROUP NAME`. */
+  readonly group?: { readonly name: string; readonly description: string };
   /** Name and arguments in commander's notation: `check [paths...]`. */
   readonly usage: string;
   readonly description: string;
@@ -54,7 +56,8 @@ export function addCommand(
 ): void {
   // Most of the program's schemas hang on the settings: `--help` starts in a third of the time without them.
   const load = () => import('../settings/config.ts');
-  const command = program.command(row.usage).description(row.description);
+  const parent = row.group === undefined ? program : findGroup(program, row.group);
+  const command = parent.command(row.usage).description(row.description);
   for (const [flags, description, value] of row.requiredFlags ?? [])
     command.requiredOption(flags, description, value);
   for (const [flags, description, value] of row.flags ?? []) command.option(flags, description, value);
@@ -73,4 +76,10 @@ export function addCommand(
     });
     finish(status);
   });
+}
+
+/** Returns the command of a group, added to the program with its first member. */
+function findGroup(program: Command, { name, description }: NonNullable<CommandRow['group']>): Command {
+  const known = program.commands.find((command) => command.name() === name);
+  return known ?? program.command(name).description(description);
 }

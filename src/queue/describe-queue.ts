@@ -1,0 +1,83 @@
+import type { QueueRow } from '../store/queue-rows.ts';
+import { type QueueEntry, type QueuePhase, type QueueState, queueStateOf } from './state.ts';
+
+/** A pull request in a queue, as people read it. */
+export type DescribedEntry = {
+  /** From 1; the first has its turn. */
+  readonly position: number;
+  readonly number: number;
+  readonly priority: number;
+  readonly phase: QueuePhase;
+  /** What it waits for, as a part of a sentence. */
+  readonly waitsFor: string;
+  readonly head: string;
+  readonly rule: string;
+  readonly enteredAt: Date;
+  readonly turnAt: Date | undefined;
+};
+
+/** A queue, as people read it. */
+export type DescribedQueue = {
+  readonly repositoryId: number;
+  readonly repository: string;
+  readonly base: string;
+  readonly paused: { readonly by: string; readonly at: Date } | undefined;
+  /** The commit that someone else wrote to the base, and since when nothing is merged for it. */
+  readonly blocked: { readonly commit: string; readonly since: Date } | undefined;
+  readonly entries: readonly DescribedEntry[];
+};
+
+/** Describes a stored queue: positions, phases, and what each pull request waits for. */
+export function describeQueue(row: QueueRow): DescribedQueue {
+  const state = queueStateOf(row);
+  const { paused, blocked, entries } = state;
+  return {
+    repositoryId: row.repositoryId,
+    repository: row.repository,
+    base: row.base,
+    paused: paused && { by: paused.by, at: new Date(paused.at) },
+    blocked: blocked && { commit: blocked.commit, since: new Date(blocked.since) },
+    entries: entries.map((entry, at) => ({
+      position: at + 1,
+      number: entry.number,
+      priority: entry.request.priority,
+      phase: entry.phase,
+      waitsFor: describeWait(entry, at, { state, base: row.base }),
+      head: entry.head,
+      rule: entry.rule,
+      enteredAt: new Date(entry.enteredAt),
+      turnAt: entry.turnAt === undefined ? undefined : new Date(entry.turnAt),
+    })),
+  };
+}
+
+/** Describes the queues that hold a pull request, are paused, or wait for checks of their base; the others are at rest. */
+export function describeBusyQueues(rows: readonly QueueRow[]): readonly DescribedQueue[] {
+  return rows
+    .map(describeQueue)
+    .filter(
+      ({ entries, paused, blocked }) => entries.length > 0 || paused !== undefined || blocked !== undefined,
+    );
+}
+
+function describeWait(
+  { removal, phase }: QueueEntry,
+  at: number,
+  { state, base }: { readonly state: QueueState; readonly base: string },
+): string {
+  if (removal) return `its removal, asked for by ${removal.by}`;
+  if (state.paused) return 'the end of the pause';
+  const first = state.entries[0];
+  if (at > 0 && first) return at === 1 ? `#${first.number}` : `#${first.number} and ${at - 1} more`;
+  if (state.blocked && phase !== 'updating')
+    return `checks of ${base}, which someone wrote to between a check and a merge`;
+  return waits[phase];
+}
+
+/** What the first pull request waits for. */
+const waits: Readonly<Record<QueuePhase, string>> = {
+  waiting: 'the next look at the queue',
+  updating: 'the update with its base',
+  testing: 'its checks',
+  ready: 'its merge',
+};
