@@ -2,6 +2,7 @@ import type { PauseScope } from '../engine/bounds/pauses.ts';
 import type { Simulation } from '../handlers/simulation/simulate.ts';
 import type { SimulatedSubject } from '../handlers/simulation/simulated-subject.ts';
 import type { Incident } from '../incidents/incident.ts';
+import type { CommandQueue } from '../queue/queue-commands.ts';
 import type { Store } from '../store/store.ts';
 
 /** A rule that is in force, as people look for it. */
@@ -88,6 +89,9 @@ export type DashboardData = {
     | 'readRun'
     | 'listAudit'
     | 'listPauses'
+    | 'readQueue'
+    | 'listQueues'
+    | 'listQueueHistory'
   >;
   readonly now: () => Date;
   readonly forge: () => ForgeHealth;
@@ -109,6 +113,8 @@ export type DashboardCommands = {
   readonly pause: (scope: PauseScope, by: string) => Promise<boolean>;
   /** Ends a pause; what waited for its end runs again. Returns false if there was no such pause. */
   readonly resume: (scope: PauseScope, by: string) => Promise<boolean>;
+  /** Moves, removes, pauses or resumes in a merge queue; returns whether this changed anything. `by` is kept in the audit. */
+  readonly queue: CommandQueue;
   /** Plans what the rules in force would do with a live subject, in limited time. Writes nothing. */
   readonly simulate: (subject: SimulatedSubject) => Promise<Simulation>;
 };

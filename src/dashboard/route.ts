@@ -17,12 +17,14 @@ import { deliveriesPage } from './pages/deliveries.ts';
 import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';
 import { overviewPage } from './pages/overview.ts';
+import { queuesPage } from './pages/queues.ts';
 import { rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
 import { simulatePage } from './pages/simulate.ts';
 import { sweepsPage } from './pages/sweeps.ts';
 import { registerPauseCommands } from './pause-commands.ts';
+import { registerQueueForms } from './queue-forms.ts';
 import type { ForgeSignIn } from './sign-in/forge-sign-in.ts';
 import { isSignedIn } from './sign-in/password.ts';
 import { createSessions } from './sign-in/sessions.ts';
@@ -64,6 +66,7 @@ const pages: readonly PageRow[] = [
   { path: '/runners', audience: 'operators', entry: 'Runners', view: runnersPage },
   { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
   { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
+  { path: '/queues', audience: 'operators', entry: 'Merge queues', view: queuesPage },
   { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
   { path: '/simulate', audience: 'operators', entry: 'Simulate', view: simulatePage },
 ];
@@ -152,6 +155,7 @@ async function registerDashboardPages(
   }
   registerCommands(app, pageHandler, parts);
   registerPauseCommands(app, pageHandler, parts);
+  registerQueueForms(app, pageHandler, parts);
   registerSimulateCommand(app, pageHandler, parts);
   app.get('/assets/dashboard.css', async (_request, reply) =>
     setSecurityHeaders(reply)

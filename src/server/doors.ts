@@ -1,5 +1,6 @@
 import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
 import { redirectUri } from '../dashboard/sign-in/address.ts';
+import { createCommandQueue } from '../queue/queue-commands.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
 import { loadDashboardPassword } from '../settings/secrets/dashboard-password.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
@@ -38,6 +39,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, maxBodyBytes, ...parts } = options;
   const pages = new AbortController();
   const password = await loadDashboardPassword(data);
+  const commandQueue = createCommandQueue(parts.store, parts.dashboardData);
   const oauth2 = signIn && createOAuth2({ url: forgeUrl, application: signIn, signal: pages.signal });
   const app = createApp({
     ...parts,
@@ -67,6 +69,11 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
         const isEnded = await parts.store.resume(scope, by);
         wake();
         return isEnded;
+      },
+      async queue(queue, command, by) {
+        const isChanged = await commandQueue(queue, command, by);
+        wake();
+        return isChanged;
       },
       simulate: options.simulate,
     },

@@ -16,6 +16,7 @@ import { passwordOf } from '../support/flow-names.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
 import { makeStore } from '../support/make-store.ts';
+import { makeQueueEntry, saveQueueState } from '../support/stored-queue.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);
@@ -113,6 +114,18 @@ async function makeHostile(store: Store): Promise<{
   const [rule, other] = [text(), text()];
   for (const name of [rule, text()]) await store.pause({ kind: 'rule', name }, text());
   const since = new Date('2030-01-01T00:00:00Z');
+  for (let n = 1; n <= 3; n += 1) {
+    const person = { by: text(), at: since.toISOString() };
+    const entries = [1, 2].map((number) =>
+      makeQueueEntry(number, { head: text(), rule: text(), removal: number === n ? person : undefined }),
+    );
+    const state = n === 3 ? { entries, paused: person } : { entries };
+    const blocked = { commit: text(), since: since.toISOString() };
+    const kinds = ['merged', 'left', 'foreign-write', 'moved', 'paused'] as const;
+    const events = kinds.map((kind) => ({ at: since, kind, number: n, text: text(), by: text() }));
+    const name = { repositoryId: n, repository: text(), base: text(), events };
+    await saveQueueState(store, n === 1 ? { ...state, blocked } : state, name);
+  }
   const readings = {
     rules: () => [
       {
@@ -285,6 +298,7 @@ describe.skipIf(!hasBrowser)(title, () => {
           '/runners',
           '/drift',
           '/rules',
+          '/queues',
           '/audit',
           `/simulate?${new URLSearchParams({ kind: 'branch', subject: hostileTexts[0] ?? '' })}`,
         ],

@@ -261,6 +261,7 @@ describe('the other pages', () => {
       '/drift',
       '/rules',
       '/runners',
+      '/queues',
       '/audit',
       '/simulate',
     ];

@@ -2,8 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../src/clock.ts';
 import { createMetrics } from '../../src/dashboard/metrics/metrics.ts';
 import { silentLog } from '../../src/log.ts';
+import { createCommandQueue } from '../../src/queue/queue-commands.ts';
 import { type AppParts, createApp } from '../../src/server/app.ts';
 import type { Store } from '../../src/store/store.ts';
+
+const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 
 /** The password of the installation that `makeDashboardApp` makes. */
 export const dashboardPassword = 'a password of this installation';
@@ -14,11 +17,10 @@ export function storeCommands(store: Store): AppParts['commands'] {
     redrive: (ids, by) => store.redrive(ids, by, { settled: true }),
     pause: (scope, by) => store.pause(scope, by),
     resume: (scope, by) => store.resume(scope, by),
+    queue: createCommandQueue(store, { now: standingClock }),
     simulate: async () => ({ runs: [], left: [], broken: [], ignored: undefined }),
   };
 }
-
-const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 
 /** Returns the data of the pages of a bot that has swept nothing and has no rules. */
 export function dashboardData(store: Store, now: () => Date = standingClock): AppParts['dashboardData'] {
