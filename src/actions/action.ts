@@ -78,6 +78,8 @@ export type Action<Arguments = unknown> = {
    * this is a result of the step and no failure, and stores it in the memory; undefined: it is a failure.
    */
   readonly refused?: (change: Change, context: PlanContext) => Promise<string | undefined>;
+  /** Returns what only the answer says about the result, such as the id of a commit: `reeve revert` compares it with live state. */
+  readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
   /** Whether it is planned once more after its changes were sent: what became of them may call for others. */
   readonly followsUp?: true;
   /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */

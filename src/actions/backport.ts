@@ -13,13 +13,19 @@ import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
-import { opened, openingOf, patching, removal } from './backporting/changes.ts';
+import { keptFacts, opened, openingOf, patching, removal } from './backporting/changes.ts';
 import { undoPatch } from './backporting/inverse.ts';
 import { type HandReason, type HandSource, notesText, readNotes } from './backporting/notes.ts';
 import { isSameChange } from './backporting/patch-changes.ts';
 import { type BackportSource, handSourceOf, readMergedChange } from './backporting/source.ts';
 import { examineTargets, targetsOf } from './backporting/targets.ts';
-import { describeRefusal, noteTrial, recallTrial, trialPlaceOf } from './backporting/trials.ts';
+import {
+  describeRefusal,
+  isAskedCommit,
+  noteTrial,
+  recallTrial,
+  trialPlaceOf,
+} from './backporting/trials.ts';
 import type { Change } from './change.ts';
 import { undoCreatePull } from './inverses/pulls.ts';
 import { labelIds } from './labels/label-ids.ts';
@@ -108,6 +114,17 @@ with:
     if (open.length === 0) return [...done, ...absent];
     return [...done, ...absent, ...(await planOpen(open, { pull, given, facts, context, all }))];
   },
+  async intend(change, context) {
+    const place = trialPlaceOf(change);
+    if (place === undefined || change.operation !== operations.applyDiffPatch.id) return async () => {};
+    const { message } = change.input.body as { readonly message: string };
+    await noteTrial(place, { intended: message }, context);
+    return () => noteTrial(place, undefined, context);
+  },
+  made(change, answer) {
+    const commit = change.operation === operations.applyDiffPatch.id ? commitIn(answer) : undefined;
+    return commit === undefined ? undefined : { commit };
+  },
   async refused(change, context) {
     const place = trialPlaceOf(change);
     if (place === undefined || change.operation !== operations.applyDiffPatch.id) return undefined;
@@ -135,6 +152,12 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const changes: Change[] = [];
   const removals: Change[] = [];
   for (const target of targets) {
+    // What is refused anyway is named in no comment.
+    if (!((await context.covers?.('backport', target)) ?? true)) {
+      const open = openingOf(pull, source, target, { facts, labels, exists: false });
+      changes.push(patching(source, target, facts), open);
+      continue;
+    }
     const state = await stateOf(target, source, notes.has(target), plan);
     if (state.note) notes.set(target, state.note);
     if (state.leftover) removals.push(removal(source, target, state.leftover, facts));
@@ -155,6 +178,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
     ...writeComment(live, body, { action: 'backport', target, facts }),
     value: { commit: source.mergeCommit, notes: Object.fromEntries(notes) },
     reconsiders: true,
+    keeps: keptFacts,
   } as const;
   return [...changes, comment, ...removals];
 }
@@ -180,16 +204,19 @@ async function stateOf(
   const place = { params: repositoryParams(facts.subject), commit: source.mergeCommit, target };
   const trial = await recallTrial(place, context);
   const isMade = trial !== undefined && 'made' in trial && trial.made === tip;
-  if (isNoted) return isMade && tip !== undefined ? { leftover: tip } : {};
+  const isIntended = trial !== undefined && 'intended' in trial;
+  if (isNoted && !(isIntended && tip)) return isMade && tip !== undefined ? { leftover: tip } : {};
   if (trial !== undefined && 'refused' in trial) return { note: trial.refused };
   if (tip === undefined) return source.byHand ? { note: source.byHand } : { step: 'patch' };
   const found = await readBackportBranch({ target, name, tip }, facts);
   if (found === undefined) return { step: 'taken' };
   const { total_commits, commits, diff } = found;
   const isOne = Math.max(total_commits ?? 0, commits.length) === 1;
-  if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
   // A branch that another account made, or went on with, is not ours to remove.
-  if (!isMade) return { step: 'taken' };
+  const isOwn = isMade || (isIntended && isOne && isAskedCommit(commits[0], trial));
+  if (isNoted) return isOwn ? { leftover: tip } : {};
+  if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
+  if (!isOwn) return { step: 'taken' };
   return { note: diff === '' ? 'contained' : 'differs', leftover: tip };
 }
 

@@ -24,6 +24,11 @@ export type Change = {
   readonly already?: true;
   /** Facts to read again immediately before the write, for a new plan that decides. */
   readonly reads?: readonly FactRequest[];
+  /**
+   * Facts that a new plan with `reconsiders` need not request again: those that never change, and, until the forge refuses
+   * the change, those of `reads` for which reading them once per run is enough.
+   */
+  readonly keeps?: readonly FactRequest[];
   /** Changes with the same key are sent as one request; the action's `join` returns its input. */
   readonly joins?: string;
   /** Facts whose cached answers this write invalidates. */

@@ -19,6 +19,8 @@ export type PlanContext = {
   readonly now: Date;
   /** Meter that is charged for patterns among the arguments. */
   readonly meter: Meter;
+  /** Returns whether the grants of the rule's file cover what an action does to a branch; others are refused. Absent: all are. */
+  readonly covers?: (action: string, branch: string) => Promise<boolean>;
   /** Nothing will be written: the memory must not change either. */
   readonly dryRun: boolean;
 };

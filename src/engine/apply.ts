@@ -8,7 +8,7 @@ import { createOutcomes, type Outcomes } from './outcomes.ts';
 import type { PlannedChange, Proposal, RefusedChange } from './proposal.ts';
 import { createReconsider, mayPlanAgain, type Reconsider, resultOfRefusal } from './reconsider.ts';
 import type { Outcome } from './record.ts';
-import { factsOf, factsToRefresh, groupByRequest } from './requests.ts';
+import { factsOf, factsToRefresh, groupByRequest, keptFactsOf } from './requests.ts';
 import { type GroupSending, sendGroup } from './send-group.ts';
 
 /** What became of the changes. */
@@ -187,7 +187,7 @@ async function sendAgain(
 async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
   const { facts, outcomes, awaiting, resisted, reconsider = createReconsider(undefined) } = application;
   for (let refusals = 0; ; refusals += 1) {
-    const now = facts.anew();
+    const now = facts.anew(keptFactsOf(planned.change, refusals > 0));
     const wanted: Proposal[] = [];
     let change: Change | undefined;
     let reason = '';
@@ -243,7 +243,7 @@ async function settleShown(
   }
   const [proposal] = planned.proposals;
   await proposal?.action.remember?.(planned.change, answer, proposal.context);
-  outcomes.settle(planned, 'applied');
+  outcomes.settleApplied(planned, proposal?.action.made?.(planned.change, answer));
 }
 
 /** Says whether the actions know that this forge drops all of these changes; every action learns from the answer. */

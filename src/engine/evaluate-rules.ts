@@ -6,6 +6,7 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
 import { useCommands } from './bounds/commands.ts';
+import { coversAction } from './bounds/grants.ts';
 import type { Proposal } from './proposal.ts';
 import { reasonOf } from './reason.ts';
 import { readHeadFirst } from './reconsider.ts';
@@ -85,6 +86,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     secrets: input.secrets,
     now: input.now,
     meter,
+    covers: (action, branch) => coversAction(rule, { action, branch }, input.facts),
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
 }

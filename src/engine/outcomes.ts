@@ -8,6 +8,8 @@ import type { Outcome } from './record.ts';
 export interface Outcomes {
   /** Notes the result of a change. */
   settle(planned: PlannedChange, status: Outcome['status'], error?: string): void;
+  /** Notes that a change was applied, and what the answer says about its result. */
+  settleApplied(planned: PlannedChange, made: Outcome['made']): void;
   /** Notes that a change failed; the later changes of its steps are not made. */
   fail(planned: PlannedChange, error: unknown): void;
   /** Says whether all steps that propose the change have failed before. */
@@ -39,6 +41,8 @@ export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
 
   return {
     settle,
+    settleApplied: ({ id }, made) =>
+      void outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) }),
     fail(planned, error) {
       const needs = planned.proposals[0]?.action.needs;
       const { target, forbidden } = planned.change;

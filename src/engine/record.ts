@@ -53,6 +53,8 @@ export type Outcome = {
   readonly change: string;
   readonly status: 'applied' | 'skipped' | 'failed' | 'planned';
   readonly error?: string;
+  /** Members of the result that only the answer of the forge says. Absent in runs of earlier versions. */
+  readonly made?: Readonly<Record<string, unknown>>;
 };
 
 /** A change that was wanted and not sent. */

@@ -1,6 +1,7 @@
+import type { Change } from '../actions/change.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import { ReeveError } from '../errors.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
+import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
 import type { PlannedChange } from './proposal.ts';
 
 /** Groups changes by the request that makes them, in order; a request stands at the place of its first change. */
@@ -32,6 +33,12 @@ export async function inputOf(group: readonly PlannedChange[], facts: Facts): Pr
 /** Returns the facts that must be fresh when the request is made. */
 export function factsToRefresh(group: readonly PlannedChange[]): readonly FactRequest[] {
   return group.flatMap((planned) => planned.change.reads ?? []);
+}
+
+/** Returns the facts whose answers a new plan of the change keeps. `isOutdated`: the forge has another state than was read. */
+export function keptFactsOf({ keeps = [], reads = [] }: Change, isOutdated: boolean): readonly FactRequest[] {
+  const changing = new Set(isOutdated ? reads.map(factKey) : []);
+  return keeps.filter((request) => !changing.has(factKey(request)));
 }
 
 /** Returns all facts that the actions of a group plan from. */

@@ -30,8 +30,8 @@ export async function revertRun(
   const changes: RecordedChange[] = [];
   const refused: RevertRefusal[] = [];
   const outcomes: Outcome[] = [];
-  const applied = new Set(
-    done.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
+  const applied = new Map(
+    done.outcomes.filter(({ status }) => status === 'applied').map((outcome) => [outcome.change, outcome]),
   );
   const requests = new Set<string>();
   const toTakeBack = done.changes.filter((change) => {
@@ -50,7 +50,7 @@ export async function revertRun(
   for (const group of byRequest(toTakeBack.toReversed())) {
     const together: { readonly undo: Undo; readonly change: RecordedChange }[] = [];
     for (const change of group) {
-      const undo = await undoOf(change, client);
+      const undo = await undoOf(change, applied.get(change.id)?.made, client);
       if (typeof undo === 'string') refused.push({ change: inverted(change, done), why: undo });
       else if (undo.join) together.push({ undo, change });
       else await takeBack(undo, [change]);
@@ -95,7 +95,7 @@ function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChang
 }
 
 /** Returns how a change is taken back now, or why it is not. */
-async function undoOf(change: RecordedChange, client: Client): Promise<Undo | string> {
+async function undoOf(change: RecordedChange, made: Outcome['made'], client: Client): Promise<Undo | string> {
   const inverse = findInverse(change.action, change.operation);
   if (inverse === undefined) return `there is no way back from ${change.operation}`;
   const { operation, target, before, after } = change;
@@ -103,7 +103,8 @@ async function undoOf(change: RecordedChange, client: Client): Promise<Undo | st
   const asked: DoneChange = { operation, input: change.input as AnyInput, target, before, after };
   try {
     const live = await inverse(asked, client);
-    if (!isStill(after, live.value)) return `changed since: it is ${JSON.stringify(live.value ?? null)} now`;
+    const isChanged = !isStill(after, live.value) || (made !== undefined && !isStill(made, live.value));
+    if (isChanged) return `changed since: it is ${JSON.stringify(live.value ?? null)} now`;
     return live.undo();
   } catch (error) {
     return `it cannot be read now: ${messageOf(error)}`;

@@ -16,6 +16,7 @@ import { createReconsider } from './reconsider.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
 import { refuseRepeated } from './repeated.ts';
+import { keptFactsOf } from './requests.ts';
 import { isSent, type RunInput } from './run-input.ts';
 import { selectRules } from './select-rules.ts';
 import { refuseUnsupported } from './unsupported.ts';
@@ -142,7 +143,7 @@ async function planFollowUps(
 ): Promise<{ readonly proposals: readonly Proposal[]; readonly retry?: ReeveError | undefined }> {
   const sent = plan.changes.filter(({ id }) => applied.sent.has(id)).flatMap((planned) => planned.proposals);
   const proposals: Proposal[] = [];
-  const now = facts.anew();
+  const now = facts.anew(plan.changes.flatMap(({ change }) => keptFactsOf(change, true)));
   for (const proposal of new Set(sent)) {
     const { action, context, arguments: given } = proposal;
     if (!action.followsUp) continue;

@@ -117,7 +117,11 @@ export function createFacts(options: FactsOptions): Facts {
         for (const request of requests) drop(factKey(request));
         return asking(kept, { isAnew: (key) => dropped.has(key), mayTake: (key) => !dropped.has(key) });
       },
-      anew: () => asking(new Map(), { isAnew: () => true, mayTake: () => true }),
+      anew(kept = []) {
+        const keys = new Set(kept.map(factKey));
+        const known = new Map([...asked].filter(([key]) => keys.has(key)));
+        return asking(known, { isAnew: () => true, mayTake: () => true });
+      },
       forget(names) {
         const id = options.subject.repository?.id;
         for (const name of names) options.memory.drop(`${id}/${name}`);
@@ -165,6 +169,6 @@ export function withAnswer(facts: Facts, name: string, answer: unknown): Facts {
     ...facts,
     ask: typedAsk(async (request) => (request.name === name ? answer : facts.ask(request))),
     fresh: (requests, maxAgeMs) => withAnswer(facts.fresh(requests, maxAgeMs), name, answer),
-    anew: () => withAnswer(facts.anew(), name, answer),
+    anew: (kept) => withAnswer(facts.anew(kept), name, answer),
   };
 }

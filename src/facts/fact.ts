@@ -163,8 +163,8 @@ export interface Facts {
    * those were made from, and share the others.
    */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
-  /** Returns facts that know nothing yet: each is requested again, and no cached answer is used. */
-  anew(): Facts;
+  /** Returns facts that know nothing yet but the answers of `kept`: each other one is requested again, and no cached answer is used. */
+  anew(kept?: readonly FactRequest[]): Facts;
   /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
   /** Returns the units that the patterns of an answered fact cost. */

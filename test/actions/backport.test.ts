@@ -253,6 +253,16 @@ describe('backport', () => {
     ]);
   });
 
+  it('names no branch in the comment that its grant does not cover', async () => {
+    const context = makeContext({
+      covers: async (action, name) => action === 'backport' && name === 'release/1',
+    });
+    const changes = await plan({ merged_patch: { text: null, size: 9 } }, { to: ['release/*'] }, context);
+
+    expect(said(changes)).toEqual([...wanted('release/2'), 'comment.create tidy/backport on #7']);
+    expect(bodyIn(changes[2])).not.toContain('release/2');
+  });
+
   it('shows no name to a shell that has another meaning there', async () => {
     const name = 'a;$(rm)`b`';
     const [comment] = await plan(
@@ -305,6 +315,54 @@ describe('backport', () => {
       expect(said(await plan({ ...there(diff), comments: [ours] }, {}, context))).toEqual([
         'comment.edit tidy/backport on #7 already',
         `branch.delete ${name}`,
+      ]);
+    });
+
+    /** The memory after a request whose answer was lost, and what the forge made of it. */
+    async function lost(more: object = {}) {
+      const context = makeContext({ memory: createActionMemory() });
+      const [patching] = await plan({}, {}, context);
+      const withdraw = patching && (await backport.intend?.(patching, context));
+      const { message } = commitBody(patching);
+      const sent = { message: `${message}\n`, committer: { date: '2026-03-01T12:04:00Z' }, ...more };
+      const made = commit('', { sha: tip, commit: sent });
+      const compared = { [`release/1...${name}`]: { total_commits: 1, commits: [made] } };
+      return { context, withdraw, live: { ...there(diffOf('2 ')), compare: compared } };
+    }
+
+    it('removes its own branch where the answer was lost, and writes the comment', async () => {
+      const { context, live } = await lost();
+
+      const changes = await plan(live, {}, context);
+
+      expect(said(changes)).toEqual(['comment.create tidy/backport on #7', `branch.delete ${name}`]);
+      const ours = { id: 8, body: bodyIn(changes[0]), user: { id: 9 } };
+      expect(said(await plan({ ...live, comments: [ours] }, {}, context))).toEqual([
+        'comment.edit tidy/backport on #7 already',
+        `branch.delete ${name}`,
+      ]);
+      expect(said(await plan({}, {}, context))).toEqual(wanted('release/1'));
+    });
+
+    it.each([
+      ['was made long after a lost answer', { committer: { date: '2026-03-01T12:06:00Z' } }],
+      ['was made long before a lost answer', { committer: { date: '2026-03-01T11:54:00Z' } }],
+      ['was made at an unknown time', { committer: {} }],
+      ['has another message after a lost answer', { message: 'Mine' }],
+    ])('leaves a branch alone that %s', async (_, more) => {
+      const { context, live } = await lost(more);
+
+      expect(said(await plan(live, {}, context))).toEqual([
+        `open #7 to release/1 waits: there is a branch ${name} with other changes`,
+      ]);
+    });
+
+    it('leaves a branch alone that was made after its request was refused', async () => {
+      const { context, withdraw, live } = await lost();
+      await withdraw?.();
+
+      expect(said(await plan(live, {}, context))).toEqual([
+        `open #7 to release/1 waits: there is a branch ${name} with other changes`,
       ]);
     });
 

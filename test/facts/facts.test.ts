@@ -54,6 +54,21 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
+it('keeps what it is told to where all else is asked anew', async () => {
+  const { server, facts } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
+  const run = facts();
+  await run.ask({ name: 'labels' });
+  await run.ask({ name: 'files' });
+
+  const anew = run.anew([{ name: 'files' }, { name: 'comments' }]);
+  await anew.ask({ name: 'files' });
+  expect(server.requests).toHaveLength(2);
+  await anew.ask({ name: 'labels' });
+  await anew.anew().ask({ name: 'files' });
+
+  expect(server.requests).toHaveLength(4);
+});
+
 it('asks anew what an answer was made from, which is as old as the oldest of it', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')

@@ -22,8 +22,11 @@ rules:
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-async function startFlow(rules = backporting()): Promise<void> {
-  harness = await startOperatorHarness(rules);
+async function startFlow(
+  rules = backporting(),
+  options: Parameters<typeof startOperatorHarness>[1] = {},
+): Promise<void> {
+  harness = await startOperatorHarness(rules, options);
   await commitFile('main', 'a.txt', 'one\ntwo\nthree\n');
   await makeBranch('release/1');
 }
@@ -96,6 +99,8 @@ describe('backport', () => {
     await startFlow();
     await makeBranch('release/2');
     await commitFile('release/1', 'b.txt', 'older\n');
+    const reads = (end: RegExp) =>
+      harness.proxy.passed.filter(({ method, path }) => method === 'GET' && end.test(path)).length;
     const index = await mergeFix('one\n2\nthree\n', 'Fix the door', 'Fix the door\n\nIt was stuck.');
 
     const run = await waitForBackport();
@@ -105,6 +110,8 @@ describe('backport', () => {
         (one) => `${one} applied`,
       ),
     );
+    // Once for the pull request, not for each branch; the list once more when everything was sent.
+    expect([reads(/\/pulls\/\d+\.diff/), reads(/\/pulls\?.*state=all/)]).toEqual([1, 2]);
     const [pull] = await pullsInto('release/1');
     const { merge_commit_sha } = await harness.root.call(operations.getPull, { params: { ...at, index } });
     expect(pull).toMatchObject({
@@ -218,6 +225,46 @@ describe('backport', () => {
     expect(writesOf(harness, from)).toEqual([]);
   });
 
+  it('removes its branch where the answer to the patch was lost, too', { timeout }, async () => {
+    await startFlow(backporting(), { server: { backoff: { firstMs: 50 } } });
+    const before = await branchNames();
+    let patches = 0;
+    harness.proxy.decide = ({ method, path }) => {
+      const isPatch = method === 'POST' && path.endsWith('/diffpatch');
+      if (isPatch) patches += 1;
+      return { kind: isPatch && patches === 1 ? 'lose' : 'pass' };
+    };
+    const index = await mergeFix('one\n2 \t\nthree\n');
+
+    await expect.poll(async () => (await commentsOn(index)).length, { timeout }).toBe(1);
+    await harness.idle();
+
+    expect((await commentsOn(index))[0]?.body).toContain('with other whitespace');
+    expect(await branchNames()).toEqual(before);
+    expect(patches).toBe(1);
+  });
+
+  it('is reverted only while its branch has the commit that was made', { timeout }, async () => {
+    await startFlow();
+    await mergeFix('one\n2\nthree\n');
+    const run = await waitForBackport();
+    const { environment } = harness;
+    const { after } = run.changes[0] ?? {};
+    const { name, message } = after as { readonly name: string; readonly message: string };
+    const shown = await reeve(['revert', '--plan', run.id], { environment });
+    expect(shown.out).toContain(`DELETE /repos/${at.owner}/${at.repo}/branches/${name}`);
+
+    // Amended: one commit with the same message, and other content.
+    await harness.root.call(operations.deleteBranch, { params: { ...at, branch: name } });
+    const body = { new_branch_name: name, old_ref_name: 'release/1' };
+    await harness.root.call(operations.createBranch, { params: at, body });
+    await commitFile(name, 'a.txt', 'one\n2!\nthree\n', message);
+    const { out } = await reeve(['revert', run.id, '--json'], { environment });
+
+    expect(out).toContain('changed since');
+    expect(await branchNames()).toContain(name);
+  });
+
   it('evaluates its conditions again before each write', { timeout }, async () => {
     await startFlow();
     let isRenamed = false;
@@ -244,34 +291,43 @@ describe('backport', () => {
     expect(harness.proxy.passed.filter(isOpening)).toEqual([]);
   });
 
-  it('keeps to the branches that a grant of the repository names', { timeout }, async () => {
-    harness = await startOperatorHarness('version: 1\nrules: {}\n', {
-      rules: backporting(),
-      server: {
-        grants: [
-          {
-            in: [`${at.owner}/*`],
-            repositories: [],
-            organizations: [],
-            names: ['backport'],
-            branches: ['release/1'],
-          },
-        ],
-      },
-    });
-    await commitFile('main', 'a.txt', 'one\ntwo\nthree\n');
-    for (const name of ['release/1', 'release/2']) await makeBranch(name);
-    await mergeFix('one\n2\nthree\n');
+  it.each([
+    ['', 'one\n2\nthree\n', ['contents.apply-patch applied', 'pull.create applied']],
+    [', also in its comment', 'version https://git-lfs.github.com/spec/v1\n', ['comment.create applied']],
+  ])(
+    'keeps to the branches that a grant of the repository names%s',
+    { timeout },
+    async (_, text, outcomes) => {
+      harness = await startOperatorHarness('version: 1\nrules: {}\n', {
+        rules: backporting(),
+        server: {
+          grants: [
+            {
+              in: [`${at.owner}/*`],
+              repositories: [],
+              organizations: [],
+              names: ['backport'],
+              branches: ['release/1'],
+            },
+          ],
+        },
+      });
+      await commitFile('main', 'a.txt', 'one\ntwo\nthree\n');
+      for (const name of ['release/1', 'release/2']) await makeBranch(name);
+      const index = await mergeFix(text);
 
-    const run = await waitForBackport();
+      const run = await waitForBackport();
 
-    expect(outcomesOf(run)).toEqual(['contents.apply-patch applied', 'pull.create applied']);
-    expect(run.refused.map(({ why }) => why)).toEqual(
-      [0, 1].map(() => 'the grant of backport does not cover the branch release/2'),
-    );
-    expect(await pullsInto('release/2')).toEqual([]);
-    expect((await branchNames()).filter((name) => name.startsWith('backport'))).toHaveLength(1);
-  });
+      expect(outcomesOf(run)).toEqual(outcomes);
+      expect(run.refused.map(({ why }) => why)).toEqual(
+        [0, 1].map(() => 'the grant of backport does not cover the branch release/2'),
+      );
+      expect(await pullsInto('release/2')).toEqual([]);
+      const made = (await branchNames()).filter((name) => name.startsWith('backport'));
+      expect(made).toHaveLength(outcomes.length - 1);
+      for (const { body } of await commentsOn(index)) expect(body).not.toContain('release/2');
+    },
+  );
 
   it('continues after a kill between the branch and the pull request', { timeout: 120_000 }, async () => {
     await startFlow(`version: 1

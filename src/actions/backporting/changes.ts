@@ -3,7 +3,9 @@ import type { PullRequest } from '../../contract/resources/pulls.ts';
 import { backportBranch, backportMarker } from '../../facts/backport-names.ts';
 import { backports } from '../../facts/backports.ts';
 import { branches } from '../../facts/branches.ts';
-import { type Facts, requestOf } from '../../facts/fact.ts';
+import { commits } from '../../facts/commits.ts';
+import { type FactRequest, type Facts, requestOf } from '../../facts/fact.ts';
+import { mergedPatch } from '../../facts/merged-patch.ts';
 import { pullRequest } from '../../facts/pull-request.ts';
 import { repositoryParams } from '../../facts/where.ts';
 import { breakReferences } from '../../patterns/issue-references.ts';
@@ -16,6 +18,13 @@ import type { BackportSource } from './source.ts';
 /** The request of a forge has no longer title. */
 const maxTitle = 255;
 
+/** The change that was merged stays as it is; which backports it has is read once per run, and again after a refusal. */
+export const keptFacts: readonly FactRequest[] = [
+  requestOf(mergedPatch),
+  requestOf(commits),
+  requestOf(backports),
+];
+
 /** What every change of a backport to one branch has in common: conditions are evaluated again before it. */
 function common(target: string) {
   return {
@@ -23,6 +32,7 @@ function common(target: string) {
     branch: target,
     reconsiders: true,
     reads: [requestOf(pullRequest), requestOf(branches), requestOf(backports)],
+    keeps: keptFacts,
   } as const;
 }
 

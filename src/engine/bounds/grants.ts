@@ -3,9 +3,13 @@ import type { Subject } from '../../contract/events/subject.ts';
 import { messageOf } from '../../errors.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
 import { repository as repositoryFact } from '../../facts/repository.ts';
+import { repositoryParams } from '../../facts/where.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import type { LoadedRule, ScopedGrant } from '../../rules/rule.ts';
-import type { PlannedChange } from '../proposal.ts';
+import type { Proposal } from '../proposal.ts';
+
+/** What grants cover, of a change. */
+type GrantedChange = Pick<Change, 'action' | 'branch' | 'fork' | 'alsoNeeds'>;
 
 /** The default branch of the subject's repository, or why it is not known. */
 export type DefaultBranch = { readonly name: string } | { readonly unknown: string };
@@ -20,7 +24,10 @@ export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subj
 
 /** Reads the default branch where a change depends on a grant that covers that branch alone; otherwise returns undefined. */
 export async function readDefaultBranch(
-  planned: readonly Pick<PlannedChange, 'change' | 'proposals'>[],
+  planned: readonly {
+    readonly change: Pick<Change, 'action' | 'branch'>;
+    readonly proposals: readonly Pick<Proposal, 'rule'>[];
+  }[],
   facts: Facts,
 ): Promise<DefaultBranch | undefined> {
   const isNeeded = planned.some(
@@ -46,7 +53,7 @@ export async function readDefaultBranch(
 export function ungrantedReason(
   rule: LoadedRule,
   change: {
-    readonly change: Change;
+    readonly change: GrantedChange;
     /** Path parameters of the request. */
     readonly params: Readonly<Record<string, unknown>>;
     readonly defaultBranch: DefaultBranch | undefined;
@@ -61,6 +68,17 @@ export function ungrantedReason(
     if (why !== undefined) return why;
   }
   return undefined;
+}
+
+/** Returns whether the grants of a rule's file cover what an action does to a branch of the subject's repository. */
+export async function coversAction(
+  rule: LoadedRule,
+  change: Required<Pick<Change, 'action' | 'branch'>>,
+  facts: Facts,
+): Promise<boolean> {
+  const defaultBranch = await readDefaultBranch([{ change, proposals: [{ rule }] }], facts);
+  const params = repositoryParams(facts.subject);
+  return ungrantedReason(rule, { change, params, defaultBranch }) === undefined;
 }
 
 function uncoveredReason(
