@@ -18,6 +18,7 @@ import {
   forgetDispatch,
   type NotedDispatch,
   noteDispatch,
+  noteUnnamed,
   readDispatch,
 } from './workflows/dispatches.ts';
 
@@ -107,7 +108,9 @@ with:
     const at = context.now.toISOString();
     const key = keyOf(change, context);
     await noteDispatch(key, { state: 'done', at, ...(run === undefined ? {} : { run }) }, context);
-    if (run !== undefined) await claimRun(key, { ...placeOf(change), run }, context);
+    if (run !== undefined) return claimRun(key, { ...placeOf(change), run }, context);
+    const { newest_run: after } = change.before as { readonly newest_run: number };
+    return noteUnnamed({ ...dispatchPlaceOf(change), key }, after, context);
   },
 });
 
@@ -176,6 +179,15 @@ function placeOf({ input }: Pick<Change, 'input'>): { readonly repository: strin
   return { repository: `${owner}/${repo}`.toLowerCase() };
 }
 
+function dispatchPlaceOf(change: Pick<Change, 'input' | 'after'>): {
+  readonly repository: string;
+  readonly workflow: string;
+  readonly ref: string;
+} {
+  const { workflow, ref } = change.after as { readonly workflow: string; readonly ref: string };
+  return { ...placeOf(change), workflow, ref };
+}
+
 /**
  * Returns the run that an earlier request without an answer has started; undefined if there is none. Throws, to be tried again,
  * while the forge may not yet have executed that request.
@@ -186,11 +198,11 @@ async function runStartedBy(
   facts: Facts,
   context: PlanContext,
 ): Promise<number | undefined> {
-  const { workflow, ref } = change.after as { readonly workflow: string; readonly ref: string };
+  const { workflow } = dispatchPlaceOf(change);
   const searched = requestOf(workflowRuns, `${workflow}>${after}`);
   const runs = await facts.fresh([searched]).ask(searched);
   const key = keyOf(change, context);
-  const own = await findOwnRun(runs, { ref, key, ...placeOf(change) }, context);
+  const own = await findOwnRun(runs, { ...dispatchPlaceOf(change), key, after }, context);
   if (own !== undefined) return own;
   const ageMs = context.now.getTime() - Date.parse(at);
   if (ageMs >= undecidedMs) return undefined;

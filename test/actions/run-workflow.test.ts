@@ -111,7 +111,7 @@ describe('run-workflow plans', () => {
 describe('after a lost answer', () => {
   it.each<[string, DispatchedRun, number | undefined]>([
     ['a run of our account', run(6), 6],
-    ['a run of a forge that does not show the account', run(6, { actor_id: 0 }), 6],
+    ['a run of an account that the forge does not show', run(6, { actor_id: 0 }), undefined],
     ['a run with the short name of the branch', run(6, { ref: 'main' }), 6],
     ['a run of another account', run(6, { actor_id: 7 }), undefined],
     ['a run of another branch', run(6, { ref: 'refs/heads/other' }), undefined],
@@ -170,6 +170,39 @@ describe('after a lost answer', () => {
 
     const facts = factsOf([run(6)], { 'deploy.yml>5': [run(6)] });
     expect((await planned(facts, contextAt(60))).already).toBeUndefined();
+  });
+
+  it('a run of a dispatch whose answer named none is none', async () => {
+    const second = contextAt(0, { trigger: 'delivery-2' });
+    await lose();
+    const change = await planned(factsOf([run(5)]), second);
+    await runWorkflow.remember?.(change, undefined, second);
+    const lost = (...ids: readonly number[]) =>
+      planned(
+        factsOf([run(7)], { 'deploy.yml>5': ids.map((id) => run(id)) }),
+        contextAt(60, { dryRun: true }),
+      );
+
+    expect((await lost(6)).already).toBeUndefined();
+    expect(await lost(7, 6)).toMatchObject({ reason: 'it was started for this trigger: run 7' });
+    // Of another ref there may be as many runs as there are.
+    const [other] = await runWorkflow.plan(
+      { ...given, ref: 'refs/tags/v1' },
+      factsOf([run(5)]),
+      contextAt(0, { trigger: 'delivery-3' }),
+    );
+    if (other) await runWorkflow.remember?.(other, undefined, contextAt(0, { trigger: 'delivery-3' }));
+    expect(await lost(7, 6)).toMatchObject({ already: true });
+  });
+
+  it('a run is its own where an earlier answer named none', async () => {
+    const first = contextAt(0, { trigger: 'delivery-0' });
+    await runWorkflow.remember?.(await planned(factsOf([run(4)]), first), undefined, first);
+    await lose();
+
+    expect(await planned(factsOf([run(6)], { 'deploy.yml>5': [run(6)] }), contextAt(2))).toMatchObject({
+      reason: 'it was started for this trigger: run 6',
+    });
   });
 
   it('a dry run finds it, and notes nothing', async () => {

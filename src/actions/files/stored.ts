@@ -8,6 +8,15 @@ import type { PlanContext } from '../plan-context.ts';
  */
 type StoredFile = { readonly wanted: string; readonly stored: string };
 
+/** The beginning of the keys under which the memory keeps such pairs. Their values have an instant `at`. */
+export const storedFilePrefix = 'stored ';
+
+/** A pair is kept as long as its file was planned within this time. After that, the file is committed once more. */
+export const storedFileKeptMs = 100 * 86_400_000;
+
+/** `at` is written again only if it is older than this: a sweep over thousands of files writes nothing each time. */
+const touchMs = 86_400_000;
+
 /** Where a file is: `owner/repo:branch:path`. */
 type FilePlace = string;
 
@@ -15,24 +24,28 @@ type FilePlace = string;
 export async function rememberStored(
   place: FilePlace,
   stored: StoredFile,
-  { memory }: PlanContext,
+  { memory, now }: PlanContext,
 ): Promise<void> {
-  await memory.set(keyOf(place), stored);
+  await memory.set(keyOf(place), { ...stored, at: now.toISOString() });
 }
 
 /** Returns whether the forge stored this for that content when it was committed. */
 export async function isKnownStored(
   place: FilePlace,
   { wanted, stored }: StoredFile,
-  { memory }: PlanContext,
+  context: PlanContext,
 ): Promise<boolean> {
-  // What this key holds was set above.
-  const known = (await memory.get(keyOf(place))) as StoredFile | undefined;
-  return known?.wanted === wanted && known.stored === stored;
+  const { memory, now, dryRun } = context;
+  // What this key holds was set above; earlier versions wrote no instant.
+  const known = (await memory.get(keyOf(place))) as (StoredFile & { readonly at?: string }) | undefined;
+  const isKnown = known?.wanted === wanted && known.stored === stored;
+  const isYoung = now.getTime() - Date.parse(known?.at ?? '') < touchMs;
+  if (isKnown && !isYoung && !dryRun) await rememberStored(place, { wanted, stored }, context);
+  return isKnown;
 }
 
 function keyOf(place: FilePlace): string {
-  return `stored ${place}`;
+  return `${storedFilePrefix}${place}`;
 }
 
 /** Returns the id of the LFS pointer to a content. `like` is another id of the repository. */

@@ -48,21 +48,67 @@ function claimKey(repository: string, run: number): string {
   return `${dispatchPrefix}run ${repository}#${run}`;
 }
 
+/** Dispatches of one workflow and ref whose runs the forge did not name in its answers: those are none of others. */
+type UnnamedDispatches = {
+  readonly at: string;
+  readonly dispatches: readonly { readonly dispatch: string; readonly after: number }[];
+};
+
+/** The workflow and ref of a dispatch, and its key in the memory. */
+type DispatchPlace = {
+  readonly repository: string;
+  readonly workflow: string;
+  readonly ref: string;
+  readonly key: string;
+};
+
+/** Number of them that are kept, the newest: only those at the same time as a lost answer count. */
+const maxUnnamed = 100;
+
+function unnamedKey({ repository, workflow, ref }: DispatchPlace): string {
+  return `${dispatchPrefix}unnamed ${repository} ${workflow}@${ref}`;
+}
+
+async function readUnnamed(
+  place: DispatchPlace,
+  { memory }: PlanContext,
+): Promise<UnnamedDispatches['dispatches']> {
+  // What this key holds was set below.
+  return ((await memory.get(unnamedKey(place))) as UnnamedDispatches | undefined)?.dispatches ?? [];
+}
+
+/** Notes that a dispatch was executed by a forge that did not name its run, which is newer than `after`. */
+export async function noteUnnamed(place: DispatchPlace, after: number, context: PlanContext): Promise<void> {
+  const others = (await readUnnamed(place, context)).filter(({ dispatch }) => dispatch !== place.key);
+  const dispatches = [...others, { dispatch: place.key, after }].slice(-maxUnnamed);
+  const at = context.now.toISOString();
+  await context.memory.set(unnamedKey(place), { at, dispatches } satisfies UnnamedDispatches);
+}
+
 /**
- * Returns the oldest of these runs that a dispatch without an answer may have started: by our account, of the same branch or tag,
- * and of no other dispatch. In earnest, the dispatch is noted as executed.
+ * Returns the oldest of these runs that a dispatch without an answer may have started: newer than `after`, by our account, of the
+ * same branch or tag, and of no other dispatch. In earnest, the dispatch is noted as executed.
  */
 export async function findOwnRun(
   runs: readonly DispatchedRun[],
-  { ref, key, repository }: { readonly ref: string; readonly key: string; readonly repository: string },
+  { after, ...place }: DispatchPlace & { readonly after: number },
   context: PlanContext,
 ): Promise<number | undefined> {
   const { account, memory, dryRun, now } = context;
+  const { repository, ref, key } = place;
+  // The runs of earlier ones are not newer than `after`: the forges create a run before they answer.
+  const unnamed = (await readUnnamed(place, context)).filter(
+    (one) => one.dispatch !== key && one.after >= after,
+  );
   for (const run of runs.toReversed()) {
-    const isOurs = account === undefined || run.actor_id === 0 || run.actor_id === account.id;
-    if (!isOurs || !isSameRef(run.ref, ref)) continue;
+    if (account === undefined || run.actor_id !== account.id || !isSameRef(run.ref, ref)) continue;
     const claimed = (await memory.get(claimKey(repository, run.id))) as ClaimedRun | undefined;
     if (claimed !== undefined && claimed.dispatch !== key) continue;
+    const other = claimed === undefined ? unnamed.findIndex((one) => one.after < run.id) : -1;
+    if (other >= 0) {
+      unnamed.splice(other, 1);
+      continue;
+    }
     if (!dryRun) {
       await claimRun(key, { repository, run: run.id }, context);
       await noteDispatch(key, { state: 'done', at: now.toISOString(), run: run.id }, context);

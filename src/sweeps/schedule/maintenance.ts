@@ -1,3 +1,5 @@
+import { trialPrefix } from '../../actions/backporting/trials.ts';
+import { storedFileKeptMs, storedFilePrefix } from '../../actions/files/stored.ts';
 import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-messages.ts';
 import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
@@ -42,6 +44,9 @@ export function createMaintenance(options: {
           { prefix: storedMemoryKey(executionPrefix), before },
           // What starts a workflow is attempted no longer than its lifetime.
           { prefix: storedMemoryKey(dispatchPrefix), before },
+          // A pull request that is merged is backported soon, or by hand.
+          { prefix: storedMemoryKey(trialPrefix), before },
+          { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
           // Rows delete theirs when they end, unless a later row takes their place.
           { prefix: resistancePrefix, before },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },

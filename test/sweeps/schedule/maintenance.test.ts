@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { trialPrefix } from '../../../src/actions/backporting/trials.ts';
+import { storedFilePrefix } from '../../../src/actions/files/stored.ts';
 import { sentMessagePrefix } from '../../../src/actions/sent-messages.ts';
 import { dispatchPrefix } from '../../../src/actions/workflows/dispatches.ts';
 import { systemClock } from '../../../src/clock.ts';
@@ -67,6 +69,10 @@ it('retention deletes executed commands that are older than the delivery lifetim
   await memory.set(`${dispatchPrefix}acme/demo young`, { state: 'sent', at: '2026-03-28T10:00:00.000Z' });
   await store.remember(`${resistancePrefix}20`, { at: '2026-03-28T09:59:59.999Z', refusals: {} });
   await store.remember(`${resistancePrefix}21`, { at: '2026-03-28T10:00:00.000Z', refusals: {} });
+  await memory.set(`${trialPrefix}acme/demo old`, { refused: 'conflict', at: '2026-03-28T09:59:59.999Z' });
+  await memory.set(`${trialPrefix}acme/demo young`, { made: 'c', at: '2026-03-28T10:00:00.000Z' });
+  await memory.set(`${storedFilePrefix}acme/demo:a`, { at: '2026-01-24T09:59:59.999Z' });
+  await memory.set(`${storedFilePrefix}acme/demo:b`, { at: '2026-01-24T10:00:00.000Z' });
   await memory.set('dropped 1/main', { at: '2020-01-01T00:00:00.000Z' });
   await store.remember('command of another part', { at: '2020-01-01T00:00:00.000Z' });
 
@@ -79,6 +85,10 @@ it('retention deletes executed commands that are older than the delivery lifetim
   expect(await memory.get(`${dispatchPrefix}acme/demo young`)).toBeDefined();
   expect(await store.recall(`${resistancePrefix}20`)).toBeUndefined();
   expect(await store.recall(`${resistancePrefix}21`)).toBeDefined();
+  expect(await memory.get(`${trialPrefix}acme/demo old`)).toBeUndefined();
+  expect(await memory.get(`${trialPrefix}acme/demo young`)).toBeDefined();
+  expect(await memory.get(`${storedFilePrefix}acme/demo:a`)).toBeUndefined();
+  expect(await memory.get(`${storedFilePrefix}acme/demo:b`)).toBeDefined();
   expect(await memory.get('dropped 1/main')).toBeDefined();
   expect(await store.recall('command of another part')).toBeDefined();
   await close();
