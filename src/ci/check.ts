@@ -4,7 +4,7 @@ import { type ActionRunner, rulePaths } from './runner.ts';
 
 /** Lists the problems of rule files. Makes no requests. */
 export async function checkFiles(runner: ActionRunner): Promise<Finished> {
-  const files = await loadRuleFiles(rulePaths(runner));
+  const files = await loadRuleFiles(rulePaths(runner), { withPacks: true });
   const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),

@@ -61,15 +61,25 @@ const serveCommands = [
 ];
 
 const ruleCommands = [
-  defineCommand<{ json?: boolean; repository?: string[] }, readonly [paths: string[]]>({
+  defineCommand<
+    { json?: boolean; repository?: string[]; expanded?: boolean; packs?: string },
+    readonly [paths: string[]]
+  >({
     usage: 'check [paths...]',
     description:
       'list the problems of rule files, by default those of this repository; offline, or, with FORGE_URL and a way to sign in, also what that forge cannot do, and labels that are not there',
     flags: [
       ['--repository <names...>', 'look for labels in these, instead of in starred repositories'],
+      ['--expanded', 'print the rules with the values of their parameters and the rules of their packs'],
+      ['--packs <folder>', 'packs that a repository’s file includes by name'],
       ['--json', 'print one JSON object'],
     ],
-    examples: ['reeve check', 'reeve check rules/ .reeve.yml', 'reeve check --json rules/'],
+    examples: [
+      'reeve check',
+      'reeve check rules/ .reeve.yml',
+      'reeve check --json rules/',
+      'reeve check --expanded rules/stale.yml',
+    ],
     async run({ args: [paths], options, environment, terminal }) {
       const { check } = await import('./rules/check.ts');
       const { loadForge } = await import('../settings/config.ts');

@@ -7,6 +7,7 @@ import { createRuleSet } from '../rules/rule-set.ts';
 import type { Settings } from '../settings/config.ts';
 import type { AdmittedEvent } from '../sources/admission.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
+import { readOffers } from '../sources/folder-packs.ts';
 import { createRuleSource, type InForce } from '../sources/rule-source.ts';
 
 /** Returns the rules of a file or folder. Problems are printed, and their files left out. */
@@ -38,6 +39,7 @@ export async function findRulesToTry(
     client,
     served,
     operatorRules,
+    offered: settings.rules === undefined ? new Map() : await readOffers(settings.rules),
     organizations,
     grants,
     clock: systemClock,

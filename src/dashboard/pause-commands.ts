@@ -52,7 +52,8 @@ function scopeOfFields(fields: FormFields): PauseScope | undefined {
   if (kind === 'all') return { kind };
   const name = fields.get('name').trim();
   if (name === '' || name.length > maxNameChars) return undefined;
-  return kind === 'rule' || kind === 'repository' ? { kind, name } : scopeOfName(name);
+  if (kind === 'rule') return { kind, name: name.replace(/^#/, '') };
+  return kind === 'repository' ? { kind, name } : scopeOfName(name);
 }
 
 /** Returns the path of the page with the button; a form may name these pages and no other. */

@@ -128,7 +128,7 @@ function splitTemplate(
       literal += opening;
       at += opening.length + 1;
     } else if (source.startsWith(opening, at)) {
-      const end = findEnd(source, at + opening.length);
+      const end = endOfInserted(source, at + opening.length);
       if (end === undefined) {
         const message = `this ${opening} is never closed by }}; a literal one is written $${opening}`;
         return { problems: [{ code: 'template', message, start: at, end: source.length }] };
@@ -146,8 +146,8 @@ function splitTemplate(
   return { pieces };
 }
 
-/** Returns where the closing `}}` stands: braces of maps and what stands in quotes do not close. */
-function findEnd(source: string, from: number): number | undefined {
+/** Returns where the closing `}}` stands: braces of maps and what stands in quotes do not close. Undefined: nowhere. */
+export function endOfInserted(source: string, from: number): number | undefined {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {
     const sign = source[at];

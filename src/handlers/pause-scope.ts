@@ -1,4 +1,4 @@
-import type { PauseScope } from '../engine/bounds/pauses.ts';
+import { type PauseScope, repositoryName } from '../engine/bounds/pauses.ts';
 import { nameOfRule } from '../rules/verdict.ts';
 import type { Store } from '../store/store.ts';
 
@@ -8,10 +8,11 @@ const recentRuns = 500;
 /** What a name stands for; where it names no rule, `known` are the identities of the rules there are. */
 export type FoundScope = { readonly scope: PauseScope } | { readonly known: readonly string[] };
 
-/** Returns what a name stands for: `all`, `owner/name` or a rule. */
+/** Returns what a name stands for: `all`, `owner/name`, or a rule; `#include/rule` is a rule of a pack. */
 export function scopeOfName(name: string): PauseScope {
   if (name === 'all') return { kind: 'all' };
-  return /^[^/\s#]+\/[^/\s#]+$/.test(name) ? { kind: 'repository', name } : { kind: 'rule', name };
+  if (name.startsWith('#')) return { kind: 'rule', name: name.slice(1) };
+  return repositoryName.test(name) ? { kind: 'repository', name } : { kind: 'rule', name };
 }
 
 /**

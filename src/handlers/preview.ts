@@ -7,6 +7,7 @@ import type { PullRequest } from '../contract/resources/pulls.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { Log } from '../log.ts';
+import type { ScopedGrant } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { type AdmittedEvent, eventAbout } from '../sources/admission.ts';
 import { createGrants, type Grant } from '../sources/grants.ts';
@@ -15,6 +16,7 @@ import { readFilesAt } from '../sources/organization.ts';
 import { repositoryPaths } from '../sources/paths.ts';
 import { postRuleStatus, summaryOf } from '../sources/report.ts';
 import { type RepositoryRules, readFileAt } from '../sources/repository-file.ts';
+import type { RuleSource } from '../sources/rule-source.ts';
 import type { DeliveryWithBody, Store } from '../store/store.ts';
 import { replayEvent } from './replay.ts';
 import { eventOf } from './route-delivery.ts';
@@ -35,6 +37,7 @@ export function createPreview(options: {
   account: () => Promise<{ id: number }>;
   grants: readonly Grant[];
   organizations: readonly OrganizationSource[];
+  packs: Pick<RuleSource, 'packsFor'>;
   store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
   memory: FactMemory;
   clock: Pick<Clock, 'now' | 'monotonicMs'>;
@@ -42,6 +45,9 @@ export function createPreview(options: {
 }): Preview {
   const { client, store, memory, clock } = options;
   const grants = createGrants(options.grants);
+
+  const readOwn = (at: RepositoryRef, commit: string, given: readonly ScopedGrant[]) =>
+    readFileAt(client, { at, commit, ref: commit }, given, options.packs.packsFor(at.owner));
 
   const look = async (at: RepositoryRef, index: number): Promise<void> => {
     const where = { owner: at.owner, repo: at.name };
@@ -52,11 +58,8 @@ export function createPreview(options: {
       ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
     );
     if (!(await touchesRules(client, where, index, shared !== undefined))) return;
-    const own = await readFileAt(client, { at, commit: sha, ref: sha }, grants.ofRepository(at));
-    const ofOrganization = shared
-      ? await readFilesAt(client, shared, { at, commit: sha, ref: sha }, grants.ofOrganization(shared.name))
-      : [];
-    const files = [own, ...ofOrganization];
+    const own = await readOwn(at, sha, grants.ofRepository(at));
+    const files = [own, ...(shared ? await readShared(client, shared, at, sha, grants) : [])];
     const problems = files.flatMap((file) => file.problems);
     const rules = files.flatMap((file) => file.rules).length;
     const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
@@ -69,7 +72,7 @@ export function createPreview(options: {
     const actions = grants
       .ofRepository(at)
       .map((grant) => ({ ...grant, names: grant.names.filter((name) => findAction(name)) }));
-    const modest = await readFileAt(client, { at, commit, ref: commit }, actions);
+    const modest = await readOwn(at, commit, actions);
     if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
     const rules = createRuleSet(own.rules);
     const account = await options.account();
@@ -108,6 +111,19 @@ export function createPreview(options: {
   };
 }
 
+/** Reads the rule files of an organization at a commit, and those of its packs that have a problem. */
+async function readShared(
+  client: Client,
+  source: OrganizationSource,
+  at: RepositoryRef,
+  commit: string,
+  grants: ReturnType<typeof createGrants>,
+): Promise<readonly RepositoryRules[]> {
+  const head = { at, commit, ref: commit, isPrivate: true };
+  const found = await readFilesAt(client, source, head, { grants: grants.ofOrganization(source.name) });
+  return [...found.files, ...found.brokenPacks];
+}
+
 /**
  * Returns the event of a stored delivery, where it names this very repository: its secret entry covers the name that it
  * claims, the id it claims may be anybody's. Undefined for others and for what cannot be read.
@@ -127,7 +143,7 @@ async function touchesRules(
 ): Promise<boolean> {
   const isRule = (path: string | null | undefined): boolean =>
     typeof path === 'string' &&
-    (repositoryPaths.some((known) => known === path) || (isShared && /^rules\/[^/]+\.yml$/.test(path)));
+    (repositoryPaths.some((known) => known === path) || (isShared && /^rules\/.+\.yml$/.test(path)));
   for await (const file of client.items(operations.listPullFiles, { params: { ...where, index } })) {
     if (isRule(file.filename) || isRule(file.previous_filename)) return true;
   }

@@ -98,6 +98,13 @@ export function compileArguments(
   };
 }
 
+/** Returns the paths of the texts that are conditions. */
+export function conditionsIn(written: unknown, schema: z.ZodType): readonly ArgumentPath[] {
+  return [...textsOf(written, schema, [])]
+    .filter(({ holds }) => holds === 'condition')
+    .map(({ path }) => path);
+}
+
 type TemplateText = {
   readonly path: ArgumentPath;
   readonly text: string;

@@ -34,6 +34,8 @@ export const problemCodes = {
   level: 'A file from this source may not use this.',
   stricter: 'A rule is less strict than its file.',
   argument: 'An argument of an action is wrong.',
+  parameter: 'A parameter is declared, used or given in a wrong way.',
+  include: 'A pack is included in a wrong way, is not there, or cannot be used.',
   capability: 'The configured forge does not support a feature that the rule uses.',
 } as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Action } from '../actions/action.ts';
-import { RuleFile } from './files/grammar.ts';
+import { IncludingFile } from './files/grammar.ts';
 
 /** JSON Schema as plain data. */
 type JsonSchema = { [key: string]: unknown };
@@ -8,10 +8,11 @@ type JsonSchema = { [key: string]: unknown };
 /**
  * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, and for each action the arguments that
  * `with` takes beside it. What it accepts may still have problems that only the loader sees; what it refuses, the loader
- * refuses too.
+ * refuses too, unless a parameter stands in the place of a number, a list or a word.
  */
 export function schemaOfRules(actions: readonly Action[]): JsonSchema {
-  const schema = toJsonSchema(RuleFile);
+  const schema = toJsonSchema(IncludingFile);
+  schema.anyOf = [{ required: ['rules'] }, { required: ['include'] }];
   const step = find(schema, ['properties', 'rules', 'additionalProperties', 'properties', 'steps', 'items']);
   if (step) {
     const definitions: JsonSchema = { ...asSchema(schema.definitions) };

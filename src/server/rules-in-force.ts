@@ -67,8 +67,8 @@ export async function openRules(options: {
     incidents.note({ level: 'operator', repositoryId: 0, name: '', files });
   // Without a folder nothing is left of what its files did.
   if (folder === undefined) noteOperator([]);
-  const watch = await putInForce(folder, log, (loaded, files) => {
-    source.replaceOperatorRules(loaded);
+  const watch = await putInForce(folder, log, (loaded, files, offered) => {
+    source.replaceOperatorRules(loaded, offered);
     noteOperator(files.map((file) => readFileOf(file, folder)));
   });
   await incidents.idle();

@@ -207,7 +207,8 @@ async function createServerWork(
   const { client, account } = link;
   const memory = createFactMemory(clock);
   const consequences = createConsequences({ store, now: clock.now });
-  const looks = { client, account, grants, organizations, store, memory, clock, log };
+  const packs = rules.source;
+  const looks = { client, account, grants, organizations, packs, store, memory, clock, log };
   return createWork({
     client,
     account,

@@ -28,7 +28,7 @@ export function createSimulator(
   parts: {
     readonly link: Pick<ForgeLink, 'client' | 'account'>;
     readonly served: Pick<Enrolment, 'has'>;
-    readonly rules: { readonly source: Pick<RuleSource, 'operator'> };
+    readonly rules: { readonly source: Pick<RuleSource, 'operator' | 'offered'> };
     readonly settings: RunSettings;
     readonly store: Store;
     readonly clock: Clock;
@@ -46,6 +46,7 @@ export function createSimulator(
       client,
       served: { starred: async () => [] },
       operatorRules: rules.source.operator(),
+      offered: rules.source.offered(),
       organizations,
       grants,
       pins: { recall: (key) => store.recall(key), remember: async () => {} },

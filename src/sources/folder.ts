@@ -1,30 +1,42 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
+import { gatherPacks } from '../rules/packs/gather-packs.ts';
+import type { PackTree } from '../rules/packs/pack.ts';
 import { registry } from '../rules/registry.ts';
+import { createFolderReader, isPackPath } from './folder-packs.ts';
 import { levelOfFile } from './paths.ts';
 
 /** A rule file of a folder with its rules or problems. `text` is needed to show problems with their line. */
 export type FolderFile = LoadedFile & { readonly path: string };
 
+/** Which files of a folder are meant. */
+export type FolderContents = {
+  /** Whether packs are among them: files in folders called `packs`, which are no rules in force. */
+  readonly withPacks?: boolean;
+};
+
 /**
  * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Rule tests
- * (`*.test.yml`), hidden files and folders, and other types are skipped; a path that is a file is always included.
+ * (`*.test.yml`), packs, hidden files and folders, and other types are skipped; a path that is a file is always included.
  */
-export async function findRuleFiles(paths: readonly string[]): Promise<readonly string[]> {
+export async function findRuleFiles(
+  paths: readonly string[],
+  { withPacks = false }: FolderContents = {},
+): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of paths) {
     const about = await stat(path).catch((cause: unknown) => {
       throw new ReeveError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
     });
-    if (about.isDirectory()) found.push(...(await inFolder(path)));
+    if (about.isDirectory()) found.push(...(await inFolder(path, withPacks)));
     else found.push(path);
   }
   return found;
 }
 
-async function inFolder(folder: string): Promise<readonly string[]> {
+async function inFolder(folder: string, withPacks: boolean): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name) && !/\.test\.ya?ml$/.test(entry.name))
@@ -35,19 +47,36 @@ async function inFolder(folder: string): Promise<readonly string[]> {
           .split('/')
           .some((part) => part.startsWith('.') || part === 'node_modules'),
     )
+    .filter((path) => withPacks || !isPackPath(relative(folder, path)))
     .toSorted();
 }
 
 /**
- * Loads every rule file at these paths; a repository's own file has the permissions of repositories. An invalid or
- * unreadable file has problems and no rules, and does not affect the others.
+ * Loads every rule file at these paths, with the packs that it includes; a repository's own file has the permissions of
+ * repositories, and includes those of `offered`. An invalid or unreadable file has problems and no rules, and does not
+ * affect the others.
  */
-export async function loadRuleFiles(paths: readonly string[]): Promise<readonly FolderFile[]> {
-  const found = await findRuleFiles(paths);
-  return Promise.all(
-    found.map(async (path) => {
-      const text = await readFile(path);
-      return { path, ...loadRuleFile({ path, text, level: levelOfFile(path), commit: '', registry }) };
-    }),
-  );
+export async function loadRuleFiles(
+  paths: readonly string[],
+  options: FolderContents & { readonly offered?: PackTree } = {},
+): Promise<readonly FolderFile[]> {
+  const found = await findRuleFiles(paths, options);
+  return Promise.all(found.map((path) => loadFolderFile(path, options)));
+}
+
+/** Loads one file. A pack is read with its examples for parameters without default, because it is not in force alone. */
+export async function loadFolderFile(
+  path: string,
+  {
+    offered,
+    parameters,
+  }: { readonly offered?: PackTree; readonly parameters?: Readonly<Record<string, unknown>> } = {},
+): Promise<FolderFile> {
+  const text = await readFile(path);
+  const folder = dirname(path);
+  const reader = createFolderReader({ folder, shown: folder, isReadable: true }, offered);
+  const packs = await gatherPacks({ path, text }, reader);
+  const given = { useExamples: isPackPath(path), with: parameters ?? {} };
+  const source = { path, text, packs, level: levelOfFile(path), commit: '', registry };
+  return { path, ...loadRuleFile({ ...source, parameters: given }) };
 }

@@ -4,6 +4,7 @@ import { operations } from '../contract/operations.ts';
 import type { ContentsEntry } from '../contract/resources/contents.ts';
 import { ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
+import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
 import { registry } from '../rules/registry.ts';
 import type { Level, RuleHome, ScopedGrant } from '../rules/rule.ts';
 
@@ -15,6 +16,8 @@ export type BranchHead = {
   readonly at: RepositoryRef;
   readonly commit: string;
   readonly archived: boolean;
+  /** Whether only some of the users of the forge may read it. */
+  readonly isPrivate: boolean;
 };
 
 /** Returns the head of a repository's default branch. */
@@ -23,15 +26,16 @@ async function readHead(client: Client, given: { owner: string; name: string }):
   const live = await client.call(operations.getRepository, { params });
   const at = { id: live.id, owner: live.owner.login, name: live.name };
   const archived = live.archived === true;
-  if (live.empty || !live.default_branch) return { at, commit: '', archived };
+  const isPrivate = live.private !== false || live.internal === true;
+  if (live.empty || !live.default_branch) return { at, commit: '', archived, isPrivate };
   try {
     const branch = await client.call(operations.getBranch, {
       params: { owner: at.owner, repo: at.name, branch: live.default_branch },
     });
-    return { at, commit: branch.commit?.id ?? '', archived };
+    return { at, commit: branch.commit?.id ?? '', archived, isPrivate };
   } catch (error) {
     // The default branch was deleted: there is nothing to read rules from.
-    if (isAbsent(error)) return { at, commit: '', archived };
+    if (isAbsent(error)) return { at, commit: '', archived, isPrivate };
     throw error;
   }
 }
@@ -119,22 +123,45 @@ function isAbsent(error: unknown): boolean {
 }
 
 /**
- * Loads the rules of one entry. Symbolic links, submodules, folders and large files are refused with the reason: rules
- * must be in a regular file of the branch itself.
+ * Returns the content of one entry, or why it cannot be used. Symbolic links, submodules, folders and large files are
+ * refused: rules must be in a regular file of the branch itself.
  */
-export function loadEntry(
+export function plainContentOf(
   entry: ContentsEntry | readonly ContentsEntry[],
-  options: { source: string; commit: string; level: Level; grants: readonly ScopedGrant[]; home: RuleHome },
-): LoadedFile | string {
+): { readonly text: Uint8Array } | { readonly refused: string } {
   const type = isList(entry) ? 'dir' : entry.type;
-  if (isList(entry) || type !== 'file') return `it is a ${type}, and rules are read from plain files alone`;
-  if ((entry.size ?? 0) > maxBytes) return `it has ${entry.size} bytes, and a rule file may have ${maxBytes}`;
+  if (isList(entry) || type !== 'file')
+    return { refused: `it is a ${type}, and rules are read from plain files alone` };
+  if ((entry.size ?? 0) > maxBytes)
+    return { refused: `it has ${entry.size} bytes, and a rule file may have ${maxBytes}` };
   if (entry.encoding !== 'base64' || typeof entry.content !== 'string')
-    return 'the forge did not give its content';
-  const text = Buffer.from(entry.content, 'base64');
-  const { source, commit, level, grants, home } = options;
-  const loaded = loadRuleFile({ path: source, text, level, commit, registry, grants });
-  return { ...loaded, rules: loaded.rules.map((rule) => ({ ...rule, home })) };
+    return { refused: 'the forge did not give its content' };
+  return { text: Buffer.from(entry.content, 'base64') };
+}
+
+/** Loads the rules of one entry with the packs that it includes, or says why the entry cannot be used. */
+export async function loadEntry(
+  entry: ContentsEntry | readonly ContentsEntry[],
+  options: {
+    source: string;
+    commit: string;
+    level: Level;
+    grants: readonly ScopedGrant[];
+    home: RuleHome;
+    reader: PackReader;
+    /** Whether the file is a pack: it is only checked, with its examples for parameters without default. */
+    isPack?: boolean;
+  },
+): Promise<(LoadedFile & { readonly includes: boolean }) | string> {
+  const content = plainContentOf(entry);
+  if ('refused' in content) return content.refused;
+  const { text } = content;
+  const { source, commit, level, grants, home, reader, isPack = false } = options;
+  const packs = await gatherPacks({ path: source, text }, reader);
+  const parameters = { useExamples: isPack };
+  const loaded = loadRuleFile({ path: source, text, level, commit, registry, grants, packs, parameters });
+  const rules = loaded.rules.map((rule) => ({ ...rule, home }));
+  return { ...loaded, rules, includes: packs.size > 0 };
 }
 
 function isList<T>(value: T | readonly T[]): value is readonly T[] {

@@ -1,6 +1,8 @@
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
+import type { PackReader } from '../rules/packs/gather-packs.ts';
+import { notOffered } from '../rules/packs/pack.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule, ScopedGrant } from '../rules/rule.ts';
 import { misspeltPath, repositoryPaths } from './paths.ts';
@@ -13,6 +15,8 @@ export type RepositoryRules = {
   readonly commit: string;
   /** Problems as text; empty if there are none, or no file. */
   readonly problems: readonly string[];
+  /** Whether it includes packs, so that a change of one may change it. */
+  readonly includes?: boolean;
 };
 
 /** Current identity of a repository, and its rules. */
@@ -27,11 +31,12 @@ export async function readRepositoryRules(
   client: Client,
   at: RepositoryRef,
   grants: readonly ScopedGrant[] = [],
+  reader: PackReader = noPacks,
 ): Promise<RepositoryReading> {
   const { head, value } = await readAtHead<RepositoryRules>(client, at, {
     async read(found) {
       if (found.at.id !== at.id) throw anotherRepository(at, found.at.id);
-      const file = await readFileAt(client, found, grants);
+      const file = await readFileAt(client, found, grants, reader);
       return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
     },
     refuse: ({ at: there, commit }, why) => ({
@@ -56,6 +61,7 @@ export async function readFileAt(
   client: Client,
   { at, commit, ref }: FileRevision & Pick<BranchHead, 'commit'>,
   grants: readonly ScopedGrant[],
+  reader: PackReader,
 ): Promise<RepositoryRules> {
   const none = { rules: [], source: `${at.owner}/${at.name}`, commit, problems: [] };
   if (commit === '') return none;
@@ -77,7 +83,14 @@ export async function readFileAt(
   }
   const source = `${at.owner}/${at.name}/${first.path}`;
   const home = { repositoryId: at.id };
-  const loaded = loadEntry(first.entry, { source, commit, level: 'repository', grants, home });
+  const level = 'repository';
+  const loaded = await loadEntry(first.entry, { source, commit, level, grants, home, reader });
   if (typeof loaded === 'string') return { ...none, source, problems: [`${source}: ${loaded}`] };
-  return { rules: loaded.rules, source, commit, problems: loaded.problems.map(formatProblem) };
+  const { rules, includes } = loaded;
+  return { rules, source, commit, problems: loaded.problems.map(formatProblem), includes };
 }
+
+/** Where neither an operator nor an organization is known, nothing is offered. */
+const noPacks: PackReader = {
+  read: async (request) => notOffered('pack' in request ? request.pack : request.file, []),
+};

@@ -4,13 +4,11 @@ import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import type { Log } from '../log.ts';
+import type { PackReader } from '../rules/packs/gather-packs.ts';
+import type { PackTree } from '../rules/packs/pack.ts';
 import { createGrants, type Grant } from './grants.ts';
-import {
-  type OrganizationReading,
-  type OrganizationSource,
-  type Pins,
-  readOrganizationRules,
-} from './organization.ts';
+import type { OrganizationSource, Pins } from './organization.ts';
+import { createOrganizationFiles } from './organization-files.ts';
 import type { BranchHead } from './read-at-head.ts';
 import { type RepositoryReading, type RepositoryRules, readRepositoryRules } from './repository-file.ts';
 
@@ -45,6 +43,12 @@ export interface RuleFiles {
   /** Removes the files of organizations that come from the event's repository, where it may have changed them. */
   noteUnserved(event: Event): void;
   forget(repositoryId: number): void;
+  /** Replaces the packs that the operator offers. */
+  replaceOffers(offered: PackTree): void;
+  /** Returns the reader of the packs that the repositories of an owner may include. */
+  packsFor(owner: string): PackReader;
+  /** Returns the packs that the operator offers. */
+  offered(): PackTree;
 }
 
 /** Creates the cache. Files of repositories are cached by repository id, those of organizations by name. */
@@ -53,72 +57,70 @@ export function createRuleFiles(options: {
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
   readonly pins: Pins;
+  /** Packs that the operator offers. */
+  readonly offered: PackTree;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
   readonly onRead: OnRead | undefined;
 }): RuleFiles {
-  const { client, pins, clock, onRead, log } = options;
+  const { client, clock, onRead, log } = options;
   const grants = createGrants(options.grants);
-  const organizations = new Map(options.organizations.map((source) => [source.name.toLowerCase(), source]));
   const repositories = createTtlCache<number, RepositoryReading>({
     maxAgeMs,
     maxEntries: maxRepositories,
     clock,
   });
-  const shared = createTtlCache<string, OrganizationReading>({
-    maxAgeMs,
-    maxEntries: maxRepositories,
-    clock,
-  });
-
   const tell = (reading: FileReading): void => {
     for (const { source, problems } of reading.files) {
       if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
     }
     onRead?.(reading);
   };
-  const readOwn = (at: RepositoryRef): Promise<RepositoryReading> =>
-    repositories.get(at.id, async () => {
-      const reading = await readRepositoryRules(client, at, grants.ofRepository(at));
-      const name = `${at.owner}/${at.name}`;
-      tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
-      return reading;
-    });
-  const readShared = async (owner: string): Promise<readonly RepositoryRules[]> => {
-    const key = owner.toLowerCase();
-    const source = organizations.get(key);
-    if (source === undefined) return [];
-    const { head, files } = await shared.get(key, async () => {
-      const reading = await readOrganizationRules(client, source, {
-        pins,
-        grants: grants.ofOrganization(source.name),
-      });
-      const { head, files } = reading;
-      tell({ level: 'organization', name: source.rules, repositoryId: head?.at.id ?? 0, head, files });
-      return reading;
-    });
-    // A missing or replaced rules repository may return at any time without a push.
-    if (head === undefined) shared.delete(key);
-    return files;
-  };
+  const shared = createOrganizationFiles({
+    ...options,
+    grants,
+    maxAgeMs,
+    maxEntries: maxRepositories,
+    onReading({ rules: name }, { head, files, brokenPacks }) {
+      const repositoryId = head?.at.id ?? 0;
+      tell({ level: 'organization', name, repositoryId, head, files: [...files, ...brokenPacks] });
+    },
+    onChange: (owners) =>
+      repositories.deleteWhere(
+        ({ head, file }) =>
+          file.includes === true && (owners.has('*') || owners.has(head.at.owner.toLowerCase())),
+      ),
+  });
 
   return {
-    ofRepository: readOwn,
-    ofOrganization: readShared,
-    organizations: [...organizations.keys()],
+    async ofRepository(at) {
+      await shared.look(at.owner);
+      return repositories.get(at.id, async () => {
+        const packs = shared.packsFor(at.owner);
+        const reading = await readRepositoryRules(client, at, grants.ofRepository(at), packs);
+        const name = `${at.owner}/${at.name}`;
+        tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
+        return reading;
+      });
+    },
+    async ofOrganization(owner) {
+      await shared.look(owner);
+      return (await shared.read(owner))?.files ?? [];
+    },
+    organizations: options.organizations.map(({ name }) => name.toLowerCase()),
     note(repository, event) {
       if (!movesDefaultBranch(event)) return;
       repositories.delete(repository.id);
-      shared.deleteWhere(({ head }) => head === undefined || head.at.id === repository.id);
+      shared.note(repository);
     },
     noteUnserved(event) {
       if (event.repository === undefined || !movesDefaultBranch(event)) return;
-      const fullName = `${event.repository.owner}/${event.repository.name}`.toLowerCase();
-      for (const [key, { rules }] of organizations) {
-        if (rules.toLowerCase() === fullName) shared.delete(key);
-      }
+      shared.note(event.repository);
     },
     forget: (repositoryId) => repositories.delete(repositoryId),
+    replaceOffers: shared.replaceOffers,
+    packsFor: shared.packsFor,
+    offered: shared.offered,
   };
 }
 

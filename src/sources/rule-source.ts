@@ -4,6 +4,8 @@ import type { Event } from '../contract/events/events.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { messageOf } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
+import type { PackReader } from '../rules/packs/gather-packs.ts';
+import type { PackTree } from '../rules/packs/pack.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet, type RuleSet } from '../rules/rule-set.ts';
 import type { AdmittedEvent } from './admission.ts';
@@ -38,8 +40,12 @@ export interface RuleSource {
    * admitted: such a repository need not be served. The event is not trusted; a forged one costs one reading.
    */
   noteUnserved(event: Event): void;
-  /** Replaces the operator's rules, from the next event on. */
-  replaceOperatorRules(rules: readonly LoadedRule[]): void;
+  /** Replaces the operator's rules and the packs that the operator offers, from the next event on. */
+  replaceOperatorRules(rules: readonly LoadedRule[], offered?: PackTree): void;
+  /** Returns the reader of the packs that the repositories of an owner may include. */
+  packsFor(owner: string): PackReader;
+  /** Returns the packs that the operator offers. */
+  offered(): PackTree;
 }
 
 /**
@@ -50,6 +56,8 @@ export function createRuleSource(options: {
   client: Client;
   served: Pick<Enrolment, 'starred'>;
   operatorRules: readonly LoadedRule[];
+  /** Packs that the operator offers; default: none. */
+  offered?: PackTree;
   organizations?: readonly OrganizationSource[];
   grants?: readonly Grant[];
   /** Required if there are organizations. */
@@ -65,6 +73,7 @@ export function createRuleSource(options: {
     organizations: options.organizations ?? [],
     grants: options.grants ?? [],
     pins: options.pins ?? forgetful,
+    offered: options.offered ?? new Map(),
     clock,
     log,
     onRead,
@@ -104,9 +113,12 @@ export function createRuleSource(options: {
     read: async (repository) => (await files.ofRepository(repository)).file,
     forget: files.forget,
     noteUnserved: files.noteUnserved,
-    replaceOperatorRules(rules) {
+    replaceOperatorRules(rules, offered = new Map()) {
       operator = createRuleSet(rules);
+      files.replaceOffers(offered);
     },
+    packsFor: files.packsFor,
+    offered: files.offered,
   };
 }
 

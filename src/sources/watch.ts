@@ -3,9 +3,11 @@ import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { PackTree } from '../rules/packs/pack.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { type FolderFile, findRuleFiles, loadRuleFiles } from './folder.ts';
+import { readOffers } from './folder-packs.ts';
 
 /** A watcher of the operator's folder. */
 export interface FolderWatch {
@@ -27,7 +29,7 @@ export function watchFolder(
   folder: string,
   options: {
     log: Log;
-    onRules: (rules: readonly LoadedRule[], files: readonly FolderFile[]) => void;
+    onRules: (rules: readonly LoadedRule[], files: readonly FolderFile[], offered: PackTree) => void;
   },
 ): FolderWatch {
   const { log, onRules } = options;
@@ -40,10 +42,11 @@ export function watchFolder(
       const now = await folderDigest(folder);
       if (now === seen) return;
       const files = await loadRuleFiles([folder]);
+      const offered = await readOffers(folder);
       seen = now;
       logProblems(files, log);
       const rules = files.flatMap((file) => file.rules);
-      onRules(rules, files);
+      onRules(rules, files, offered);
       log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
     } catch (error) {
       // The folder may be missing while it is replaced: the current rules stay in force until it is back.
@@ -90,10 +93,10 @@ function logProblems(files: readonly FolderFile[], log: Log): void {
   }
 }
 
-/** Returns a digest of the contents of all rule files; modification times are ignored. */
+/** Returns a digest of the contents of all rule files and packs; modification times are ignored. */
 async function folderDigest(folder: string): Promise<string> {
   const digest = createHash('sha256');
-  for (const path of await findRuleFiles([folder])) {
+  for (const path of await findRuleFiles([folder], { withPacks: true })) {
     const text = await readFile(path);
     digest.update(`${path}\0${text.length}\0`).update(text);
   }

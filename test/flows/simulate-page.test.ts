@@ -81,7 +81,7 @@ it('a simulation ends in limited time where the forge does not answer, and one r
     {
       link: { client, account: async () => ({ id: 1, login: 'reeve' }) as never },
       served: { has: async () => true },
-      rules: { source: { operator: () => [] } },
+      rules: { source: { operator: () => [], offered: () => new Map() } },
       settings: {},
       store: harness.server.store,
       clock: systemClock,

@@ -74,7 +74,8 @@ describe('the JSON Schema', () => {
     expect(schema).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
       additionalProperties: false,
-      required: ['version', 'rules'],
+      required: ['version'],
+      anyOf: [{ required: ['rules'] }, { required: ['include'] }],
     });
     for (const { name } of actions) expect(text).toContain(`{"const":"${name}"`);
     expect(text).not.toContain('"holds"');

@@ -5,9 +5,11 @@ import { missingAccess } from '../../connection/checks/missing-access.ts';
 import { ReeveError } from '../../errors.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
 import { checkCapabilities } from '../../rules/check-capabilities.ts';
-import { formatProblem } from '../../rules/problem.ts';
+import { formatExpanded } from '../../rules/files/format-expanded.ts';
+import { formatProblem, type Problem } from '../../rules/problem.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
+import { readPacks } from '../../sources/folder-packs.ts';
 import { repositoryPaths } from '../../sources/paths.ts';
 import { nextTimes } from '../../sweeps/schedule/cron.ts';
 import { unknownLabels } from './unknown-labels.ts';
@@ -37,19 +39,29 @@ export async function check(
     forge?: Pick<ClientOptions, 'url' | 'credentials'> | undefined;
     /** Repositories whose labels are looked at; default: those that the account has starred. */
     repository?: readonly string[];
+    /** Prints the rules with the values of parameters and the rules of packs. */
+    expanded?: boolean;
+    /** Folder of the packs that files of repositories may include by name. */
+    packs?: string | undefined;
   },
   terminal: Terminal,
 ): Promise<number> {
-  const files = await loadRuleFiles(pathsOrDefault(given, options.rules));
+  const offered = options.packs === undefined ? new Map() : await readPacks(options.packs);
+  const files = await loadRuleFiles(pathsOrDefault(given, options.rules), { withPacks: true, offered });
   const loaded = files.flatMap(({ rules }) => rules);
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);
   const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
-  const problems = [...files.flatMap((file) => file.problems), ...lacking];
+  // A pack has its problems also in the files that include it.
+  const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
   const repositories = options.repository ?? [];
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
   const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
-  const warnings = [...files.flatMap((file) => file.warnings ?? []), ...labels, ...access];
+  const warnings = distinct([...files.flatMap((file) => file.warnings ?? []), ...labels, ...access]);
+  if (options.expanded && problems.length === 0) {
+    for (const file of files) terminal.out(formatExpanded(file));
+    return 0;
+  }
   if (options.json) {
     terminal.out(JSON.stringify({ files: files.length, rules: loaded.length, problems, warnings }));
     return problems.length === 0 ? 0 : 1;
@@ -73,6 +85,10 @@ export async function check(
         ),
   );
   return problems.length === 0 ? 0 : 1;
+}
+
+function distinct(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
 }
 
 /** Shows when the clocks of rules come next, so that a wrong field is seen before the night it was meant for. */

@@ -19,7 +19,7 @@ import {
   type TestedFile,
 } from '../../rules/tests/cases.ts';
 import { findMissingFacts, type MissingFact } from '../../rules/tests/missing-facts.ts';
-import { findRuleFiles, loadRuleFiles } from '../../sources/folder.ts';
+import { type FolderFile, findRuleFiles, loadFolderFile, loadRuleFiles } from '../../sources/folder.ts';
 import { readData } from '../read-data.ts';
 
 /** What the rule tests beside rule files came to. */
@@ -34,7 +34,7 @@ type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
 /** Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. */
 export async function testRules(given: readonly string[]): Promise<RuleTestReport> {
   const paths = given.map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
-  const files = await loadRuleFiles(await findRuleFiles(paths));
+  const files = await loadRuleFiles(await findRuleFiles(paths, { withPacks: true }));
   const tested: TestedFile[] = [];
   const problems = files.flatMap((file) => file.problems);
   for (const file of files) {
@@ -42,14 +42,34 @@ export async function testRules(given: readonly string[]): Promise<RuleTestRepor
     const text = await readFile(path, 'utf8').catch(() => undefined); // No test file: its rules count as not reached.
     const loaded = text === undefined ? { cases: [], problems: [] } : loadRuleTests({ path, text });
     problems.push(...loaded.problems);
-    tested.push({ path, cases: loaded.cases, rules: file.rules });
+    const { files: withParameters, problems: misfits } = await testedWith(file, path, loaded.cases);
+    problems.push(...misfits);
+    tested.push(...withParameters);
   }
   const { results, unreached } = await runRuleTests({ files: tested, run: runCase });
   const failed = results.filter(({ differences }) => differences.length > 0);
-  const rules = tested.flatMap((file) => file.rules);
+  const rules = [...new Map(tested.flatMap((file) => file.rules).map((rule) => [rule.id, rule])).values()];
   const steps = rules.flatMap((rule) => rule.steps).length;
   const summary = `${count(results.length - failed.length, 'case')} passed, ${failed.length} failed; reached ${rules.length - unreached.rules.length} of ${count(rules.length, 'rule')}, ${steps - unreached.steps.length} of ${count(steps, 'step')}`;
   return { results, unreached, problems, failed, summary };
+}
+
+/** Returns the cases with the rules that they are about: the file is loaded anew where a case gives other parameters. */
+async function testedWith(
+  file: FolderFile,
+  path: string,
+  cases: readonly RuleCase[],
+): Promise<{ readonly files: readonly TestedFile[]; readonly problems: readonly Problem[] }> {
+  const loaded = new Map<string, FolderFile>([['{}', file]]);
+  const files: TestedFile[] = [{ path, cases: [], rules: file.rules }];
+  for (const one of cases) {
+    const key = JSON.stringify(one.parameters);
+    const fitting = loaded.get(key) ?? (await loadFolderFile(file.path, { parameters: one.parameters }));
+    loaded.set(key, fitting);
+    files.push({ path, cases: [one], rules: fitting.rules });
+  }
+  loaded.delete('{}');
+  return { files, problems: [...loaded.values()].flatMap(({ problems }) => problems) };
 }
 
 /** Plans a case with given facts alone: the same engine, no forge. */

@@ -62,9 +62,13 @@ export function isOfRepository(
   return isSame || scope.name.toLowerCase() === name.toLowerCase();
 }
 
+/** What reads as a repository, `owner/name`; the rule of a pack, `include/rule`, is written with a `#` before it. */
+export const repositoryName = /^[^/\s#]+\/[^/\s#]+$/;
+
 /** Returns what a pause stops, as the command line names it. */
 export function nameOfScope(scope: PauseScope): string {
-  return scope.kind === 'all' ? 'all' : scope.name;
+  if (scope.kind === 'all') return 'all';
+  return scope.kind === 'rule' && repositoryName.test(scope.name) ? `#${scope.name}` : scope.name;
 }
 
 function pausedWords({ scope, at, by }: Pause): string {

@@ -9,12 +9,16 @@ import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { createEnvironment, type Occasion } from './environment.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
+/** A problem inside of a text value; `start` and `end` are offsets in the text. */
+type InsideProblem = Omit<ExpressionProblem, 'code'> & { readonly code: ProblemCode };
+
 /** What all parts of a file's loading share: its text, its powers, and the list of its problems. */
 export class FileContext {
   readonly path: string;
   readonly level: Level;
   readonly commit: string;
   readonly revision: string;
+  readonly text: string;
   readonly registry: RuleRegistry;
   /** Names that the operator grants to the file, somewhere. */
   readonly grants: readonly string[];
@@ -40,11 +44,17 @@ export class FileContext {
     this.level = source.level;
     this.commit = source.commit;
     this.revision = revisionOf(source.text);
+    this.text = source.text;
     this.registry = source.registry;
     this.scopedGrants = source.grants ?? [];
     this.grants = [...new Set(this.scopedGrants.flatMap(({ names }) => names))].sort();
     this.file = file;
     this.problems = [...file.problems];
+  }
+
+  /** Returns the context of the same file after its parameters were inserted. */
+  over(file: YamlSource): FileContext {
+    return new FileContext({ ...this, grants: this.scopedGrants }, file);
   }
 
   reportKey(path: YamlPath, code: ProblemCode, message: string, suggestion?: string): void {
@@ -55,7 +65,7 @@ export class FileContext {
     this.add(this.file.problem(code, message, this.file.valueAt(path), suggestion));
   }
 
-  reportInside(path: YamlPath, problem: ExpressionProblem): void {
+  reportInside(path: YamlPath, problem: InsideProblem): void {
     this.add(this.#problemInside(path, problem));
   }
 
@@ -63,7 +73,7 @@ export class FileContext {
     if (this.warnings.length < maxProblems) this.warnings.push(this.#problemInside(path, problem));
   }
 
-  #problemInside(path: YamlPath, { code, message, suggestion, start, end }: ExpressionProblem): Problem {
+  #problemInside(path: YamlPath, { code, message, suggestion, start, end }: InsideProblem): Problem {
     const span = { start: this.file.inside(path, start), end: this.file.inside(path, end) };
     return this.file.problem(code, message, span, suggestion);
   }
@@ -107,6 +117,6 @@ function environmentFor(
 }
 
 /** Returns a digest of a rule file's text, short enough to be recorded with each verdict. */
-function revisionOf(text: string): string {
+export function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

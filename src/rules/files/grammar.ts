@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import { subjectKinds } from '../../contract/events/subject.ts';
+import { ParameterForm } from '../parameters/declaration.ts';
 
 /**
  * The grammar of rule files, written once: the loader reads with it, `reeve schema` prints it, the reference page tells
@@ -143,6 +144,30 @@ const RuleForm = z
   })
   .describe('One rule: when, whether, what.');
 
+/** Packs that a file may include, those that its packs include counted too. */
+export const maxIncludes = 50;
+
+export const IncludeForm = z
+  .strictObject({
+    name: Name.describe('Begins the names of the included rules: `NAME/RULE`.'),
+    file: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .describe('Path of the pack from the folder of this file. Operator and organization files only.'),
+    pack: Name.optional().describe(
+      'Name of a pack that the organization or the operator offers; default: `name`.',
+    ),
+    with: z.record(z.string(), z.unknown()).optional().describe('Values of the parameters of the pack.'),
+    in: Patterns.optional().describe(
+      'Repositories as `owner/name` globs. Operator and organization files only.',
+    ),
+    mode: RuleModeWord.optional().describe('`enforce` lets the rules of the pack write; default `observe`.'),
+  })
+  .describe('A pack whose rules this file has too.');
+export type IncludeForm = z.output<typeof IncludeForm>;
+
 export const RuleFile = z
   .strictObject({
     version: z.literal(1),
@@ -151,9 +176,17 @@ export const RuleFile = z
     in: Patterns.optional().describe(
       'Repositories as `owner/name` globs. Operator and organization files only.',
     ),
+    params: z
+      .record(z.string(), ParameterForm)
+      .optional()
+      .describe('Constants of the file, by name: `${{ params.NAME }}` in a value inserts one.'),
+    include: z.array(IncludeForm).min(1).max(maxIncludes).optional().describe('Packs of rules.'),
     rules: z.record(Name, RuleForm),
   })
   .describe('A file of rules for Reeve.');
+
+/** A file that includes packs may have no rules of its own. */
+export const IncludingFile = RuleFile.partial({ rules: true });
 export type RuleFile = z.output<typeof RuleFile>;
 export type StepForm = z.output<typeof StepForm>;
 

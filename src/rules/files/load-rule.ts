@@ -11,7 +11,7 @@ import { loadCondition, loadStep, namesByGrant } from './load-step.ts';
 import type { YamlPath } from './yaml-source.ts';
 
 /** What a file says for all its rules. */
-type FileDefaults = {
+export type FileDefaults = {
   readonly mode: RuleMode;
   readonly changes?: number;
   readonly scope?: Pattern;
@@ -102,7 +102,8 @@ function grantsOf(
   return { byGrant: [...new Set(names)].filter((name) => !open.has(name)), grants: scopedGrants };
 }
 
-function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {
+/** Returns an `in` compiled, or reports why it cannot be; undefined too where there is none. */
+export function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {
   if (written === undefined) return undefined;
   if (context.level === 'repository') {
     context.reportKey(
@@ -118,7 +119,8 @@ function loadScope(written: unknown, at: YamlPath, context: FileContext): Patter
   return readPattern(texts, at, context, compileScope);
 }
 
-function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
+/** Returns the mode of a part of a file, or reports that it is less strict than the file. */
+export function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
   if (written === 'enforce' && ofFile === 'observe') {
     context.reportValue(at, 'stricter', 'the file says observe: a rule of it cannot say enforce');
   }

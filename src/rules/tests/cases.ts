@@ -22,6 +22,8 @@ export type RuleCase = {
   readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
   readonly facts: Readonly<Record<string, unknown>>;
   readonly now: Date | undefined;
+  /** Values of the parameters of the file. */
+  readonly parameters: Readonly<Record<string, unknown>>;
   readonly expected: CaseForm['expect'];
 };
 
@@ -39,6 +41,7 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
     const expected = {
       facts: form.facts ?? {},
       now: form.now === undefined ? undefined : new Date(form.now),
+      parameters: { ...parsed.data.with, ...form.with },
       expected: form.expect,
     };
     const [item] = Object.entries(form.item ?? {});

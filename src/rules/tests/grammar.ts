@@ -33,9 +33,12 @@ const ItemForm = z
     message: 'name one kind of item: a case is about one item',
   });
 
+const Parameters = z.record(z.string(), z.unknown());
+
 export const CaseForm = z
   .strictObject({
     name: z.string().min(1).max(200),
+    with: Parameters.optional().describe('Values of parameters for this case.'),
     event: EventForm.optional(),
     item: ItemForm.optional().describe('The item of a sweep, instead of an event: `{ runner: { … } }`.'),
     facts: z
@@ -61,5 +64,10 @@ export const CaseForm = z
   });
 
 /** Tests of the rules beside them: `NAME.test.yml` beside `NAME.yml`. */
-export const TestFile = z.strictObject({ cases: z.array(CaseForm).min(1).max(200) });
+export const TestFile = z.strictObject({
+  with: Parameters.optional().describe(
+    'Values of the parameters of the file, for all cases; default: their defaults.',
+  ),
+  cases: z.array(CaseForm).min(1).max(200),
+});
 export type CaseForm = z.output<typeof CaseForm>;

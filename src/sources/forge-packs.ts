@@ -1,0 +1,48 @@
+import { posix } from 'node:path';
+import type { Client } from '../client/client.ts';
+import type { PackReader } from '../rules/packs/gather-packs.ts';
+import { notOffered, type PackTree } from '../rules/packs/pack.ts';
+import { type FileRevision, plainContentOf, readEntry } from './read-at-head.ts';
+
+/** Where packs are read on a forge. */
+type ForgePlace = {
+  readonly revision: FileRevision;
+  /** Name of the repository before paths. */
+  readonly repository: string;
+};
+
+/**
+ * Returns a function that creates the reader of packs beside the rule files of a folder, at one commit of a repository.
+ * Each pack is requested once, however many files include it. Packs by name are those of `offered`.
+ */
+export function createForgeReader(
+  client: Client,
+  at: ForgePlace,
+  offered: PackTree,
+): (folder: string) => PackReader {
+  const known = new Map<string, ReturnType<typeof readContent>>();
+  const readerAt = (folder: string): PackReader => ({
+    async read(request) {
+      if ('pack' in request) {
+        return offered.get(request.pack) ?? notOffered(request.pack, [...offered.keys()]);
+      }
+      const path = posix.join(folder, request.file);
+      const reading = known.get(path) ?? readContent(client, at.revision, path);
+      known.set(path, reading);
+      const content = await reading;
+      if ('refused' in content) return { missing: `${request.file}: ${content.refused}` };
+      const shown = `${at.repository}/${path}`;
+      return { path: shown, text: content.text, isReadable: true, reader: readerAt(posix.dirname(path)) };
+    },
+  });
+  return readerAt;
+}
+
+async function readContent(
+  client: Client,
+  revision: FileRevision,
+  path: string,
+): Promise<ReturnType<typeof plainContentOf>> {
+  const entry = await readEntry(client, revision, path);
+  return entry === undefined ? { refused: 'there is no such file' } : plainContentOf(entry);
+}

@@ -1,0 +1,184 @@
+import { afterEach, expect, it } from 'vitest';
+import { parseEvent } from '../../src/contract/events/events.ts';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { eventAbout } from '../../src/sources/admission.ts';
+import { createRuleSource } from '../../src/sources/rule-source.ts';
+import {
+  acme,
+  at,
+  authorization,
+  type Harness,
+  people,
+  repositoryScopes,
+  secret,
+  startHarness,
+} from '../support/harness.ts';
+
+let harness: Harness;
+afterEach(() => harness.close());
+
+const shared = { owner: acme, repo: '.reeve' };
+const organizations = [{ name: acme, rules: `${acme}/.reeve` }];
+const packOf = (label: string): string => `version: 1
+params: { label: { type: string, default: ${label} } }
+rules: { add: { on: issues.opened, steps: [{ uses: set-labels, with: { add: ["\${{ params.label }}"] } }] } }
+`;
+const including = (entry: string): string => `version: 1\ninclude: [{ ${entry} }]\n`;
+
+async function putFile(
+  where: { owner: string; repo: string },
+  filepath: string,
+  text: string,
+): Promise<void> {
+  const params = { ...where, filepath };
+  const content = Buffer.from(text).toString('base64');
+  const live = await harness.root.call(operations.getContents, { params }).catch(() => undefined);
+  const sha = live === undefined || Array.isArray(live) ? undefined : live.sha;
+  if (sha) await harness.root.call(operations.updateFile, { params, body: { content, message: 'x', sha } });
+  else await harness.root.call(operations.createFile, { params, body: { content, message: 'x' } });
+}
+
+async function removeFile(where: { owner: string; repo: string }, filepath: string): Promise<void> {
+  const params = { ...where, filepath };
+  const live = await harness.root.call(operations.getContents, { params });
+  const sha = Array.isArray(live) ? '' : (live.sha ?? '');
+  await harness.root.call(operations.deleteFile, { params, body: { message: 'x', sha } });
+}
+
+async function makeShared(isPrivate = false): Promise<void> {
+  await harness.root.call(operations.createOrganizationRepository, {
+    params: { org: acme },
+    body: { name: '.reeve', auto_init: true, default_branch: 'main', private: isPrivate },
+  });
+  await harness.root.call(operations.createHook, {
+    params: shared,
+    body: {
+      type: 'gitea',
+      active: true,
+      events: ['push'],
+      config: { url: `${harness.server.url}/webhook`, content_type: 'json', secret },
+      authorization_header: authorization,
+    },
+  });
+}
+
+async function openIssue(title: string): Promise<{ labels: readonly string[]; run: Run }> {
+  await harness.idle();
+  const seen = harness.runs.length;
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  const run = await harness.waitForRun(
+    (one) => harness.runs.indexOf(one) >= seen && one.trigger.activity === 'opened',
+  );
+  await harness.idle();
+  return { labels: await harness.labelsOf(issue.number), run };
+}
+
+it('a pack of an organization is in force in an including repository, changed and removed at the next event', async () => {
+  harness = await startHarness({ rules: including('name: greet'), server: { organizations } });
+  await makeShared();
+  await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
+
+  const observed = await openIssue('the include does not say enforce');
+  expect(observed.labels).toEqual([]);
+  expect(observed.run.rules).toMatchObject([
+    { rule: `${acme}/demo/.reeve.yml#greet/add`, verdict: 'matched' },
+  ]);
+  expect(observed.run.changes).toMatchObject([{ observed: true }]);
+
+  await harness.setRules(including('name: greet, mode: enforce'));
+  expect((await openIssue('with the default')).labels).toEqual(['kept']);
+
+  await putFile(shared, 'rules/packs/greet.yml', packOf('area/code'));
+  expect((await openIssue('with the new default')).labels).toEqual(['area/code']);
+
+  await removeFile(shared, 'rules/packs/greet.yml');
+  const without = await openIssue('without the pack');
+  expect(without.labels).toEqual([]);
+  expect(without.run.rules[0]).toMatchObject({ verdict: 'failed', source: `${acme}/demo/.reeve.yml` });
+  expect(without.run.rules[0]?.reason).toContain('there is no pack "greet"');
+
+  await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
+  expect((await openIssue('the pack is back')).labels).toEqual(['kept']);
+});
+
+it('a file of an organization includes its packs, also for all of its repositories', async () => {
+  harness = await startHarness({ server: { organizations } });
+  await makeShared();
+  await putFile(
+    shared,
+    'rules/all.yml',
+    including('name: g, file: packs/greet.yml, with: { label: kept }, mode: enforce'),
+  );
+  await putFile(shared, 'rules/packs/greet.yml', packOf('area/code'));
+
+  const { labels, run } = await openIssue('one');
+
+  expect(labels).toEqual(['kept']);
+  expect(run.rules.map(({ rule }) => rule)).toEqual([`${acme}/.reeve/rules/all.yml#g/add`]);
+});
+
+it('the report to a repository names the pack, and shows no word of one that not all of its readers can read', async () => {
+  harness = await startHarness({
+    rules: including('name: greet'),
+    scopes: repositoryScopes,
+    server: { organizations },
+  });
+  await makeShared(true);
+  await harness.root.call(operations.putCollaborator, {
+    params: { ...shared, collaborator: people.bot },
+    body: { permission: 'read' },
+  });
+  await putFile(shared, 'rules/packs/greet.yml', packOf('kept').replace('uses', 'confidential'));
+
+  const { run } = await openIssue('one');
+
+  expect(run.rules[0]?.reason).toContain('the pack "greet" cannot be included');
+  expect(run.rules.map(({ reason }) => reason).join()).not.toContain('confidential');
+});
+
+it('every process has a changed pack in force within ten seconds of the push', async () => {
+  harness = await startHarness({ rules: including('name: greet, mode: enforce') });
+  await makeShared();
+  await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
+  const stored = new Map<string, unknown>();
+  const pins = {
+    recall: async (key: string) => stored.get(key),
+    remember: async (key: string, value: unknown) => void stored.set(key, value),
+  };
+  let nowMs = 0;
+  const clock = { monotonicMs: () => nowMs };
+  const served = { starred: async () => [] };
+  const start = () =>
+    createRuleSource({ client: harness.root, served, operatorRules: [], organizations, pins, clock });
+  const [first, second] = [start(), start()];
+  const repositoryOf = async ({ owner, repo }: { owner: string; repo: string }) => {
+    const live = await harness.root.call(operations.getRepository, { params: { owner, repo } });
+    return { id: live.id, owner: live.owner.login, name: live.name };
+  };
+  const place = await repositoryOf(at);
+  const full = (name: string, id: number) => ({ id, full_name: name, default_branch: 'main' });
+  const opened = parseEvent('issues', {
+    action: 'opened',
+    issue: { number: 1 },
+    repository: full(`${at.owner}/${at.repo}`, place.id),
+  });
+  const event = eventAbout(opened, opened.subject ?? { kind: 'issue' }, place);
+  const labelsOf = async (source: typeof first): Promise<unknown> => {
+    const { rules, broken } = await source.rulesFor(event);
+    expect(broken).toEqual([]);
+    return rules.rules.flatMap(({ steps }) => steps.map((step) => step.arguments.written));
+  };
+  expect([await labelsOf(first), await labelsOf(second)]).toEqual([[{ add: ['kept'] }], [{ add: ['kept'] }]]);
+  nowMs += 60_000;
+  expect(await labelsOf(second)).toEqual([{ add: ['kept'] }]);
+
+  await putFile(shared, 'rules/packs/greet.yml', packOf('area/code'));
+  const { id } = await repositoryOf(shared);
+  const pushed = { ref: 'refs/heads/main', before: '0', after: '1', repository: full(`${acme}/.reeve`, id) };
+  first.noteUnserved(parseEvent('push', pushed));
+
+  expect(await labelsOf(first)).toEqual([{ add: ['area/code'] }]);
+  nowMs += 10_000;
+  expect(await labelsOf(second)).toEqual([{ add: ['area/code'] }]);
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { actions } from '../../../src/actions/actions.ts';
+import { loadRuleFile } from '../../../src/rules/files/load.ts';
+import type { PackTree } from '../../../src/rules/packs/pack.ts';
+import { registry } from '../../../src/rules/registry.ts';
+import type { Level } from '../../../src/rules/rule.ts';
+import { granted } from '../../support/granted.ts';
+
+/** Arguments with which a file of the operator may use each of these actions, and a few conditions with facts by grant. */
+const uses = [
+  ['set-labels', { add: ['x'] }],
+  ['set-labels', { add: ['x'], create: { color: 'ff0000' } }],
+  ['comment', { text: 'hi' }],
+  ['set-issue', { state: 'closed' }],
+  ['set-issue', { pinned: true }],
+  ['merge', { method: 'squash' }],
+  ['update-branch', { how: 'merge' }],
+  ['delete-branch', {}],
+  ['set-status', { state: 'success', context: 'ci/build' }],
+  ['sync-teams', { teams: [] }],
+  ['run-workflow', { workflow: 'a.yml', ref: 'main' }],
+] as const;
+const conditions = [
+  'true',
+  'team("acme/release").size() > 0',
+  'collaborators.size() > 0',
+  '!pull_request.draft',
+];
+
+const step = fc.record({
+  uses: fc.constantFrom(...uses),
+  condition: fc.option(fc.constantFrom(...conditions), { nil: undefined }),
+});
+const packRule = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 3 }),
+  condition: fc.option(fc.constantFrom(...conditions), { nil: undefined }),
+  in: fc.option(fc.constantFrom('acme/*', '*/*'), { nil: undefined }),
+});
+const names = fc.uniqueArray(fc.constantFrom(...actions.map(({ name }) => name), 'team', 'collaborators'));
+
+type Shape = typeof packRule extends fc.Arbitrary<infer Value> ? Value : never;
+
+const written = (rule: Shape): object => ({
+  on: 'pull_request.opened',
+  ...(rule.in === undefined ? {} : { in: rule.in }),
+  ...(rule.condition === undefined ? {} : { if: rule.condition }),
+  steps: rule.steps.map(({ uses: [name, args], condition }) => ({
+    uses: name,
+    with: args,
+    ...(condition === undefined ? {} : { if: condition }),
+  })),
+});
+
+it('a pack can do what the including file can do by itself, and nothing more', () => {
+  let accepted = 0;
+  let refused = 0;
+
+  fc.assert(
+    fc.property(
+      packRule,
+      fc.constantFrom<Level>('repository', 'organization'),
+      names,
+      fc.integer({ min: 1, max: 3 }),
+      (rule, level, given, depth) => {
+        const source = { level, commit: '', registry, grants: granted(given) };
+        const text = stringify({ version: 1, rules: { one: written(rule) } });
+        const direct = loadRuleFile({ ...source, path: 'own.yml', text });
+        const include = (name: string): string =>
+          stringify({ version: 1, include: [{ name, pack: 'p', mode: 'enforce' }] });
+        let packs: PackTree = new Map([['i1', { path: 'p1', text, isReadable: false, packs: new Map() }]]);
+        for (let level = 2; level <= depth; level += 1) {
+          packs = new Map([
+            [`i${level}`, { path: `p${level}`, text: include(`i${level - 1}`), isReadable: false, packs }],
+          ]);
+        }
+
+        const included = loadRuleFile({ ...source, path: 'own.yml', text: include(`i${depth}`), packs });
+
+        expect(included.rules.length).toBe(direct.rules.length);
+        const powers = ({ rules }: typeof direct) =>
+          rules.map((one) => [
+            one.level,
+            one.byGrant,
+            one.grants,
+            one.home,
+            one.steps.map(({ action }) => action.name),
+          ]);
+        expect(powers(included)).toEqual(powers(direct));
+        if (direct.problems.length === 0) accepted += 1;
+        else refused += 1;
+      },
+    ),
+    { numRuns: 400 },
+  );
+  // Of a property that only sees one side, nothing follows.
+  expect(Math.min(accepted, refused)).toBeGreaterThan(20);
+});
