@@ -160,6 +160,7 @@ it('every process has a changed pack in force within ten seconds of the push', a
   const full = (name: string, id: number) => ({ id, full_name: name, default_branch: 'main' });
   const opened = parseEvent('issues', {
     action: 'opened',
+    number: 1,
     issue: { number: 1 },
     repository: full(`${at.owner}/${at.repo}`, place.id),
   });

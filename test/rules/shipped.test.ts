@@ -14,7 +14,7 @@ import { loadRuleTests } from '../../src/rules/tests/cases.ts';
 import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
 import { granted } from '../support/granted.ts';
 
-const files = await findRuleFiles(['rules']);
+const files = await findRuleFiles(['rules'], { withPacks: true });
 const openingOf = (path: string): string => {
   const text = readFileSync(path, 'utf8');
   return text.slice(0, text.indexOf('version: 1')).replaceAll('\n#', '');
@@ -73,6 +73,7 @@ it.each(withGrants)('%s names the grants that a file of a repository needs', (pa
       commit: '',
       registry,
       grants: granted(given),
+      parameters: { useExamples: true },
     }).problems.map(({ code }) => code);
 
   expect(codesWith(names)).toEqual([]);

@@ -214,7 +214,7 @@ function escaped(text: string): string {
     .replaceAll('\t', '\\t');
 }
 
-/** A value such as `$` beside `{{` of the file would make an expression that nobody wrote. */
+/** A value such as `$` beside `{{` of the file would make an expression that no file contains. */
 function refuseSeams(out: Expansion): void {
   for (const { index } of out.text.matchAll(/\$?\$\{\{/g)) {
     const isDouble = out.text.startsWith(`$${opening}`, index);

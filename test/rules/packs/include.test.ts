@@ -10,7 +10,7 @@ type Files = Readonly<Record<string, string>>;
 function readerOf(files: Files, isReadable: boolean): PackReader {
   return {
     async read(request) {
-      const path = 'pack' in request ? request.pack : request.file;
+      const path = 'pack' in request ? `${request.pack}.yml` : request.file;
       const text = files[path];
       if (text === undefined) return { missing: `there is no ${path}` };
       return { path, text, isReadable, reader: readerOf(files, isReadable) };
@@ -91,7 +91,8 @@ describe('an included rule', () => {
       'limits: { changes: 2 }\n',
     );
 
-    const [found] = (await load(outer, { 'middle.yml': middle, 'p.yml': `in: "!acme/xy"\n${pack}` })).rules;
+    const [found] = (await load(outer, { 'middle.yml': middle, 'p.yml': `in: ["*/*", "!acme/xy"]\n${pack}` }))
+      .rules;
 
     expect(found?.id).toBe('own.yml#o/m/add');
     expect(found?.limits).toEqual({ changes: 2 });
@@ -99,7 +100,7 @@ describe('an included rule', () => {
       ['*/*'],
       ['acme/*'],
       ['acme/x*'],
-      ['!acme/xy'],
+      ['*/*', '!acme/xy'],
     ]);
     expect(found?.mode).toBe('enforce');
   });
@@ -250,7 +251,7 @@ describe('a repository', () => {
   it('includes packs by name, also under another name', async () => {
     const text = `${including('name: p')}  - { name: docs, pack: p, with: { label: d } }\n`;
 
-    expect((await load(text, { p: pack }, own)).problems).toEqual([]);
+    expect((await load(text, { 'p.yml': pack }, own)).problems).toEqual([]);
   });
 
   it('includes no file, and says what to write', async () => {
@@ -260,8 +261,10 @@ describe('a repository', () => {
   });
 
   it('has no in, neither in its include nor through the pack', async () => {
-    expect((await problemsOf(including('name: p, in: "acme/*"'), { p: pack }, own))[0]).toContain('level:');
-    expect(await problemsOf(including('name: p'), { p: `in: "acme/*"\n${pack}` }, own)).toEqual([
+    expect((await problemsOf(including('name: p, in: "acme/*"'), { 'p.yml': pack }, own))[0]).toContain(
+      'level:',
+    );
+    expect(await problemsOf(including('name: p'), { 'p.yml': `in: "acme/*"\n${pack}` }, own)).toEqual([
       expect.stringContaining('the pack "p" cannot be included: files of the repository have no `in`'),
     ]);
   });
@@ -272,7 +275,7 @@ describe('a repository', () => {
       `rules:\n  m: ${rule('merge', '')}\n  x: { on: issues, if: secret_name == 1 }\n`,
     );
 
-    const hidden = await problemsOf(including('name: p'), { p: secret }, own);
+    const hidden = await problemsOf(including('name: p'), { 'p.yml': secret }, own);
 
     expect(hidden).toEqual([
       expect.stringContaining(
@@ -284,23 +287,23 @@ describe('a repository', () => {
     ]);
     expect(hidden.join()).not.toContain('secret_name');
 
-    const shown = await problemsOf(including('name: p'), { p: secret }, { ...own, isReadable: true });
+    const shown = await problemsOf(including('name: p'), { 'p.yml': secret }, { ...own, isReadable: true });
     expect(shown.join()).toContain('secret_name');
-    expect(shown.some((line) => line.startsWith('p:5'))).toBe(true);
+    expect(shown.some((line) => line.startsWith('p.yml:5'))).toBe(true);
   });
 
   it('uses what it was granted in a pack, and no more', async () => {
     const merging = `version: 1\nrules: { m: { on: pull_request, steps: [{ uses: merge, with: { method: squash } }] } }\n`;
     const withGrant = await load(
       including('name: p'),
-      { p: merging },
+      { 'p.yml': merging },
       { ...own, grants: granted(['merge']) },
     );
 
     expect(withGrant.problems).toEqual([]);
     expect(withGrant.rules[0]).toMatchObject({ level: 'repository', byGrant: ['merge'] });
-    expect((await load(including('name: p'), { p: merging }, own)).problems.map(({ code }) => code)).toEqual([
-      'level',
-    ]);
+    expect(
+      (await load(including('name: p'), { 'p.yml': merging }, own)).problems.map(({ code }) => code),
+    ).toEqual(['level']);
   });
 });

@@ -1,0 +1,102 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testRules } from '../../../src/commands/rules/rule-tests.ts';
+import { packageRoot } from '../../../src/package.ts';
+import { findRuleFiles, loadRuleFiles } from '../../../src/sources/folder.ts';
+import { readOffers, readPacks } from '../../../src/sources/folder-packs.ts';
+
+const page = readFileSync(join(packageRoot, 'docs', 'packs.md'), 'utf8');
+/** The examples of the page: each names its file in the first line. */
+const examples = [...page.matchAll(/^```yaml\n# (\S+)\n([\s\S]*?)^```$/gm)].map(
+  ([, path = '', text = '']) => ({
+    path,
+    text,
+  }),
+);
+const packs = (await findRuleFiles([join(packageRoot, 'rules/packs')])).map((path) => basename(path, '.yml'));
+
+describe('docs/packs.md', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'reeve-packs-page-'));
+    for (const { path, text } of examples) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('names a file in each of its examples', () => {
+    expect(examples.length).toBe([...page.matchAll(/^```/gm)].length / 2);
+    expect(examples.map(({ path }) => path)).toContain('.reeve.yml');
+  });
+
+  it('has files of an operator that load, and include what the page says', async () => {
+    const files = await loadRuleFiles([join(folder, 'rules')]);
+
+    expect(files.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(files.flatMap(({ rules }) => rules.map(({ name, mode }) => [name, mode]))).toEqual([
+      ['mark-quiet-issue', 'enforce'],
+      ['stale/warn', 'enforce'],
+    ]);
+  });
+
+  it('has a file of a repository that includes what the operator offers', async () => {
+    const offered = await readOffers(join(folder, 'rules'));
+
+    const [file] = await loadRuleFiles([join(folder, '.reeve.yml')], { offered });
+
+    expect(file?.problems).toEqual([]);
+    expect(file?.rules.map(({ name, mode, level }) => [name, mode, level])).toEqual([
+      ['stale/warn', 'enforce', 'repository'],
+      ['stale-soon/warn', 'observe', 'repository'],
+    ]);
+  });
+
+  it('has a rule test that passes', async () => {
+    const report = await testRules([join(folder, 'rules/packs')]);
+
+    expect(report).toMatchObject({ problems: [], failed: [], unreached: { rules: [], steps: [] } });
+    expect(report.results).toHaveLength(2);
+  });
+
+  it('lists every pack that ships', () => {
+    const [, table = ''] = page.split('## Packs that ship');
+
+    expect([...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name).toSorted()).toEqual(
+      packs.toSorted(),
+    );
+  });
+});
+
+describe('the packs that ship', () => {
+  /** The rule files of the same topic under other names. */
+  const others: Readonly<Record<string, string>> = { 'team-approval': 'approvals-by-team' };
+
+  it('are at least ten', () => {
+    expect(packs.length).toBeGreaterThanOrEqual(10);
+  });
+
+  it.each(packs)('%s does by default what the rule file of its topic does', async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'reeve-pack-'));
+    const copy = join(folder, 'packs');
+    mkdirSync(copy);
+    const file = (path: string): string => readFileSync(join(packageRoot, 'rules', path), 'utf8');
+    writeFileSync(join(copy, 'x.yml'), file(`packs/${name}.yml`));
+    writeFileSync(join(copy, 'x.test.yml'), file(`${others[name] ?? name}.test.yml`));
+
+    const report = await testRules([folder]);
+    rmSync(folder, { recursive: true });
+
+    expect(report).toMatchObject({ problems: [], failed: [] });
+    expect(report.results.length).toBeGreaterThan(0);
+  });
+
+  it.each(packs)('%s can be included by a repository that is granted what it uses', async (name) => {
+    const offered = await readPacks(join(packageRoot, 'rules/packs'));
+
+    expect(offered.get(name)).toMatchObject({ path: expect.stringContaining(`${name}.yml`) });
+  });
+});
