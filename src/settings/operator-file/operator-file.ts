@@ -150,7 +150,9 @@ const size = (least: string, most: string) =>
 const RetentionForm = z.strictObject({
   settled: duration
     .optional()
-    .describe('Age at which settled deliveries, all runs and the history of merge queues are deleted. Default 30d.'),
+    .describe(
+      'Age at which settled deliveries, all runs and the history of merge queues are deleted. Default 30d.',
+    ),
   dead: duration.optional().describe('Age at which dead deliveries are deleted. Default 90d.'),
   'max-size': size('64MiB', '999999GiB')
     .optional()
