@@ -10,6 +10,7 @@ import { merge } from './merge.ts';
 import { notify } from './notify.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { protectTags } from './protect-tags.ts';
+import { queueMerge } from './queue-merge.ts';
 import { react } from './react.ts';
 import { reportIssue } from './report-issue.ts';
 import { requestReviewers } from './request-reviewers.ts';
@@ -41,6 +42,8 @@ export const actions: readonly Action[] = [
   markNotifications as Action,
   comment as Action,
   notify as Action,
+  // Before `set-status`, whose inverse is that of statuses in general.
+  queueMerge as Action,
   setStatus as Action,
   reportIssue as Action,
   dismissStaleReviews as Action,

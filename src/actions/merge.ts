@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
-import type { Repository } from '../contract/resources/repositories.ts';
 import { baseBranch } from '../facts/base-branch.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
@@ -14,17 +13,15 @@ import { condition, defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
 import { irreversible } from './inverses/irreversible.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
+import { mergeMethodOf, mergeMethods } from './merging/method.ts';
 import { unpassedChecks } from './merging/protection.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
 import type { PlanContext } from './plan-context.ts';
 
-const methods = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
-type MergeMethod = (typeof methods)[number];
-
 const MergeForm = z.strictObject({
   when: condition().optional().meta({ description: 'It is merged as soon as this condition holds.' }),
   method: z
-    .enum(methods)
+    .enum(mergeMethods)
     .optional()
     .meta({ description: 'How to merge; default: the default of the repository.' }),
   title: forgeText()
@@ -39,15 +36,6 @@ const MergeForm = z.strictObject({
     .meta({ description: 'Deletes the head branch afterwards, as `delete-branch` does.' }),
 });
 type MergeArguments = z.output<typeof MergeForm>;
-
-/** Setting of the repository that allows a method. */
-const permits: Readonly<Record<MergeMethod, keyof Repository>> = {
-  merge: 'allow_merge_commits',
-  rebase: 'allow_rebase',
-  'rebase-merge': 'allow_rebase_explicit',
-  squash: 'allow_squash_merge',
-  'fast-forward-only': 'allow_fast_forward_only_merge',
-};
 
 const pullFact = requestOf(pullRequest);
 const repositoryFact = requestOf(repository);
@@ -127,7 +115,7 @@ async function mergingOf(
   context: PlanContext,
 ): Promise<Change> {
   const { head, base } = sidesOf(pull);
-  const method = methodOf(given, await facts.ask(repositoryFact));
+  const method = mergeMethodOf(given.method, await facts.ask(repositoryFact));
   const { title, message } = given;
   const change = {
     action: 'merge',
@@ -168,15 +156,4 @@ async function mergingOf(
     : undefined;
   if (unpassed !== undefined) return waiting(change, unpassed, true);
   return { ...change, reason: given.when === undefined ? 'its rule applies' : 'its condition holds' };
-}
-
-/** Returns how to merge. Throws if the repository does not allow it. */
-function methodOf(given: MergeArguments, settings: Repository): MergeMethod {
-  const byDefault = methods.find((one) => one === settings.default_merge_style) ?? 'merge';
-  const method = given.method ?? byDefault;
-  if (settings[permits[method]] !== false) return method;
-  const allowed = methods.filter((one) => settings[permits[one]] !== false);
-  throw new Error(
-    `the repository does not allow the merge method ${method}; it allows ${allowed.join(', ') || 'none'}`,
-  );
 }

@@ -1,5 +1,6 @@
 import type { Meter } from '../patterns/meter.ts';
 import type { ActionMemory } from './memory.ts';
+import type { QueueDesk } from './merging/queue-desk.ts';
 import type { NamedSecrets } from './secrets.ts';
 
 /** Context of a plan, in addition to arguments and facts. */
@@ -15,6 +16,15 @@ export type PlanContext = {
   readonly trigger: string;
   /** Fingerprints of named secrets; absent in a what-if, which has none. */
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
+  /** Where pull requests enter a merge queue, for this rule and repository; absent where no server runs one. */
+  readonly queue?:
+    | {
+        readonly desk: QueueDesk;
+        readonly rule: string;
+        readonly delivery?: string | undefined;
+        readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
+      }
+    | undefined;
   /** Time of the run. */
   readonly now: Date;
   /** Meter that is charged for patterns among the arguments. */

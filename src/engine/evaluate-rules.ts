@@ -84,11 +84,22 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     memory,
     trigger: triggerOf(input),
     secrets: input.secrets,
+    queue: queueFor(rule, input),
     now: input.now,
     meter,
     covers: (action, branch) => coversAction(rule, { action, branch }, input.facts),
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
+}
+
+/** Returns the desk of merge queues as a rule uses it in this run. */
+function queueFor(
+  { id: rule }: LoadedRule,
+  { queue: desk, facts, announcedBy, trigger }: RunInput,
+): PlanContext['queue'] {
+  const { repository } = facts.subject;
+  if (desk === undefined || repository === undefined) return undefined;
+  return { desk, rule, delivery: announcedBy ?? trigger.delivery, repository };
 }
 
 /** Returns what stays the same when a delivery is attempted again, a waiting rule is evaluated again, or a sweep is resumed. */

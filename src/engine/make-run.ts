@@ -36,6 +36,7 @@ type RunParts = Pick<
   | 'memory'
   | 'secrets'
   | 'messages'
+  | 'queue'
   | 'capabilities'
   | 'budgets'
   | 'ledger'
@@ -56,11 +57,13 @@ type RunParts = Pick<
 
 /** A run, and how many of its requests the forge answered with 403 or 404. */
 export type MadeRun = Ran & { readonly denials: number };
+/** A run, with the facts that it was made from. */
+export type MadeWithFacts = MadeRun & { readonly facts: Facts };
 
 /** What every run of a process is given, whatever it is about. */
 export type RunSettings = Pick<
   RunInput,
-  'secrets' | 'messages' | 'capabilities' | 'budgets' | 'ledger' | 'pauses' | 'consequences'
+  'secrets' | 'messages' | 'queue' | 'capabilities' | 'budgets' | 'ledger' | 'pauses' | 'consequences'
 >;
 
 /** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
@@ -77,7 +80,7 @@ export async function makeEventRun(
     /** The pull request that the event concerns, where it is about something else: `acme/demo#5`. */
     readonly item?: string | undefined;
   },
-): Promise<MadeRun> {
+): Promise<MadeWithFacts> {
   const { door, delivery, clock } = parts;
   const now = clock.now();
   const trigger: Trigger = {
@@ -107,7 +110,7 @@ export type RunItem = {
 };
 
 /** Runs rules over one item of a sweep; all of them walk over items of its kind. */
-export async function makeItemRun(item: RunItem, parts: RunParts): Promise<MadeRun> {
+export async function makeItemRun(item: RunItem, parts: RunParts): Promise<MadeWithFacts> {
   const { door, delivery, clock } = parts;
   const { subject, value, key, slot, kind = 'schedule' } = item;
   const now = clock.now();
@@ -147,12 +150,15 @@ type Start = {
   readonly about: Pick<RunInput, 'event' | 'item' | 'cause'>;
 };
 
-async function make(parts: RunParts, { now, trigger, subject, payload, about }: Start): Promise<MadeRun> {
+async function make(
+  parts: RunParts,
+  { now, trigger, subject, payload, about }: Start,
+): Promise<MadeWithFacts> {
   const { id = randomUUID(), clock } = parts;
   const { client, facts } = sourceOf(parts, { now, subject, payload, about });
   const messages = messagesOf(parts);
   const ran = await runRules({ ...parts, ...about, id, trigger, facts, client, messages, now, clock });
-  return { ...ran, denials: client?.denials ?? 0 };
+  return { ...ran, facts, denials: client?.denials ?? 0 };
 }
 
 /** Messages end with the calls of a run. */

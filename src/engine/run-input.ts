@@ -1,4 +1,5 @@
 import type { ActionMemory } from '../actions/memory.ts';
+import type { QueueDesk } from '../actions/merging/queue-desk.ts';
 import type { NamedSecrets } from '../actions/secrets.ts';
 import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
@@ -37,6 +38,8 @@ export type RunInput = {
   readonly secrets?: NamedSecrets | undefined;
   /** How messages to receivers that are not the forge leave; absent where nothing is sent. */
   readonly messages?: MessageDoor | undefined;
+  /** Where pull requests enter merge queues; absent where there are none. */
+  readonly queue?: QueueDesk | undefined;
   /** Returns what the forge can do, asked when a change needs more than every forge has; absent: everything. */
   readonly capabilities?: (() => Promise<Capabilities>) | undefined;
   /** How much may be written; absent: the engine's defaults. */

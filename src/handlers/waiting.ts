@@ -4,7 +4,7 @@ import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
-import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
+import type { Subject } from '../contract/events/subject.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { type MadeRun, makeItemRun, type RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
@@ -18,7 +18,7 @@ import type { HandleJob } from '../store/lease.ts';
 import type { Delivery, Store } from '../store/store.ts';
 import { readResistance } from './resistance.ts';
 import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
-import { storedEvent } from './stored-event.ts';
+import { eventlessOf, storedEvent } from './stored-event.ts';
 
 /**
  * Rules whose merge waits for checks or for `mergeable` alone: not every forge sends events of these. Such a pull request
@@ -138,7 +138,8 @@ async function look(
   const { admissions, job, signal } = options;
   const delivery = id === undefined ? undefined : await options.store.readDelivery(id);
   if (id !== undefined && delivery === undefined) return `delivery ${id} is not kept any more`;
-  const claimed = delivery === undefined ? eventlessOf(repository, index) : storedEvent(delivery);
+  const claimed =
+    delivery === undefined ? eventlessOf(repository, index, waitingKind) : storedEvent(delivery);
   const admission = await admissions.admit(delivery === undefined ? {} : deliveryOrigin(delivery), claimed);
   if (admission.state === 'ignored') return admission.reason;
   const subject = { ...admission.event.subject, kind: 'pull_request', index } as const;
@@ -167,13 +168,6 @@ async function look(
   );
   options.onRun?.(ran.run, event);
   return ran;
-}
-
-/** An event that says where to look and nothing else. */
-function eventlessOf(repository: RepositoryRef, index: number): Event {
-  const subject: Subject = { kind: 'pull_request', repository, index };
-  const nothing = { activity: '', payload: {}, ownerId: undefined, sender: undefined };
-  return { ...nothing, eventType: waitingKind, family: 'pull_request', repository, subject };
 }
 
 /** A look at which nothing happened is not kept: there is one every minute. */

@@ -1,4 +1,5 @@
 import type { QueueEvent, QueueKey, QueueRows } from '../store/queue-rows.ts';
+import { leaveQueue } from './draft.ts';
 import { type LeaveReason, type LeftPull, type QueueEntry, type QueueState, queueStateOf } from './state.ts';
 
 /** The result of an edit: the new state and what happened; undefined: nothing is to be changed. */
@@ -101,11 +102,19 @@ export function findBar(
   );
 }
 
-/** Puts a pull request into the queue, unless it is there or left for a reason that still holds. */
-export function enterQueue(candidate: QueueCandidate, at: Date): QueueEdit {
-  return (state) => {
+/**
+ * Puts a pull request into the queue, unless it is there or left for a reason that still holds. With another head than the queued
+ * one, it leaves and enters anew, at the end.
+ */
+export function enterQueue(candidate: QueueCandidate, at: Date, branch: string): QueueEdit {
+  return (before) => {
     const { number, head } = candidate;
-    if (state.entries.some((entry) => entry.number === number) || findBar(state, candidate)) return undefined;
+    const queued = before.entries.find((entry) => entry.number === number);
+    if (queued?.head === head || findBar(before, candidate)) return undefined;
+    const leaving = { reason: 'pushed', text: 'someone pushed to it' } as const;
+    const { state, events } = queued
+      ? leaveQueue({ state: before, events: [] }, queued, leaving, { at, branch })
+      : { state: before, events: [] };
     const entry: QueueEntry = { ...candidate, phase: 'waiting', enteredAt: at.toISOString() };
     const text = `entered with priority ${candidate.request.priority}`;
     return {
@@ -113,8 +122,9 @@ export function enterQueue(candidate: QueueCandidate, at: Date): QueueEdit {
         ...state,
         entries: placeEntry(state.entries, entry),
         left: state.left.filter((left) => left.number !== number),
+        outbox: state.outbox.filter((write) => write.kind !== 'status' || write.number !== number),
       },
-      events: [{ at, kind: 'entered', number, text, head }],
+      events: [...events, { at, kind: 'entered', number, text, head }],
     };
   };
 }

@@ -1,3 +1,4 @@
+import type { QueueWish } from '../actions/merging/queue-desk.ts';
 import type { QueueEvent } from '../store/queue-rows.ts';
 
 /**
@@ -20,17 +21,7 @@ export type QueueState = {
 };
 
 /** How a pull request is to be merged: the arguments of `queue-merge`, with templates filled in. */
-export type QueueRequest = {
-  readonly method: 'merge' | 'rebase' | 'rebase-merge' | 'squash' | 'fast-forward-only';
-  readonly title?: string | undefined;
-  readonly message?: string | undefined;
-  /** Larger numbers go first. */
-  readonly priority: number;
-  /** Longest time between its turn and its merge. */
-  readonly timeoutMs: number;
-  /** Its head may be brought up to date although it is in a fork. */
-  readonly forks: boolean;
-};
+export type QueueRequest = QueueWish;
 
 /**
  * Where a pull request stands. `waiting`: not its turn; `updating`: its turn, and it is behind the base; `testing`: it contains

@@ -30,6 +30,8 @@ const baseStatusMs = 120_000;
 /** Ages of a wait at which it is polled for the first times; then every minute. */
 const firstAgesMs = [10_000, 40_000];
 const everyMs = 60_000;
+/** The rule that lets a pull request in writes its status at the same time: ours must come later. */
+const settlingMs = 2_000;
 /** Refusals in a row after which a pull request leaves. */
 const maxRefusals = 3;
 
@@ -45,11 +47,21 @@ export function stepQueue(state: QueueState, seen: QueueObservation): QueueStep 
   if (state.paused) return { state, events: [], actions: [{ kind: 'wait', why: 'it is paused' }] };
   const settled = settleAttempt({ state, events: [] }, seen);
   const judged = judgePull(settled, seen);
+  const newMs = ageOfNewcomer(judged.state.entries[0], seen.at);
+  if (newMs !== undefined)
+    return endOf(judged, { kind: 'wait', afterMs: settlingMs - newMs, why: 'it has just entered' });
   const draft = giveTurn(judged, seen);
   const [first] = draft.state.entries;
   if (first === undefined) return endOf(draft, { kind: 'wait', why: 'it is empty' });
   if (seen.pull?.number !== first.number || seen.base === undefined) return endOf(draft, { kind: 'look' });
   return proceed(draft, first, seen);
+}
+
+/** Returns the age of a pull request that has just entered and has no turn yet; undefined for any other. */
+function ageOfNewcomer(first: QueueEntry | undefined, at: Date): number | undefined {
+  if (first === undefined || first.turnAt !== undefined) return undefined;
+  const ageMs = at.getTime() - Date.parse(first.enteredAt);
+  return ageMs >= 0 && ageMs < settlingMs ? ageMs : undefined;
 }
 
 /** Returns the step that ends with this action, after the writes. */
@@ -254,7 +266,7 @@ function awaitChecks(draft: QueueDraft, first: QueueEntry, seen: QueueObservatio
   const isTested = first.phase === 'testing' || first.phase === 'ready';
   const sinceAt = isTested ? first.sinceAt : at.toISOString();
   const known = { contains: commit, contexts: first.contexts ?? pull?.contexts, sinceAt } as const;
-  const isGreen = (checks.state === 'success' || checks.state === 'none') && pull?.wanted.state === 'yes';
+  const isGreen = checks.state === 'success' && pull?.wanted.state === 'yes';
   if (!isGreen) {
     const told = first.phase !== 'ready' && first.toldHead === head;
     const why = checks.context === undefined ? 'its checks' : `the check ${checks.context}`;

@@ -174,6 +174,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (!options.jobsOnly) running.doors = await openServerDoors(options, { ...shared, served, rules, work });
     const url = running.doors?.url ?? '';
     work.worker.start();
+    await work.wakeQueues();
     if (!options.jobsOnly) await work.sweeps.start();
     log.info({ url, data, ...(running.doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
     return { url, store, stop, failed: lost.promise };

@@ -12,13 +12,18 @@ import { messageOf } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import { createEventHandlers } from '../handlers/event-handlers.ts';
 import { createJobHandler } from '../handlers/jobs.ts';
+import { createMergeQueueHandler } from '../handlers/merge-queue.ts';
 import type { Preview } from '../handlers/preview.ts';
 import { readRevertJob, revertKind, revertStored } from '../handlers/revert.ts';
 import { caughtUpEvent } from '../handlers/stored-event.ts';
+import { leaveReverted, wakeAllQueues, wakeQueues } from '../handlers/wake-queues.ts';
 import type { Log } from '../log.ts';
+import { createQueueDesk } from '../queue/desk.ts';
+import { mergeQueueKind } from '../queue/wake.ts';
 import type { Admissions } from '../sources/admission.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { HandleJob, WorkerStore } from '../store/lease.ts';
+import type { QueueEvent } from '../store/queue-rows.ts';
 import type { Retention } from '../store/retention-limits.ts';
 import type { Store } from '../store/store.ts';
 import { createSnapshots, type Snapshots } from '../sweeps/catch-up/snapshots.ts';
@@ -29,7 +34,12 @@ import { createWorker, type Worker } from '../worker/worker.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 
 /** What works on what the store holds. */
-export type Work = { readonly worker: Worker; readonly sweeps: Sweeps };
+export type Work = {
+  readonly worker: Worker;
+  readonly sweeps: Sweeps;
+  /** Lets every merge queue go on where it was. */
+  wakeQueues(): Promise<void>;
+};
 
 type WorkOptions = {
   readonly client: Client;
@@ -51,7 +61,7 @@ type WorkOptions = {
   readonly retention: Retention | undefined;
   /** Returns how many answers the forge has given so far. */
   readonly answers: () => number;
-  readonly metrics: Pick<Metrics, 'countRun'>;
+  readonly metrics: Pick<Metrics, 'countRun' | 'countQueueEvent'>;
   readonly onRun: ((run: Run, event: Event) => void) | undefined;
   readonly onSweepRun: ((run: Run) => void) | undefined;
   readonly clock: Clock;
@@ -61,24 +71,34 @@ type WorkOptions = {
 /** Puts the handlers of deliveries and jobs together, and the worker that takes both from the store. At rest. */
 export function createWork(options: WorkOptions): Work {
   const { client, rules, store, clock, log, backoff, concurrency, answers } = options;
+  const onEnqueued = (): void => worker.wake();
+  const onQueueEvent = (event: QueueEvent): void => options.metrics.countQueueEvent(event);
+  const queue = createQueueDesk({ store, now: clock.now, onEnqueued, onEvent: onQueueEvent });
+  const settings = { ...options.settings, queue };
   const snapshots = createSnapshots(store, clock);
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
-  const onEnqueued = (): void => worker.wake();
-  const { handle, jobs, leaveWaiting } = createServerHandlers(options, { snapshots, onEnqueued });
-  const sweeps = createServerSweeps(options, {
-    snapshots,
-    askWhoWeAre,
-    handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
-    onEnqueued,
-    leaveWaiting,
-  });
+  const { handle, jobs, leaveWaiting } = createServerHandlers(
+    { ...options, settings },
+    { snapshots, onEnqueued },
+  );
+  const sweeps = createServerSweeps(
+    { ...options, settings },
+    {
+      snapshots,
+      askWhoWeAre,
+      handleCaughtUp: async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease),
+      onEnqueued,
+      leaveWaiting,
+    },
+  );
   /** Every kind of job of our own. */
   const handleJob = createJobHandler({
     ...sweeps.jobHandlers,
     ...jobs,
-    [revertKind]: createRevertHandler(options),
+    [revertKind]: createRevertHandler(options, onEnqueued),
+    [mergeQueueKind]: createMergeQueueHandler({ ...options, rules: rules.source, onEnqueued, onQueueEvent }),
   });
   const worker = createWorker({
     store: withReports(store, rules),
@@ -92,7 +112,7 @@ export function createWork(options: WorkOptions): Work {
     localLanes: maintenanceLanes,
     backoff,
   });
-  return { worker, sweeps };
+  return { worker, sweeps, wakeQueues: () => wakeAllQueues({ store, clock, onEnqueued }) };
 }
 
 function createServerHandlers(
@@ -114,7 +134,10 @@ function createServerHandlers(
     repeated: options.repeated,
     lifetimeMs: options.backoff?.lifetimeMs,
     onEnqueued,
-    onHandled: (event) => noteHandled(event, snapshots, log),
+    async onHandled(event) {
+      await noteHandled(event, snapshots, log);
+      await wakeQueues(event, { store, clock, account, onEnqueued });
+    },
     onRun(run, event) {
       metrics.countRun(run);
       options.onRun?.(run, event);
@@ -163,11 +186,16 @@ function createServerSweeps(
   });
 }
 
-/** Returns the handler of the job that takes a run back. */
-function createRevertHandler({ store, client, clock, metrics }: WorkOptions): HandleJob {
+/** Returns the handler of the job that takes a run back. What it let into a merge queue leaves it. */
+function createRevertHandler(
+  { store, client, clock, metrics }: WorkOptions,
+  onEnqueued: () => void,
+): HandleJob {
   return async (_job, payload, { signal }) => {
-    const run = await revertStored(readRevertJob(payload), { store, client, mode: 'enforce', clock, signal });
+    const asked = readRevertJob(payload);
+    const run = await revertStored(asked, { store, client, mode: 'enforce', clock, signal });
     metrics.countRun(run);
+    await leaveReverted(run, { store, clock, onEnqueued });
     return { runs: [run] };
   };
 }

@@ -237,6 +237,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     // Who may not merge gets 405.
     refusal: [405],
   },
+  'queue-merge': {
+    on: (setup) => pullFrom(setup, 'queued'),
+    arguments: () => ({ method: 'merge', priority: 0, timeout: 60, forks: false }),
+  },
   'delete-branch': {
     async on(setup) {
       const subject = await pullFrom(setup, 'done');

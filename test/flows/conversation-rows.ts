@@ -255,6 +255,25 @@ steps: [{ uses: merge, with: { method: squash, title: "Merged #\${{ pull_request
     back: { merged: true, branches: ['mergeable'] },
   },
   {
+    action: 'queue-merge',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "line up"
+steps: [{ uses: queue-merge, with: { method: merge } }]`,
+    async arrange(harness) {
+      const arranged = await openPull(harness, 'lined-up');
+      const { head } = await harness.root.call(operations.getPull, { params: { ...at, ...arranged } });
+      // The queue waits for this: it stays where it is.
+      const params = { ...at, sha: head?.sha ?? '' };
+      await harness.root.call(operations.createStatus, { params, body: { state: 'pending', context: 'ci' } });
+      return arranged;
+    },
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'line up' } }),
+    read: statusesOf,
+    declared: { ci: 'pending', 'reeve/queue': 'pending' },
+    back: { ci: 'pending', 'reeve/queue': 'error' },
+  },
+  {
     action: 'delete-branch',
     rule: () => `on: pull_request.edited
 if: event.pull_request.title == "tidy up"

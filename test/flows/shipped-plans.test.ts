@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { queueStateOf } from '../../src/queue/state.ts';
 import { nameOfRule } from '../../src/rules/verdict.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { type PlanComparison, startPlanComparison } from '../support/compare-plans.ts';
@@ -51,6 +52,7 @@ const labels = [
     'blocked',
     'keep-updated',
     'auto-merge',
+    'merge-queue',
     'no-changelog',
     'backport',
   ],
@@ -511,6 +513,32 @@ it('a pull request with the label auto-merge is merged as soon as its statuses h
   await expect
     .poll(() => harness.root.call(operations.getPull, { params: { ...at, index } }), { timeout: timeoutMs })
     .toMatchObject({ merged: true });
+});
+
+it('a pull request with the label merge-queue enters the queue', async () => {
+  await writeFile(harness.ada, 'queued.txt', 'queued', { branch: 'release/1', new_branch: 'queued' });
+  const body = { title: 'chore: queued', head: 'queued', base: 'release/1', body: '' };
+  let index = 0;
+  await comparePull(
+    () => index,
+    'opened',
+    async () => ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body })),
+  );
+  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  const params = { ...at, sha: head?.sha ?? '' };
+  await harness.root.call(operations.createStatus, { params, body: { state: 'pending', context: 'ci' } });
+  const only = await labelIds('merge-queue', 'kind/feature', 'no-changelog');
+  await comparePull(
+    () => index,
+    'label_updated',
+    () => harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: only } }),
+  );
+  await harness.idle();
+
+  expect((await statusesOf(index))['reeve/queue']).toBe('pending');
+  const [row] = await harness.server.store.listQueues();
+  expect(queueStateOf(row).entries.map(({ number }) => number)).toEqual([index]);
+  await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { state: 'closed' } });
 });
 
 it('a branch that is ahead has its release pull request', async () => {

@@ -37,7 +37,7 @@ async function enter({ forge, rows }: World, pull: ModelPull): Promise<void> {
   const { number, head } = pull;
   const candidate = { number, head, rule: 'r', request: forge.request(pull) };
   forge.nowMs += 1;
-  await editQueue(rows, place, enterQueue(candidate, forge.now()));
+  await editQueue(rows, place, enterQueue(candidate, forge.now(), 'main'));
 }
 
 async function happen(world: World, one: Happening): Promise<void> {

@@ -168,6 +168,12 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'labels.yml#label-by-size': pulls,
   'large-pull.yml#large-pull': pulls,
   'linked-issue.yml#linked-issue': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
+  'merge-queue.yml#merge-queue': [
+    'pull_request.edited',
+    'pull_request.reopened',
+    'pull_request_label.label_updated',
+    'pull_request_sync.synchronized',
+  ],
   'milestones.yml#milestone-of-merged': ['pull_request.closed'],
   'notifications.yml#quiet-what-is-old': [],
   'notifications.yml#quiet-what-is-over': [],

@@ -292,6 +292,19 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['method'],
       ),
+    'queue-merge': (trigger) =>
+      maybe<unknown>(
+        {
+          when: asking(trigger),
+          method: seldom(fc.constantFrom('merge', 'squash', 'rebase')),
+          title: saying(trigger),
+          message: saying(trigger),
+          priority: fc.integer({ min: -3, max: 3 }),
+          timeout: fc.integer({ min: 1, max: 90 }),
+          forks: fc.boolean(),
+        },
+        [],
+      ),
     'delete-branch': (trigger) => maybe<unknown>({ when: asking(trigger) }, []),
     backport: (trigger) =>
       maybe<unknown>(

@@ -31,6 +31,8 @@ export const scheduledRules = [
 ] as const;
 /** Rule files about merging; their flows begin with a delivery or a status. */
 export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
+/** Rule files of the merge queue; its flow is merge-queue.test.ts. */
+export const queueRules = ['merge-queue.yml'] as const;
 /** Rule files that run beside all others, each with an event. */
 export const checkRules = [
   'approvals-by-team.yml',
