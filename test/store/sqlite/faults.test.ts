@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { noCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
 import { Commits } from '../../../src/store/sqlite/commits.ts';
 import { type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-faults-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,8 +28,12 @@ const script = `
 
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
 
-/** Runs a module under strace with one kind of system call made to fail; returns what it printed. */
-function runUnderStrace(inject: string, source: string, path: string): string {
+/**
+ * Runs a module under strace with one kind of system call made to fail; returns what it printed. The database exists before,
+ * so that the calls which fail are those of the module, however many migrations there are.
+ */
+async function runUnderStrace(inject: string, source: string, path: string): Promise<string> {
+  await (await openSqliteStore({ path, role: 'worker' })).close();
   const trace = ['-f', '-qq', '-o', join(folder, 'trace'), '-e', `trace=${inject.split(':')[0]}`];
   const node = [process.execPath, '--input-type=module', '-e', source, path];
   // One thread that syncs: strace counts the calls of each thread by itself.
@@ -54,9 +59,9 @@ describe.skipIf(!hasStrace)('a disk that fails (skipped where strace cannot inje
     ['the sync of the log', 'fdatasync:error=EIO:when=20+7'],
     ['a write', 'pwrite64:error=ENOSPC:when=80+23'],
     ['a write to a disk gone read-only', 'pwrite64:error=EROFS:when=80+31'],
-  ])('in %s refuses, acknowledges nothing that is not stored, and recovers', (title, inject) => {
+  ])('in %s refuses, acknowledges nothing that is not stored, and recovers', async (title, inject) => {
     const path = join(folder, title.replaceAll(' ', '-'), 'reeve.db');
-    const stdout = runUnderStrace(inject, script, path);
+    const stdout = await runUnderStrace(inject, script, path);
 
     const { acked, codes } = JSON.parse(stdout) as { acked: string[]; codes: string[] };
     const { stored, integrity } = storedIn(path);
@@ -90,9 +95,9 @@ const failedSyncScript = `
   process.kill(process.pid, 'SIGKILL');`;
 
 describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inject errors)', () => {
-  it('costs no later delivery, although the kernel may never write the pages that it covered', () => {
+  it('costs no later delivery, although the kernel may never write the pages that it covered', async () => {
     const path = join(folder, 'failed-sync', 'reeve.db');
-    const stdout = runUnderStrace('fdatasync:error=EIO:when=20', failedSyncScript, path);
+    const stdout = await runUnderStrace('fdatasync:error=EIO:when=20', failedSyncScript, path);
     const { acked, hole, generation } = JSON.parse(stdout) as {
       acked: string[];
       hole: { from: number; to: number; generation: string };
@@ -133,9 +138,9 @@ const largeWritesScript = `
 describe.skipIf(!hasStrace)(
   'a disk that fails at large writes (skipped where strace cannot inject errors)',
   () => {
-    it('is not healthy although small ones are stored, until large ones are, too', () => {
+    it('is not healthy although small ones are stored, until large ones are, too', async () => {
       const path = join(folder, 'large-writes', 'reeve.db');
-      const stdout = runUnderStrace('pwrite64:error=EIO:when=80..600+40', largeWritesScript, path);
+      const stdout = await runUnderStrace('pwrite64:error=EIO:when=80..600+40', largeWritesScript, path);
 
       const seen = JSON.parse(stdout) as Record<string, unknown>;
 
