@@ -215,6 +215,8 @@ export class ModelForge {
     rows: QueueRows,
   ): Promise<QueueObservation['answer']> {
     const pull = this.pulls.get(attempt.number);
+    // What the queue could see: a write in the moment of the merge comes after.
+    const seenBase = this.tip;
     const isRace = this.races > 0;
     if (isRace) {
       this.races -= 1;
@@ -235,7 +237,7 @@ export class ModelForge {
     if (pull.statuses.at(-1) !== `${pull.head} success`)
       this.violations.push(`#${pull.number} was merged without its status: ${pull.statuses.at(-1)}`);
     await this.#checkOrder(pull, rows);
-    this.#checkBlock(pull);
+    this.#checkBlock(pull, seenBase);
     if (isRace && !hasBase) {
       this.raced.push(pull.number);
       this.#unseen = { number: pull.number, at: this.nowMs };
@@ -256,9 +258,9 @@ export class ModelForge {
   }
 
   /** After a foreign write, the next merge waits for the checks of the base, or until there are clearly none. */
-  #checkBlock(pull: ModelPull): void {
+  #checkBlock(pull: ModelPull, base: string): void {
     if (this.#unseen === undefined) return;
-    const { check } = this.commits.get(this.tip) ?? { check: 'none' };
+    const { check } = this.commits.get(base) ?? { check: 'none' };
     const isAllowed = check === 'success' || (check === 'none' && this.nowMs - this.#unseen.at >= 120_000);
     if (!isAllowed)
       this.violations.push(`#${pull.number} was merged while the base had not passed since a foreign write`);

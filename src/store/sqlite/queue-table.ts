@@ -84,6 +84,9 @@ function createQueueLeases(database: DatabaseSync): Pick<
 > & {
   isHeld(lease: QueueLease, now: Date): boolean;
 } {
+  const findHeld = database.prepare(
+    'SELECT 1 FROM queue_leases WHERE repository_id = ? AND base = ? AND token = ? AND lease_until > ?',
+  );
   const find = database.prepare(
     'SELECT token, lease_ms, lease_until FROM queue_leases WHERE repository_id = ? AND base = ?',
   );
@@ -107,8 +110,7 @@ function createQueueLeases(database: DatabaseSync): Pick<
 
   return {
     isHeld({ repositoryId, base, token }, now) {
-      const held = find.get(repositoryId, base);
-      return held?.token === token && String(held.lease_until) > now.toISOString();
+      return findHeld.get(repositoryId, base, token, now.toISOString()) !== undefined;
     },
     claim({ repositoryId, base }, leaseMs, now) {
       const token = randomUUID();
