@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure
   rules: () => import('./bench/rules.ts'),
   sweeps: () => import('./bench/sweeps.ts'),
   forge: () => import('./bench/forge.ts'),
+  queue: () => import('./bench/queue.ts'),
 };
 
 const { values } = parseArgs({

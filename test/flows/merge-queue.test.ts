@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { queueStateOf } from '../../src/queue/state.ts';
+import { reeve } from '../support/command.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
@@ -133,7 +137,9 @@ describe('a merge queue', { timeout }, () => {
 
     expect(await mergedByQueue()).toEqual(numbers);
     await expectTested(numbers);
-    expect(writesOf(harness).filter((request) => request.endsWith('/merge'))).toHaveLength(10);
+    // A forge that still checks a pull request answers 405, and is asked again.
+    const merges = writesOf(harness).filter((request) => request.endsWith('/merge'));
+    expect(new Set(merges).size).toBe(10);
   });
 
   it('lets the one go whose check fails, with a comment, and merges the others', async () => {
@@ -300,5 +306,47 @@ describe('a merge queue', { timeout }, () => {
     await expectTested([one, two]);
     expect(seen.size).toBeGreaterThan(6);
     for (const number of [one, two]) expect(await commentsOf(number)).toEqual([]);
+  });
+
+  it('is paused, changed and resumed by commands beside the running server, and the audit says by whom', async () => {
+    await start();
+    const [one, two, three] = [
+      await lineUp('one', { 'one.txt': '1' }),
+      await lineUp('two', { 'two.txt': '2' }),
+      await lineUp('three', { 'three.txt': '3' }),
+    ];
+    await harness.idle();
+    const repository = `${at.owner}/${at.repo}`;
+    const run = async (...args: readonly string[]) => {
+      const { status } = await reeve(['queue', ...args], { environment: { REEVE_DATA: harness.data } });
+      return status;
+    };
+
+    expect(await run('pause', repository)).toBe(0);
+    const from = harness.proxy.passed.length;
+    await runChecks();
+    aheadMs += 120_000;
+    expect(await run('move', `${repository}#${three}`, '1')).toBe(0);
+    expect(await run('remove', `${repository}#${two}`)).toBe(0);
+    await harness.idle();
+    expect(writesOf(harness, from)).toEqual([]);
+    expect(await run('resume', repository)).toBe(0);
+    await drain();
+
+    expect(await mergedByQueue()).toEqual([three, one]);
+    await expectTested([three, one]);
+    expect(await left()).toEqual([[two, 'removed']]);
+    expect((await commentsOf(two)).join()).toContain('by reeve queue');
+    const audit = await harness.server.store.listAudit();
+    expect(audit.map(({ action }) => action)).toEqual(['resume', 'remove', 'move', 'pause']);
+    const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+    const operator = await signInWithPassword(harness.server.url, password);
+    expect((await operator.get('/queues')).text).toContain(`<td>#${two}</td><td>left</td>`);
+    const authorization = `Basic ${btoa(`prometheus:${password}`)}`;
+    const metrics = await (
+      await fetch(`${harness.server.url}/metrics`, { headers: { authorization } })
+    ).text();
+    expect(metrics).toMatch(/^reeve_merge_queue_merged_total 2$/m);
+    expect(metrics).toMatch(/^reeve_merge_queue_removed_total\{reason="removed"\} 1$/m);
   });
 });

@@ -54,6 +54,21 @@ describe('examples of docs/rules.md', () => {
   });
 });
 
+describe('examples of docs/merge-queue.md', () => {
+  const examples = examplesOf('merge-queue.md').filter(({ language }) => language === 'yaml');
+
+  it.each(examples.map((example) => [example.line, example] as const))('line %i loads', (_, example) => {
+    expect(messagesOf(fileOf(example))).toEqual([]);
+  });
+
+  it('put a pull request into the queue, and require its status', () => {
+    expect(examples.map(({ text }) => /uses: ([\w-]+)/.exec(text)?.[1])).toEqual([
+      'queue-merge',
+      'sync-branch-protections',
+    ]);
+  });
+});
+
 describe('examples of docs/rule-tests.md', () => {
   const [file, ...tests] = examplesOf('rule-tests.md').filter(({ language }) => language === 'yaml');
 

@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { createForge } from '../../src/forge/forge.ts';
+import { editQueue, enterQueue } from '../../src/queue/edits.ts';
+import { lookAtQueue } from '../../src/queue/look.ts';
+import { sendQueueAttempt, sendQueueWrite } from '../../src/queue/send.ts';
+import { queueStateOf } from '../../src/queue/state.ts';
+import { type QueuePorts, workOnQueue } from '../../src/queue/work.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { type BenchRow, type Measure, round } from './row.ts';
+
+const at = { owner: 'root', repo: 'queued' };
+const checkMs = 10_000;
+const request = { method: 'merge', priority: 0, timeoutMs: 3_600_000, forks: false } as const;
+
+/** A merge queue whose checks take 10 s, on the embedded forge and a simulated clock: requests of each pull request. */
+export const measure: Measure = async ({ quick }) => {
+  const count = quick ? 8 : 50;
+  const data = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
+  let nowMs = Date.now();
+  const now = (): Date => new Date(nowMs);
+  const forge = await createForge({ clock: now, data: join(data, 'forge') });
+  const store = await openSqliteStore({
+    path: join(data, 'reeve.db'),
+    role: 'worker',
+    clock: { ...systemClock, now },
+  });
+  try {
+    await forge.createAdministrator({ name: 'root', password: 'password-of-root' });
+    const url = await forge.listen({ port: 0 });
+    const root = createClient({ url, credentials: { user: 'root', password: 'password-of-root' } });
+    const { id: repositoryId } = await arrange(root);
+    const repository = { id: repositoryId, owner: at.owner, name: at.repo };
+    const place = { repositoryId, base: 'main', repository: `${at.owner}/${at.repo}` };
+    for (let number = 1; number <= count; number += 1) {
+      const head = await openPull(root, number);
+      nowMs += 1_000;
+      await editQueue(store, place, enterQueue({ number, head, rule: 'bench', request }, now(), 'main'));
+    }
+    const client = root.counted();
+    const account = await root.call(operations.getSelf, {});
+    const sending = { client, account, repository, base: 'main', onRefused: () => {} };
+    const tally = { polls: 0, looks: 0, writes: 0 };
+    const memory = createFactMemory(systemClock);
+    const ports: QueuePorts = {
+      rows: store,
+      now,
+      waitMs: async () => 0,
+      async look(state, about) {
+        const before = client.requests;
+        const seen = await lookAtQueue({ client, account, repository, now, judge }, state, about);
+        tally.looks += client.requests - before;
+        // A look reads the pull request, its base and its statuses, as often as it polls; the rest happens once.
+        tally.polls += Math.min(client.requests - before, seen.base ? 3 : 1);
+        return seen;
+      },
+      async write(write) {
+        await sendQueueWrite(write, sending);
+        tally.writes += 1;
+      },
+      async attempt(action) {
+        tally.writes += 1;
+        return sendQueueAttempt(action, 'bench', sending);
+      },
+    };
+    const judge: Parameters<typeof lookAtQueue>[0]['judge'] = async ({ number: index }) => ({
+      wanted: { state: 'yes', request },
+      facts: createFacts({
+        client,
+        subject: { kind: 'pull_request', repository, index },
+        memory,
+        clock: systemClock,
+      }),
+    });
+    const seenAt = new Map<string, number>();
+    while (queueStateOf(await store.readQueue(place)).entries.length > 0) {
+      await runChecks(root, seenAt, nowMs);
+      const { afterMs = 1_000 } = await workOnQueue(place, ports);
+      nowMs += Math.max(afterMs, 1);
+    }
+    const merged = (await store.listQueueHistory({ limit: 500 })).filter(({ kind }) => kind === 'merged');
+    if (merged.length !== count) throw new Error(`${merged.length} of ${count} were merged`);
+    const once = (client.requests - tally.polls) / count;
+    const name = `a merge queue of ${count}, checks of 10 s`;
+    return [
+      rowOf(`${name}: requests of each beside polling`, once, 6),
+      rowOf(`${name}: requests of each in all`, client.requests / count),
+    ];
+  } finally {
+    await store.close();
+    await forge.close();
+    await rm(data, { recursive: true, force: true });
+  }
+};
+
+function rowOf(name: string, value: number, limit?: number): BenchRow {
+  const target = limit === undefined ? '–' : `<= ${limit}`;
+  const ok = limit === undefined || value <= limit;
+  return { name, value: round(value), unit: 'requests', against: '', ratio: null, target, ok };
+}
+
+async function arrange(root: Client) {
+  const repository = await root.call(operations.createRepository, {
+    body: { name: at.repo, auto_init: true, default_branch: 'main' },
+  });
+  const body = { rule_name: 'main', enable_status_check: true, status_check_contexts: ['ci', 'reeve/queue'] };
+  await root.call(operations.createBranchProtection, { params: at, body });
+  return repository;
+}
+
+async function openPull(root: Client, number: number): Promise<string> {
+  const branch = `work-${number}`;
+  const params = { ...at, filepath: `${number}.txt` };
+  const body = {
+    content: Buffer.from('x').toString('base64'),
+    message: 'Work',
+    branch: 'main',
+    new_branch: branch,
+  };
+  await root.call(operations.createFile, { params, body });
+  const pull = await root.call(operations.createPull, {
+    params: at,
+    body: { title: branch, head: branch, base: 'main' },
+  });
+  return pull.head?.sha ?? '';
+}
+
+/** Reports on every head that CI has had for long enough. */
+async function runChecks(root: Client, seenAt: Map<string, number>, nowMs: number): Promise<void> {
+  for await (const { head } of root.items(operations.listPulls, { params: at, query: { state: 'open' } })) {
+    const sha = head?.sha ?? '';
+    const since = seenAt.get(sha) ?? nowMs;
+    seenAt.set(sha, since);
+    if (nowMs - since < checkMs || since < 0) continue;
+    seenAt.set(sha, Number.NEGATIVE_INFINITY);
+    await root.call(operations.createStatus, {
+      params: { ...at, sha },
+      body: { context: 'ci', state: 'success' },
+    });
+  }
+}
