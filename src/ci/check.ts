@@ -1,10 +1,15 @@
 import { loadRuleFiles } from '../sources/folder.ts';
+import { actionClient } from './action-client.ts';
+import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished, formatCounts, listProblems } from './problems.ts';
 import { type ActionRunner, rulePaths } from './runner.ts';
 
-/** Lists the problems of rule files. Makes no requests. */
+/** Lists the problems of rule files. Makes no requests, except for packs of a repository that is named. */
 export async function checkFiles(runner: ActionRunner): Promise<Finished> {
-  const files = await loadRuleFiles(rulePaths(runner), { withPacks: true });
+  const files = await loadRuleFiles(rulePaths(runner), {
+    withPacks: true,
+    offered: createActionPacks(runner, () => actionClient(runner)),
+  });
   const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),

@@ -1,5 +1,4 @@
 import { findAccount } from '../client/account.ts';
-import { type Client, createClient } from '../client/client.ts';
 import { systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
@@ -13,15 +12,18 @@ import { createRuleSet } from '../rules/rule-set.ts';
 import { nameOfRule } from '../rules/verdict.ts';
 import { loadRuleFiles } from '../sources/folder.ts';
 import { readRepositoryRules } from '../sources/repository-file.ts';
+import { actionClient } from './action-client.ts';
 import { readStarted, type Started } from './event.ts';
 import { readOrigin } from './origin.ts';
+import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText, rulePaths } from './runner.ts';
 
 /** Shows what would be done with the event of the workflow by the rule files that are checked out. Only reads. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
-  const files = await loadRuleFiles(rulePaths(runner));
+  const offered = createActionPacks(runner, () => actionClient(runner));
+  const files = await loadRuleFiles(rulePaths(runner), { offered });
   const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),
@@ -42,6 +44,7 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   const { event } = started;
   if (event?.repository === undefined) return nothingIn(started, 0);
   await refuseForks(runner, started, event);
+  if (runner.input('packs') !== '') requireDefaultBranch('packs', started);
   const own =
     runner.input('config') === '' ? await ownRules(runner, event) : await checkedOut(runner, started);
   if (own.problems > 0)
@@ -66,32 +69,29 @@ type LoadedRules = { readonly rules: readonly LoadedRule[]; readonly problems: n
 /** Nothing that a pull request brings is trusted: the file is read from the default branch, whatever is checked out. */
 async function ownRules(runner: ActionRunner, { repository }: Event): Promise<LoadedRules> {
   if (repository === undefined) return { rules: [], problems: 0 };
-  const { file } = await readRepositoryRules(actionClient(runner), repository);
+  const client = actionClient(runner);
+  const packs = createActionPacks(runner, () => client);
+  const { file } = await readRepositoryRules(client, repository, [], packs);
   for (const problem of file.problems) runner.error(problem);
   return { rules: file.rules, problems: file.problems.length };
 }
 
+function requireDefaultBranch(input: string, { isOnDefaultBranch, name }: Started): void {
+  if (isOnDefaultBranch) return;
+  throw new Error(
+    `${input} is read from what is checked out, which apply trusts on the default branch alone: leave it out for ${name}`,
+  );
+}
+
 async function checkedOut(runner: ActionRunner, started: Started): Promise<LoadedRules> {
-  if (!started.isOnDefaultBranch) {
-    throw new Error(
-      `config is read from what is checked out, which apply trusts on the default branch alone: leave it out for ${started.name}`,
-    );
-  }
-  const files = await loadRuleFiles(rulePaths(runner));
+  requireDefaultBranch('config', started);
+  const offered = createActionPacks(runner, () => actionClient(runner));
+  const files = await loadRuleFiles(rulePaths(runner), { offered });
   const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),
   );
   return { rules: files.flatMap((file) => file.rules), problems: problems.length };
-}
-
-function actionClient(runner: ActionRunner): Client {
-  const token = runner.input('token');
-  const url = runner.input('server-url') || runner.environment.GITHUB_SERVER_URL;
-  if (!url) throw new Error('the runner names no forge: give server-url');
-  if (token === '') throw new Error('facts are asked of the forge: give token');
-  runner.hide(token);
-  return createClient({ url, credentials: { token } });
 }
 
 async function runOn(

@@ -1,10 +1,15 @@
 import { testRules } from '../commands/rules/rule-tests.ts';
+import { actionClient } from './action-client.ts';
+import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished, listProblems } from './problems.ts';
 import { type ActionRunner, inCode, inText, rulePaths, shortPath } from './runner.ts';
 
-/** Runs the rule tests beside rule files. Makes no requests. */
+/** Runs the rule tests beside rule files. Makes no requests, except for packs of a repository that is named. */
 export async function testFiles(runner: ActionRunner): Promise<Finished> {
-  const { results, failed, unreached, summary, ...report } = await testRules(rulePaths(runner));
+  const { results, failed, unreached, summary, ...report } = await testRules(
+    rulePaths(runner),
+    createActionPacks(runner, () => actionClient(runner)),
+  );
   const problems = annotateProblems(runner, report.problems);
   if (results.length === 0 && problems.length === 0) throw new Error('no rule test was found');
   const rows = failed.map(({ name, path, line, differences }) => {

@@ -1,5 +1,7 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { ReeveError } from '../errors.ts';
+import { nearest } from '../expressions/parse/nearest.ts';
 import { isRuleFileName } from '../rules/files/load.ts';
 import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
 import { maxOffered, type NoPack, notOffered, type Pack, type PackTree } from '../rules/packs/pack.ts';
@@ -15,13 +17,11 @@ export function isPackPath(path: string): boolean {
 /** Reads the packs beside a file of a folder. `folder` is that of the file, `shown` how its path is written. */
 export function createFolderReader(
   { folder, shown, isReadable }: { folder: string; shown: string; isReadable: boolean },
-  offered: PackTree = new Map(),
+  offered: PackReader = nothingOffered,
 ): PackReader {
   return {
     async read(request) {
-      if ('pack' in request) {
-        return offered.get(request.pack) ?? notOffered(request.pack, [...offered.keys()]);
-      }
+      if ('pack' in request) return offered.read(request);
       const { file } = request;
       const path = join(shown, file);
       const text = await readPlain(folder, file);
@@ -32,20 +32,50 @@ export function createFolderReader(
   };
 }
 
-/** Returns the packs that the operator offers: the files in the folder `packs` of the folder of rules, by their names. */
-export async function readOffers(rulesFolder: string): Promise<PackTree> {
-  return readPacks(join(rulesFolder, packsFolder), packsFolder);
+/** Reads packs by name among those that are offered. `where` says what to do where none is. */
+export function createOfferedReader(offered: PackTree, where?: string): PackReader {
+  return {
+    async read(request) {
+      const name = 'pack' in request ? request.pack : request.file;
+      return offered.get(name) ?? notOffered(name, [...offered.keys()], where);
+    },
+  };
 }
 
-/** Returns the packs of a folder by their names; `shown` begins their paths in messages. */
-export async function readPacks(folder: string, shown = folder): Promise<PackTree> {
+/** For files without an offer: those of the operator include by path, and a repository's are read with another reader. */
+const nothingOffered = createOfferedReader(
+  new Map(),
+  'none is offered here: reeve check and reeve test take the folder with them after --packs',
+);
+
+/** Returns the packs that the operator offers: the files in the folder `packs` of the folder of rules, by their names. */
+export async function readOffers(rulesFolder: string): Promise<PackTree> {
+  return readPacks(join(rulesFolder, packsFolder), { shown: packsFolder });
+}
+
+/** Reads packs by name in a folder that a person names; undefined if none is named. Throws `usage` if there is no such folder. */
+export async function readOfferedIn(folder: string | undefined): Promise<PackReader | undefined> {
+  if (folder === undefined) return undefined;
+  const about = await stat(folder).catch(() => undefined); // The next line says so.
+  if (!about?.isDirectory()) throw new ReeveError('usage', `the folder of packs ${folder} does not exist`);
+  return createOfferedReader(await readPacks(folder, { isReadable: true }), `${folder} has none`);
+}
+
+/**
+ * Returns the packs of a folder by their names; `shown` begins their paths in messages. `isReadable`: those who are shown the
+ * problems of a file that includes them may read them.
+ */
+export async function readPacks(
+  folder: string,
+  { shown = folder, isReadable = false }: { readonly shown?: string; readonly isReadable?: boolean } = {},
+): Promise<PackTree> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // No such folder: nothing is offered.
   const files = entries.filter((entry) => entry.isFile() && isRuleFileName(entry.name)).slice(0, maxOffered);
   const offers = new Map<string, Pack | NoPack>();
   for (const { name: file } of files.toSorted((a, b) => a.name.localeCompare(b.name))) {
-    const reader = createFolderReader({ folder, shown, isReadable: false });
+    const reader = createFolderReader({ folder, shown, isReadable });
     const text = await readPlain(folder, file);
-    const source = { path: `${shown}/${file}`, isReadable: false };
+    const source = { path: `${shown}/${file}`, isReadable };
     if ('missing' in text) offers.set(basename(file, '.yml'), text);
     else {
       const packs = await gatherPacks({ path: source.path, text }, reader);
@@ -64,6 +94,9 @@ async function readPlain(folder: string, file: string): Promise<Uint8Array | NoP
     return await readFile(expected);
   } catch (error) {
     const isAway = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return { missing: isAway ? `there is no file ${file}` : `${file} cannot be read` };
+    if (!isAway) return { missing: `${file} cannot be read` };
+    const beside = await readdir(dirname(join(folder, file))).catch(() => []); // Nor is there such a folder.
+    const packs = beside.filter(isRuleFileName).map((one) => join(dirname(file), one));
+    return { missing: `there is no file ${file}`, near: nearest(file, packs) };
   }
 }

@@ -2,8 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
-import { gatherPacks } from '../rules/packs/gather-packs.ts';
-import type { PackTree } from '../rules/packs/pack.ts';
+import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
 import { registry } from '../rules/registry.ts';
 import { createFolderReader, isPackPath } from './folder-packs.ts';
 import { levelOfFile } from './paths.ts';
@@ -58,7 +57,7 @@ async function inFolder(folder: string, withPacks: boolean): Promise<readonly st
  */
 export async function loadRuleFiles(
   paths: readonly string[],
-  options: FolderContents & { readonly offered?: PackTree } = {},
+  options: FolderContents & { readonly offered?: PackReader | undefined } = {},
 ): Promise<readonly FolderFile[]> {
   const found = await findRuleFiles(paths, options);
   return Promise.all(found.map((path) => loadFolderFile(path, options)));
@@ -70,7 +69,10 @@ export async function loadFolderFile(
   {
     offered,
     parameters,
-  }: { readonly offered?: PackTree; readonly parameters?: Readonly<Record<string, unknown>> } = {},
+  }: {
+    readonly offered?: PackReader | undefined;
+    readonly parameters?: Readonly<Record<string, unknown>>;
+  } = {},
 ): Promise<FolderFile> {
   const text = await readFile(path);
   const folder = dirname(path);

@@ -1,12 +1,13 @@
 import { posix } from 'node:path';
-import type { Client } from '../client/client.ts';
 import type { PackReader } from '../rules/packs/gather-packs.ts';
-import { notOffered, type PackTree } from '../rules/packs/pack.ts';
-import { type FileRevision, plainContentOf, readEntry } from './read-at-head.ts';
+import type { PackTree } from '../rules/packs/pack.ts';
+import { createOfferedReader } from './folder-packs.ts';
+import { plainContentOf, type readEntry } from './read-at-head.ts';
 
 /** Where packs are read on a forge. */
 type ForgePlace = {
-  readonly revision: FileRevision;
+  /** Reads a path at one commit of the repository. */
+  readonly entryAt: (path: string) => ReturnType<typeof readEntry>;
   /** Name of the repository before paths. */
   readonly repository: string;
 };
@@ -15,19 +16,13 @@ type ForgePlace = {
  * Returns a function that creates the reader of packs beside the rule files of a folder, at one commit of a repository.
  * Each pack is requested once, however many files include it. Packs by name are those of `offered`.
  */
-export function createForgeReader(
-  client: Client,
-  at: ForgePlace,
-  offered: PackTree,
-): (folder: string) => PackReader {
+export function createForgeReader(at: ForgePlace, offered: PackTree): (folder: string) => PackReader {
   const known = new Map<string, ReturnType<typeof readContent>>();
   const readerAt = (folder: string): PackReader => ({
     async read(request) {
-      if ('pack' in request) {
-        return offered.get(request.pack) ?? notOffered(request.pack, [...offered.keys()]);
-      }
+      if ('pack' in request) return createOfferedReader(offered).read(request);
       const path = posix.join(folder, request.file);
-      const reading = known.get(path) ?? readContent(client, at.revision, path);
+      const reading = known.get(path) ?? readContent(at, path);
       known.set(path, reading);
       const content = await reading;
       if ('refused' in content) return { missing: `${request.file}: ${content.refused}` };
@@ -39,10 +34,9 @@ export function createForgeReader(
 }
 
 async function readContent(
-  client: Client,
-  revision: FileRevision,
+  { entryAt }: ForgePlace,
   path: string,
 ): Promise<ReturnType<typeof plainContentOf>> {
-  const entry = await readEntry(client, revision, path);
+  const entry = await entryAt(path);
   return entry === undefined ? { refused: 'there is no such file' } : plainContentOf(entry);
 }

@@ -108,11 +108,18 @@ export async function readFilesAt(
   if (named.length > maxFiles) {
     return refuse(`${source.rules}/${folder} has ${named.length} rule files, and may have ${maxFiles}`);
   }
-  const readerAt = createForgeReader(client, { revision: head, repository: source.rules }, ofOperator);
+  const known = new Map<string, ReturnType<typeof readEntry>>();
+  // A pack is read to be checked, and as often as it is included: it is requested once.
+  const entryAt = (path: string): ReturnType<typeof readEntry> => {
+    const reading = known.get(path) ?? readEntry(client, head, path);
+    known.set(path, reading);
+    return reading;
+  };
+  const readerAt = createForgeReader({ entryAt, repository: source.rules }, ofOperator);
   const reader = readerAt(folder);
   const load = async (path: string, isPack: boolean): Promise<RepositoryRules> => {
     const place = `${source.rules}/${path}`;
-    const entry = await readEntry(client, head, path);
+    const entry = await entryAt(path);
     const loaded = await loadEntry(entry ?? [], {
       source: place,
       commit: head.commit,

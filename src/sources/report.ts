@@ -157,7 +157,7 @@ async function syncIssue(
     });
     return undefined;
   }
-  const effect = broken.length > 0 ? 'Until this is mended none of the rules in the file is used. ' : '';
+  const effect = broken.length > 0 ? 'Until this is corrected, none of the rules in the file is used. ' : '';
   const body = `${marker}\n${effect}Read at ${commit}.\n\n${fenced(problems)}`;
   if (known === undefined) {
     const made = await client.call(operations.createIssue, { params, body: { title, body } });

@@ -136,6 +136,8 @@ it('says in action.yml what the code takes', () => {
   expect(Object.keys(action.inputs)).toEqual([
     'command',
     'config',
+    'packs',
+    'packs-repository',
     'token',
     'server-url',
     'apply',

@@ -448,3 +448,88 @@ describe('test', () => {
     expect((await act('test')).out).toContain('no rule test was found');
   });
 });
+
+describe('a file that includes packs', () => {
+  const including = 'version: 1\ninclude: [{ name: area, mode: enforce, with: { label: area/docs } }]\n';
+  const pack = `version: 1
+params: { label: { type: string } }
+rules:
+  area: { on: { pull_request: [opened] }, steps: [{ uses: set-labels, with: { add: ["\${{ params.label }}"] } }] }
+`;
+  const shared = { owner: at.owner, repo: '.reeve' };
+  const inputs = { 'packs-repository': `${at.owner}/.reeve` };
+  const put = async (where: { owner: string; repo: string }, filepath: string, text: string) => {
+    const params = { ...where, filepath };
+    const body = { content: Buffer.from(text).toString('base64'), message: 'rules' };
+    const live = await harness.root.call(operations.getContents, { params }).catch(() => undefined);
+    const sha = live === undefined || Array.isArray(live) ? undefined : (live.sha ?? undefined);
+    if (sha === undefined) await harness.root.call(operations.createFile, { params, body });
+    else await harness.root.call(operations.updateFile, { params, body: { ...body, sha } });
+  };
+  beforeAll(async () => {
+    await harness.root.call(operations.createOrganizationRepository, {
+      params: { org: at.owner },
+      body: { name: '.reeve', auto_init: true, default_branch: 'main' },
+    });
+    await put(shared, 'rules/packs/area.yml', pack);
+    await put(at, '.reeve.yml', including);
+    await unlabel();
+  });
+  const files = { '.reeve.yml': including };
+
+  it.each(['check', 'plan'])(
+    'says in %s what to give the action where it does not know the packs',
+    async (command) => {
+      const { status, out } = await act(command, { files });
+
+      expect(status).toBe(1);
+      expect(out).toContain('there is no pack "area"; the action knows no operator and no organization');
+      expect(out).toContain('packs-repository');
+    },
+  );
+
+  it('finds them in a folder of what is checked out, and shows a name that is nearly right', async () => {
+    const found = { ...files, 'shared/area.yml': pack };
+    const { status, run } = await act('plan', { files: found, inputs: { packs: 'shared' } });
+    expect(status).toBe(0);
+    expect(run?.changes).toMatchObject([{ target: 'label:area/docs', level: 'repository' }]);
+    expect(run?.rules[0]?.rule).toMatch(/\.reeve\.yml#area\/area$/);
+
+    const misspelt = { ...found, '.reeve.yml': including.replace('name: area', 'name: aera') };
+    const wrong = await act('check', { files: misspelt, inputs: { packs: 'shared' } });
+    expect([wrong.status, wrong.out]).toEqual([1, expect.stringContaining('did you mean "area"?')]);
+  });
+
+  it('finds them in the rules repository that it is given, with the token, also in the bundle', async () => {
+    for (const node of [undefined, process.execPath]) {
+      const { status, run } = await act('plan', { files, inputs, ...(node ? { node } : {}) });
+      expect(status).toBe(0);
+      expect(run?.changes.map(({ target }) => target)).toEqual(['label:area/docs']);
+    }
+    const away = await act('check', { files, inputs: { 'packs-repository': `${at.owner}/nowhere` } });
+    expect([away.status, away.out]).toEqual([1, expect.stringContaining('nowhere cannot be seen')]);
+  });
+
+  it('applies the file of the default branch with the packs of the repository, and trusts no folder of a pull request', async () => {
+    const refused = await act('apply', {
+      files: { ...files, 'shared/area.yml': pack },
+      inputs: { apply: 'true', packs: 'shared' },
+    });
+    expect(refused.out).toContain('packs is read from what is checked out');
+    expect(await labels()).toEqual([]);
+
+    const { status } = await act('apply', { files: {}, inputs: { ...inputs, apply: 'true' } });
+
+    expect(status).toBe(0);
+    expect(await labels()).toEqual(['area/docs']);
+  });
+
+  it.each([
+    [{ packs: 'nowhere' }, 'nowhere, which is not in what is checked out'],
+    [{ 'packs-repository': 'acme' }, 'write OWNER/REPO'],
+  ])('with %j the action fails, and says why', async (wrong, words) => {
+    const { status, out } = await act('check', { files, inputs: wrong });
+
+    expect([status, out]).toEqual([2, expect.stringContaining(words)]);
+  });
+});

@@ -4,6 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { eventAbout } from '../../src/sources/admission.ts';
 import { createRuleSource } from '../../src/sources/rule-source.ts';
+import { cloneRepository } from '../support/git-client.ts';
 import {
   acme,
   at,
@@ -26,6 +27,7 @@ rules: { add: { on: issues.opened, steps: [{ uses: set-labels, with: { add: ["\$
 `;
 const including = (entry: string): string => `version: 1\ninclude: [{ ${entry} }]\n`;
 
+/** A server tells pushes later than issues: what follows waits until the bot has heard of this one. */
 async function putFile(
   where: { owner: string; repo: string },
   filepath: string,
@@ -35,15 +37,21 @@ async function putFile(
   const content = Buffer.from(text).toString('base64');
   const live = await harness.root.call(operations.getContents, { params }).catch(() => undefined);
   const sha = live === undefined || Array.isArray(live) ? undefined : live.sha;
-  if (sha) await harness.root.call(operations.updateFile, { params, body: { content, message: 'x', sha } });
-  else await harness.root.call(operations.createFile, { params, body: { content, message: 'x' } });
+  const body = { content, message: 'x' };
+  await harness.waitForPush(() =>
+    sha
+      ? harness.root.call(operations.updateFile, { params, body: { ...body, sha } })
+      : harness.root.call(operations.createFile, { params, body }),
+  );
 }
 
 async function removeFile(where: { owner: string; repo: string }, filepath: string): Promise<void> {
   const params = { ...where, filepath };
   const live = await harness.root.call(operations.getContents, { params });
   const sha = Array.isArray(live) ? '' : (live.sha ?? '');
-  await harness.root.call(operations.deleteFile, { params, body: { message: 'x', sha } });
+  await harness.waitForPush(() =>
+    harness.root.call(operations.deleteFile, { params, body: { message: 'x', sha } }),
+  );
 }
 
 async function makeShared(isPrivate = false): Promise<void> {
@@ -63,15 +71,22 @@ async function makeShared(isPrivate = false): Promise<void> {
   });
 }
 
-async function openIssue(title: string): Promise<{ labels: readonly string[]; run: Run }> {
+async function openIssue(
+  title: string,
+  where: { owner: string; repo: string } = at,
+): Promise<{ labels: readonly string[]; run: Run }> {
   await harness.idle();
   const seen = harness.runs.length;
-  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  const { number: index } = await harness.ada.call(operations.createIssue, {
+    params: where,
+    body: { title },
+  });
   const run = await harness.waitForRun(
     (one) => harness.runs.indexOf(one) >= seen && one.trigger.activity === 'opened',
   );
   await harness.idle();
-  return { labels: await harness.labelsOf(issue.number), run };
+  const labels = await harness.ada.call(operations.listIssueLabels, { params: { ...where, index } });
+  return { labels: labels.map(({ name }) => name), run };
 }
 
 it('a pack of an organization is in force in an including repository, changed and removed at the next event', async () => {
@@ -100,6 +115,65 @@ it('a pack of an organization is in force in an including repository, changed an
 
   await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
   expect((await openIssue('the pack is back')).labels).toEqual(['kept']);
+});
+
+it('a pack that three repositories include, one of them through another pack, is changed by one push, and is in force in all at the next event', async () => {
+  const others = [
+    { owner: acme, repo: 'second' },
+    { owner: acme, repo: 'third' },
+  ] as const;
+  const [second, third] = others;
+  const rules = including('name: greet, mode: enforce');
+  harness = await startHarness({
+    rules,
+    hook: 'organization',
+    server: { organizations, repositories: others.map(({ repo }) => `${acme}/${repo}`) },
+  });
+  for (const other of others) {
+    await harness.root.call(operations.createOrganizationRepository, {
+      params: { org: acme },
+      body: { name: other.repo, auto_init: true, default_branch: 'main' },
+    });
+    await harness.root.call(operations.putCollaborator, {
+      params: { ...other, collaborator: people.bot },
+      body: { permission: 'write' },
+    });
+    for (const name of ['kept', 'area/code'])
+      await harness.root.call(operations.createLabel, { params: other, body: { name, color: 'ff0000' } });
+  }
+  await makeShared();
+  await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
+  await putFile(shared, 'rules/packs/outer.yml', including('name: inner, file: greet.yml, mode: enforce'));
+  await putFile(second, '.reeve.yml', rules);
+  await putFile(third, '.reeve.yml', including('name: outer, mode: enforce'));
+  const labelsInAll = async (title: string) => [
+    (await openIssue(title)).labels,
+    (await openIssue(title, second)).labels,
+    (await openIssue(title, third)).labels,
+  ];
+  expect(await labelsInAll('before')).toEqual([['kept'], ['kept'], ['kept']]);
+  const from = harness.proxy.passed.length;
+  expect(await labelsInAll('cached')).toEqual([['kept'], ['kept'], ['kept']]);
+  const filesAsked = (since: number): readonly string[] =>
+    harness.proxy.passed
+      .slice(since)
+      .flatMap(({ path }) => /\/repos\/[^/]+\/([^/]+\/contents\/[^?]*)/.exec(path)?.[1] ?? []);
+  expect(filesAsked(from)).toEqual([]);
+
+  const clone = await cloneRepository(harness.cloneFrom(people.root, `${acme}/.reeve`));
+  try {
+    await clone.commit({ 'rules/packs/greet.yml': packOf('area/code') });
+    await harness.waitForPush(() => clone.git('push', '--quiet', 'origin', 'main'));
+  } finally {
+    clone.remove();
+  }
+
+  const since = harness.proxy.passed.length;
+  expect(await labelsInAll('after')).toEqual([['area/code'], ['area/code'], ['area/code']]);
+  // Each file is read once for all that include it.
+  const asked = filesAsked(since).filter((path) => path.startsWith('.reeve/'));
+  expect(asked).toContain('.reeve/contents/rules/packs/greet.yml');
+  expect(new Set(asked).size).toBe(asked.length);
 });
 
 it('a file of an organization includes its packs, also for all of its repositories', async () => {

@@ -9,7 +9,7 @@ import { formatExpanded } from '../../rules/files/format-expanded.ts';
 import { formatProblem, type Problem } from '../../rules/problem.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
-import { readPacks } from '../../sources/folder-packs.ts';
+import { readOfferedIn } from '../../sources/folder-packs.ts';
 import { repositoryPaths } from '../../sources/paths.ts';
 import { nextTimes } from '../../sweeps/schedule/cron.ts';
 import { unknownLabels } from './unknown-labels.ts';
@@ -46,7 +46,7 @@ export async function check(
   },
   terminal: Terminal,
 ): Promise<number> {
-  const offered = options.packs === undefined ? new Map() : await readPacks(options.packs);
+  const offered = await readOfferedIn(options.packs);
   const files = await loadRuleFiles(pathsOrDefault(given, options.rules), { withPacks: true, offered });
   const loaded = files.flatMap(({ rules }) => rules);
   const textOf = (path: string): string => readFileSync(path, 'utf8');

@@ -9,6 +9,7 @@ import type { FactRequest, Facts } from '../../facts/fact.ts';
 import { createGivenFacts, FactNotGiven } from '../../facts/given-facts.ts';
 import { count } from '../../output/terminal.ts';
 import { runsForConcerned } from '../../rules/concerned.ts';
+import type { PackReader } from '../../rules/packs/gather-packs.ts';
 import type { Problem } from '../../rules/problem.ts';
 import { createRuleSet } from '../../rules/rule-set.ts';
 import {
@@ -31,10 +32,13 @@ type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
   readonly summary: string;
 };
 
-/** Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. */
-export async function testRules(given: readonly string[]): Promise<RuleTestReport> {
+/**
+ * Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. `offered`: the packs that
+ * a repository's file includes by name.
+ */
+export async function testRules(given: readonly string[], offered?: PackReader): Promise<RuleTestReport> {
   const paths = given.map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
-  const files = await loadRuleFiles(await findRuleFiles(paths, { withPacks: true }));
+  const files = await loadRuleFiles(await findRuleFiles(paths, { withPacks: true }), { offered });
   const tested: TestedFile[] = [];
   const problems = files.flatMap((file) => file.problems);
   for (const file of files) {
@@ -42,7 +46,11 @@ export async function testRules(given: readonly string[]): Promise<RuleTestRepor
     const text = await readFile(path, 'utf8').catch(() => undefined); // No test file: its rules count as not reached.
     const loaded = text === undefined ? { cases: [], problems: [] } : loadRuleTests({ path, text });
     problems.push(...loaded.problems);
-    const { files: withParameters, problems: misfits } = await testedWith(file, path, loaded.cases);
+    const { files: withParameters, problems: misfits } = await testedWith(file, {
+      path,
+      cases: loaded.cases,
+      offered,
+    });
     problems.push(...misfits);
     tested.push(...withParameters);
   }
@@ -57,14 +65,22 @@ export async function testRules(given: readonly string[]): Promise<RuleTestRepor
 /** Returns the cases with the rules that they are about: the file is loaded anew where a case gives other parameters. */
 async function testedWith(
   file: FolderFile,
-  path: string,
-  cases: readonly RuleCase[],
+  {
+    path,
+    cases,
+    offered,
+  }: {
+    readonly path: string;
+    readonly cases: readonly RuleCase[];
+    readonly offered: PackReader | undefined;
+  },
 ): Promise<{ readonly files: readonly TestedFile[]; readonly problems: readonly Problem[] }> {
   const loaded = new Map<string, FolderFile>([['{}', file]]);
   const files: TestedFile[] = [{ path, cases: [], rules: file.rules }];
   for (const one of cases) {
     const key = JSON.stringify(one.parameters);
-    const fitting = loaded.get(key) ?? (await loadFolderFile(file.path, { parameters: one.parameters }));
+    const fitting =
+      loaded.get(key) ?? (await loadFolderFile(file.path, { offered, parameters: one.parameters }));
     loaded.set(key, fitting);
     files.push({ path, cases: [one], rules: fitting.rules });
   }

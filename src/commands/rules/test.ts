@@ -1,6 +1,7 @@
 import { ReeveError } from '../../errors.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { formatProblem } from '../../rules/problem.ts';
+import { readOfferedIn } from '../../sources/folder-packs.ts';
 import { pathsOrDefault } from './check.ts';
 import { testRules } from './rule-tests.ts';
 
@@ -10,11 +11,17 @@ import { testRules } from './rule-tests.ts';
  */
 export async function test(
   given: readonly string[],
-  options: { json?: boolean; rules?: string | undefined },
+  options: {
+    json?: boolean;
+    rules?: string | undefined;
+    /** Folder of the packs that files of repositories may include by name. */
+    packs?: string | undefined;
+  },
   terminal: Terminal,
 ): Promise<number> {
   const { results, unreached, problems, failed, summary } = await testRules(
     pathsOrDefault(given, options.rules),
+    await readOfferedIn(options.packs),
   );
   const status = failed.length + problems.length > 0 ? 1 : 0;
   if (options.json) {

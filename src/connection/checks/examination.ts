@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import type { Capabilities } from '../../client/capabilities.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { User } from '../../contract/resources/users.ts';
 import { ReeveError } from '../../errors.ts';
 import type { Settings, Variables } from '../../settings/config.ts';
 import { type FolderFile, loadRuleFiles } from '../../sources/folder.ts';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { openStoreAt } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
@@ -44,7 +43,7 @@ export function examine(
   const closing: (() => Promise<void>)[] = [];
   const account = once(async () => (await checkAccount(client)).value);
   const store = once(async () => {
-    const opened = await openSqliteStore({ path: join(settings.data, 'reeve.db'), role: 'reader' });
+    const opened = await openStoreAt(settings, { role: 'reader' });
     closing.push(() => opened.close());
     return opened;
   });

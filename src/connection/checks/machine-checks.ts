@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../../errors.ts';
 import { count } from '../../output/terminal.ts';
 import { formatProblem } from '../../rules/problem.ts';
+import { storeFileOf } from '../../store/open-store.ts';
 import { takeWorkerLock } from '../../store/sqlite/lock.ts';
 import { migrations } from '../../store/sqlite/migrations.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
@@ -179,8 +180,10 @@ export function spaceFinding(data: string, freeBytes: number, allBytes: number):
   return wrong(text, 'free some space there: a delivery that cannot be stored is lost');
 }
 
-async function checkStore({ settings: { data } }: Examination): Promise<Finding> {
-  const path = join(data, 'reeve.db');
+async function checkStore(examination: Examination): Promise<Finding> {
+  const { settings } = examination;
+  if (settings.databaseUrl !== undefined) return checkDatabase(examination);
+  const path = storeFileOf(settings);
   if (!(await stat(path).catch(() => undefined))) return ok('there is no store yet; reeve serve creates it');
   try {
     const database = new DatabaseSync(path, { readOnly: true });
@@ -206,6 +209,18 @@ async function checkStore({ settings: { data } }: Examination): Promise<Finding>
   }
 }
 
+/** The store as this program opens it: the schema is brought up to date, and a write is tried. */
+async function checkDatabase({ store }: Examination): Promise<Finding> {
+  const advice = 'make the server of DATABASE_URL reachable, and let its account write';
+  try {
+    const { ok: isHealthy, reason = '' } = await (await store()).healthy();
+    return isHealthy ? ok('the store in PostgreSQL takes writes') : wrong(reason, advice);
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    return wrong(error.message, advice);
+  }
+}
+
 async function checkProcess({ settings }: Examination): Promise<Finding> {
   const where = `${settings.host}:${settings.port}`;
   const [entry] = settings.secrets;
@@ -223,8 +238,9 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
       'set PORT to a free port, or stop that program',
     );
   }
+  if (settings.databaseUrl !== undefined) return ok(`no Reeve listens on ${where} now`);
   try {
-    takeWorkerLock(join(settings.data, 'reeve.db')).release();
+    takeWorkerLock(storeFileOf(settings)).release();
     return ok(`no Reeve runs on ${where} now`);
   } catch (error) {
     if (!(error instanceof ReeveError)) throw error;

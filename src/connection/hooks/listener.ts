@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import fastify from 'fastify';
 import { messageOf, ReeveError } from '../../errors.ts';
 import { silentLog } from '../../log.ts';
@@ -6,7 +5,7 @@ import { maxConnections, serverOptions } from '../../receiver/limits.ts';
 import { receiver } from '../../receiver/route.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
 import type { Settings } from '../../settings/config.ts';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { openStoreAt } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { localAddress, probeReceiver } from './probe-receiver.ts';
 
@@ -48,15 +47,13 @@ export async function openListener(
   };
 }
 
-const path = (settings: Settings): string => join(settings.data, 'reeve.db');
-
 async function beside(settings: Settings): Promise<DeliveryListener> {
-  const store = await openSqliteStore({ path: path(settings), role: 'reader' });
+  const store = await openStoreAt(settings, { role: 'reader' });
   return { by: 'running', store, refused: () => 0, close: () => store.close() };
 }
 
 async function open(settings: Settings): Promise<DeliveryListener | ListenFailure> {
-  const store = await openSqliteStore({ path: path(settings), role: 'worker' }).catch((error: unknown) => {
+  const store = await openStoreAt(settings, { role: 'worker' }).catch((error: unknown) => {
     if (error instanceof ReeveError && error.code === 'store-locked') return error.message;
     throw error;
   });

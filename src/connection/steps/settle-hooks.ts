@@ -5,7 +5,7 @@ import { messageOf, ReeveError } from '../../errors.ts';
 import { count } from '../../output/terminal.ts';
 import type { Settings } from '../../settings/config.ts';
 import { loadFingerprintKey } from '../../settings/secrets/named-secrets.ts';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { openStoreAt, storeFileOf } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { ok, skipped, wrong } from '../finding.ts';
 import { type DeliveryListener, openListener } from '../hooks/listener.ts';
@@ -68,11 +68,10 @@ export async function settleHooks(hooks: Hooks): Promise<boolean> {
 async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<boolean> {
   const { settings, plan, steps } = hooks;
   if (listener) return settleAll(hooks, listener.store, listener);
-  const path = join(settings.data, 'reeve.db');
   // A plan leaves nothing behind: without a store, nothing is remembered.
-  if (plan && !existsSync(path))
+  if (plan && settings.databaseUrl === undefined && !existsSync(storeFileOf(settings)))
     return settleAll(hooks, { recall: async () => undefined, remember: async () => {} }, undefined);
-  const store = await steps.attempt('store', () => openSqliteStore({ path, role: 'reader' }));
+  const store = await steps.attempt('store', () => openStoreAt(settings, { role: 'reader' }));
   try {
     return await settleAll(hooks, store, undefined);
   } finally {

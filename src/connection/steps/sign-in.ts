@@ -37,7 +37,7 @@ export function faultOf(
     : `it leads back to ${redirects.join(', ') || 'nowhere'}`;
 }
 
-/** Registers Reeve so that people sign in to the dashboard with their forge account, or mends what is registered. */
+/** Registers Reeve so that people sign in to the dashboard with their forge account, or corrects what is registered. */
 export async function setUpSignIn(
   client: Client,
   dashboard: string,

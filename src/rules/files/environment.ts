@@ -56,6 +56,11 @@ export function createEnvironment(options: {
   }
   add('event', ({ family }) => (family ? rowOfPayload(registry, family) : { type: undefined }));
   add('now', () => ({ type: { kind: 'timestamp' } }));
+  // Where a file declares some, their values stand here instead of their names.
+  absent.set(
+    'params',
+    'the file declares no parameters: write params: { NAME: { type: int, default: 3 } } at its top',
+  );
   return { names, absent };
 }
 

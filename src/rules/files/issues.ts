@@ -94,15 +94,7 @@ function explainSchemaIssue(
         },
       ];
     case 'invalid_key':
-      return [
-        {
-          code: 'value',
-          message: `"${String(path.at(-1))}" is not a name: use letters, digits, ".", "_" and "-", at most 63`,
-          suggestion: plainName(String(path.at(-1))),
-          path,
-          atKey: true,
-        },
-      ];
+      return [{ ...noName(String(path.at(-1))), path, atKey: true }];
     case 'too_small':
       return [
         {
@@ -121,11 +113,22 @@ function explainSchemaIssue(
       ];
     case 'invalid_union':
       return [{ code: 'type', message: `this cannot be ${describe(seen)}`, path }];
+    case 'invalid_format':
+      if (issue.format === 'regex' && typeof seen === 'string' && full[0] === 'include')
+        return [{ ...noName(seen), path }];
+      return [{ code: 'value', message: lowerFirst(issue.message), path }];
     default:
-      return [
-        { code: 'value', message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1), path },
-      ];
+      return [{ code: 'value', message: lowerFirst(issue.message), path }];
   }
+}
+
+function noName(written: string): Pick<Explained, 'code' | 'message' | 'suggestion'> {
+  const message = `"${written}" is not a name: use letters, digits, ".", "_" and "-", at most 63`;
+  return { code: 'value', message, suggestion: plainName(written) };
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Returns a name as near as possible to one with signs that names do not have. */

@@ -1,4 +1,5 @@
 import { nearest } from '../../expressions/parse/nearest.ts';
+import { includeExample, parameterExample, remedyForParameterType } from './pack-remedies.ts';
 import type { YamlPath } from './yaml-source.ts';
 
 /** What is wrong with the form of a file in words of its author, where the mistake is a known one. */
@@ -199,6 +200,8 @@ export function remedyForType(expected: string, seen: unknown, full: YamlPath): 
   const key = full.at(-1);
   const isItem = typeof key === 'number';
   if (key === 'rules' && full.length === 1) return 'write the name of each rule as a key below it';
+  if (full[0] === 'include' && full.length <= 2) return includeExample(seen);
+  if (full[0] === 'params' && full.length === 2) return parameterExample(String(key), seen);
   if (full[0] === 'cases') return remedyInTest(full, seen);
   if (key === 'steps' && !Array.isArray(seen)) return 'put "- " before "uses" of each step';
   if (full.at(-2) === 'steps' && isItem && typeof seen === 'string') return `write "- uses: ${seen}"`;
@@ -249,6 +252,8 @@ export function remedyForValue(
       ? { message: `there is no mode "${seen}" (${allowed.join(', ')})`, suggestion: 'observe' }
       : undefined;
   }
+  if (full[0] === 'params' && key === 'type' && typeof seen === 'string')
+    return remedyForParameterType(seen, allowed);
   if (full[0] !== 'cases' || key !== 'kind' || typeof seen !== 'string') return undefined;
   if (seen === 'schedule') {
     return {

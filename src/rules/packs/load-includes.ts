@@ -84,7 +84,9 @@ function loadInclude(
   const place = [...at, 'name'];
   const scope = loadScope(entry.in, [...at, 'in'], context);
   const mode = loadMode(entry.mode ?? 'observe', defaults.mode, [...at, 'mode'], context);
-  const wrong = problemOfRequest(entry, context.level);
+  // A pack includes packs beside it by their path, no matter which file includes it.
+  const isOfPack = chain.length > 1 && context.level === 'repository';
+  const wrong = problemOfRequest(entry, isOfPack ? 'organization' : context.level);
   if (wrong !== undefined) {
     context.reportKey([...at, wrong.key], wrong.code, wrong.message);
     return undefined;
@@ -93,7 +95,9 @@ function loadInclude(
   const missing =
     'missing' in pack ? pack.missing : (problemOfChain(chain, pack.path) ?? budget.countPack(pack.text));
   if ('missing' in pack || missing !== undefined) {
-    context.reportKey(place, 'include', `the pack ${titleOf(entry)} cannot be included: ${missing}`);
+    const near = 'missing' in pack ? pack.near : undefined;
+    const message = `the pack ${titleOf(entry)} cannot be included: ${missing}`;
+    context.reportKey(entry.pack === undefined ? place : [...at, 'pack'], 'include', message, near);
     return undefined;
   }
   const before = context.problems.length;

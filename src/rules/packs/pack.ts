@@ -1,3 +1,5 @@
+import { nearest } from '../../expressions/parse/nearest.ts';
+
 /** The text of a pack, and where it is from. */
 export type PackSource = {
   /** Path of the pack as those who may read it know it. */
@@ -10,8 +12,8 @@ export type PackSource = {
 /** A pack with the packs that it includes itself. */
 export type Pack = PackSource & { readonly packs: PackTree };
 
-/** Why there is no pack for an include. */
-export type NoPack = { readonly missing: string };
+/** Why there is no pack for an include; `near`: the name that may be meant. */
+export type NoPack = { readonly missing: string; readonly near?: string | undefined };
 
 /** The packs that a file includes, by the name of their include. */
 export type PackTree = ReadonlyMap<string, Pack | NoPack>;
@@ -30,8 +32,16 @@ export function problemOfChain(chain: readonly string[], path: string): string |
 /** Packs that one place may offer by name. */
 export const maxOffered = 100;
 
-/** Returns why a pack cannot be found under a name. */
-export function notOffered(name: string, known: readonly string[]): NoPack {
-  const list = known.length === 0 ? 'none is offered here' : `there are ${known.toSorted().join(', ')}`;
-  return { missing: `there is no pack "${name}"; ${list}` };
+/** Returns why a pack cannot be found under a name. `where` says what to do where no pack is known at all. */
+export function notOffered(
+  name: string,
+  known: readonly string[],
+  where = 'none is offered here: the operator offers those in packs/ of its folder of rules, an organization those in rules/packs/ of its rules repository',
+): NoPack {
+  const near = nearest(name, known);
+  const missing = `there is no pack "${name}"`;
+  if (near !== undefined) return { missing, near };
+  const [only] = known;
+  const list = known.length === 1 ? `the only one is ${only}` : `there are ${known.toSorted().join(', ')}`;
+  return { missing: `${missing}; ${known.length === 0 ? where : list}` };
 }

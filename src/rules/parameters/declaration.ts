@@ -69,8 +69,6 @@ export function problemOfDeclaration(name: string, declared: ParameterForm): str
     return `one-of lists texts, and ${name} is ${parameterTypes[type]}: leave it out`;
   if (min !== undefined && max !== undefined && min > max)
     return `no value of ${name} can be at least ${min} and at most ${max}`;
-  if (standard === undefined && example === undefined)
-    return `${name} needs a default, or an example for reeve check and reeve test to read the file with`;
   for (const [key, value] of Object.entries({ default: standard, example })) {
     const wrong = value === undefined ? undefined : problemOfValue(name, declared, value);
     if (wrong !== undefined) return `the ${key} does not fit: ${wrong}`;
@@ -81,7 +79,11 @@ export function problemOfDeclaration(name: string, declared: ParameterForm): str
 /** Returns why a value does not fit the declaration of its parameter, or undefined. */
 export function problemOfValue(name: string, declared: ParameterForm, value: unknown): string | undefined {
   const { type } = declared;
-  if (!hasType(type, value)) return `${name} must be ${parameterTypes[type]}, not ${describeGiven(value)}`;
+  if (!hasType(type, value)) {
+    const isBare = type === 'string' && (typeof value === 'number' || typeof value === 'boolean');
+    const hint = isBare ? `: put it in quotes, "${value}"` : '';
+    return `${name} must be ${parameterTypes[type]}, not ${describeGiven(value)}${hint}`;
+  }
   const texts = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
   const unsafe = texts.map((text) => problemOfText(name, text)).find((wrong) => wrong !== undefined);
   return unsafe ?? problemOfSize(name, declared, value) ?? problemOfWords(name, declared, texts);

@@ -70,6 +70,11 @@ function readParameter(
   }
   const value = form.default ?? (useExamples ? form.example : undefined);
   if (value !== undefined) return value;
+  if (useExamples) {
+    const message = `${name} needs a default, or an example for reeve check and reeve test to read the pack with: write example: … beside its type`;
+    context.reportKey(at, 'parameter', message);
+    return undefined;
+  }
   onProblem(undefined, `the parameter ${name} needs a value: write with: { ${name}: … }`);
   return undefined;
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRules } from '../../../src/commands/rules/rule-tests.ts';
 import { packageRoot } from '../../../src/package.ts';
 import { findRuleFiles, loadRuleFiles } from '../../../src/sources/folder.ts';
-import { readOffers, readPacks } from '../../../src/sources/folder-packs.ts';
+import { createOfferedReader, readOffers, readPacks } from '../../../src/sources/folder-packs.ts';
 
 const page = readFileSync(join(packageRoot, 'docs', 'packs.md'), 'utf8');
 /** The examples of the page: each names its file in the first line. */
@@ -46,7 +46,9 @@ describe('docs/packs.md', () => {
   it('has a file of a repository that includes what the operator offers', async () => {
     const offered = await readOffers(join(folder, 'rules'));
 
-    const [file] = await loadRuleFiles([join(folder, '.reeve.yml')], { offered });
+    const [file] = await loadRuleFiles([join(folder, '.reeve.yml')], {
+      offered: createOfferedReader(offered),
+    });
 
     expect(file?.problems).toEqual([]);
     expect(file?.rules.map(({ name, mode, level }) => [name, mode, level])).toEqual([

@@ -43,6 +43,49 @@ rules:
 `;
 const including = (entry: string, head = ''): string => `version: 1\n${head}include:\n  - { ${entry} }\n`;
 
+describe('a parameter without a default', () => {
+  const open = pack.replace(', default: stale', '');
+
+  it('needs a value from the include, and no example', async () => {
+    const files = { 'p.yml': open };
+    expect((await load(including('name: s, file: p.yml, with: { label: x }'), files)).problems).toEqual([]);
+    expect(await problemsOf(including('name: s, file: p.yml'), files)).toEqual([
+      'own.yml:3 parameter: the parameter label needs a value: write with: { label: … }',
+    ]);
+    expect(await problemsOf(including('name: s, file: p.yml, with: { label: 3 }'), files)).toEqual([
+      'own.yml:3 parameter: label must be text, not a number: put it in quotes, "3"',
+    ]);
+  });
+});
+
+it('a pack that a file of a repository includes by name may include the packs beside it by their path', async () => {
+  const outer = including('name: inner, file: p.yml, mode: enforce');
+  const text = including('name: outer, mode: enforce');
+  const { rules, problems } = await load(
+    text,
+    { 'outer.yml': outer, 'p.yml': pack },
+    { level: 'repository' },
+  );
+
+  expect(problems).toEqual([]);
+  expect(rules).toMatchObject([{ name: 'outer/inner/add', level: 'repository', mode: 'enforce' }]);
+  expect(await problemsOf(outer, { 'p.yml': pack }, { level: 'repository' })).toEqual([
+    expect.stringContaining('files of the repository include packs by name'),
+  ]);
+});
+
+it.each([
+  [
+    'include: { greet: { file: packs/greet.yml } }',
+    'write include: [{ name: stale, file: packs/stale.yml }]',
+  ],
+  ['include: packs/greet.yml', 'write include: [{ name: greet, file: packs/greet.yml }]'],
+  ['include: [greet]', 'write include: [{ name: greet }]'],
+  ['include: [{ name: a/b, file: p.yml }]', '"a/b" is not a name'],
+])('%s is refused with words that say how it is written', async (text, words) => {
+  expect((await problemsOf(`version: 1\n${text}\n`, { 'p.yml': pack })).join('\n')).toContain(words);
+});
+
 describe('an included rule', () => {
   it('has the identity of file, include and rule, and the place, commit and level of the including file', async () => {
     const [found] = (await load(including('name: s, file: p.yml'), { 'p.yml': pack })).rules;

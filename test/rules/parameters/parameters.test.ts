@@ -202,13 +202,16 @@ describe('a parameter', () => {
     ['x: { type: int, default: 1, min: 2, max: 1 }', 'no value of x can be'],
     ['x: { type: string, default: "${{ issue.title }}" }', 'the value of a parameter is a constant'],
     ['x: { type: string, default: "a\\u0007b" }', 'control characters'],
-    ['x: { type: string }', 'needs a default, or an example'],
+    ['x: { type: string }', 'a file that is not included needs a default'],
     ['x: { type: string, example: a }', 'a file that is not included needs a default'],
     ['a-b: { type: int, default: 1 }', '"a-b" cannot be a parameter'],
     [
       'x: { type: number, default: 1 }',
-      '"number" is none of the words allowed here (string, int, bool, list)',
+      'there is no type "number" (string, int, bool, list) did you mean "int"',
     ],
+    ['x: { type: float, default: 1 }', '"float" is none of the words allowed here (string, int, bool, list)'],
+    ['x: 3', 'write x: { type: int, default: 3 }'],
+    ['x: [a]', 'write x: { type: list, default: ["a"] }'],
     ['x: { typ: int }', 'did you mean "type"'],
   ])('that is declared as { %s } is refused', (params, expected) => {
     const { problems, rules } = load(fileWith(params, `on: issues\n${step}`), real);

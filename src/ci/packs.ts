@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Client } from '../client/client.ts';
+import type { PackReader } from '../rules/packs/gather-packs.ts';
+import { type NoPack, notOffered, type PackTree } from '../rules/packs/pack.ts';
+import { readPacks } from '../sources/folder-packs.ts';
+import { readOrganizationRules } from '../sources/organization.ts';
+import type { ActionRunner } from './runner.ts';
+
+const nothingNamed =
+  'the action knows no operator and no organization: give it "packs", the folder of them in what is checked out, or "packs-repository", the OWNER/REPO whose rules/packs has them';
+
+/**
+ * Returns where a repository's file finds the packs that it includes by name: the rules repository that `packs-repository` names,
+ * read on its default branch with the token, then the folder that `packs` names. Nothing is read before a file asks for a pack.
+ */
+export function createActionPacks(
+  runner: Pick<ActionRunner, 'workspace' | 'input'>,
+  makeClient: () => Client,
+): PackReader {
+  const folder = runner.input('packs');
+  const repository = runner.input('packs-repository');
+  if (repository !== '' && !/^[^/\s]+\/[^/\s]+$/.test(repository))
+    throw new Error(`packs-repository is ${repository}: write OWNER/REPO`);
+  const path = isAbsolute(folder) ? folder : join(runner.workspace, folder);
+  if (folder !== '' && !existsSync(path))
+    throw new Error(`packs names ${folder}, which is not in what is checked out`);
+  let known: Promise<readonly (PackTree | NoPack)[]> | undefined;
+  const readAll = async (): Promise<readonly (PackTree | NoPack)[]> => [
+    ...(repository === '' ? [] : [await readRepository(makeClient(), repository)]),
+    ...(folder === '' ? [] : [await readPacks(path, { shown: folder, isReadable: true })]),
+  ];
+  return {
+    async read(request) {
+      const name = 'pack' in request ? request.pack : request.file;
+      known ??= readAll();
+      const names: string[] = [];
+      for (const packs of await known) {
+        if ('missing' in packs) return packs;
+        const found = packs.get(name);
+        if (found !== undefined) return found;
+        names.push(...packs.keys());
+      }
+      return notOffered(name, names, folder + repository === '' ? nothingNamed : undefined);
+    },
+  };
+}
+
+/** The packs are read as for the repositories of an organization; its rules are not used. */
+async function readRepository(client: Client, rules: string): Promise<PackTree | NoPack> {
+  const [name = ''] = rules.split('/');
+  const pins = { recall: async () => undefined, remember: async () => {} };
+  const { head, files, offered } = await readOrganizationRules(client, { name, rules }, { pins, grants: [] });
+  if (head !== undefined) return offered;
+  const why = files.flatMap(({ problems }) => problems).join('; ');
+  return { missing: `${why}; the token of a job may be limited to its own repository: give "token"` };
+}
